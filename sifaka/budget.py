@@ -1,0 +1,82 @@
+"""What a run may spend, and the ledger that sees to it before each call."""
+
+import time
+from collections.abc import Callable
+
+from pydantic import Field
+
+from sifaka.errors import BudgetExceeded
+from sifaka.immutable import Frozen
+from sifaka.results import Usage
+
+
+class Budget(Frozen):
+    """The limits of one run; None means no limit."""
+
+    max_calls: int | None = Field(default=None, ge=0)
+    """Model calls, retries included."""
+    max_tokens: int | None = Field(default=None, ge=0)
+    """Input and output tokens together."""
+    max_seconds: float | None = Field(default=None, gt=0)
+    """Seconds of work, over all resumes; waiting for a caller not included."""
+    max_cost_usd: float | None = Field(default=None, ge=0)
+    """US dollars; only for models with a known price."""
+
+
+class Ledger:
+    """The account of one run: a call is reserved before it is made and settled after.
+
+    The only mutable object of a run. It is used from one event loop and never awaits, so parallel
+    critics cannot reserve the same call.
+    """
+
+    def __init__(
+        self, budget: Budget, spent: Usage, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.budget = budget
+        self._spent = spent
+        self._reserved = 0
+        self._clock = clock
+        self._started = clock()
+
+    @property
+    def spent(self) -> Usage:
+        """What has been settled, seconds up to now included."""
+        return self._spent + Usage(seconds=self._clock() - self._started)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the time budget is spent; None without one."""
+        if self.budget.max_seconds is None:
+            return None
+        return max(0.0, self.budget.max_seconds - self.spent.seconds)
+
+    def exhausted(self) -> str | None:
+        """The first limit that leaves no room for one more call, or None."""
+        budget, spent = self.budget, self._spent
+        tokens = spent.input_tokens + spent.output_tokens
+        if budget.max_calls is not None and spent.model_calls + self._reserved >= budget.max_calls:
+            return "calls"
+        if budget.max_tokens is not None and tokens >= budget.max_tokens:
+            return "tokens"
+        if self.seconds_left == 0.0:
+            return "seconds"
+        cost = spent.cost_usd
+        if budget.max_cost_usd is not None and cost is not None and cost >= budget.max_cost_usd:
+            return "cost"
+        return None
+
+    def reserve(self) -> None:
+        """Set one call aside.
+
+        Raises:
+            BudgetExceeded: The call would break a limit. Nothing was set aside.
+        """
+        if limit := self.exhausted():
+            raise BudgetExceeded(limit)
+        self._reserved += 1
+
+    def settle(self, usage: Usage) -> None:
+        """Replace one reserved call by what it really took."""
+        self._reserved -= 1
+        self._spent = self._spent + usage

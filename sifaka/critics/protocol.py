@@ -1,0 +1,23 @@
+"""What every critic does."""
+
+from typing import Protocol
+
+from sifaka.results import CriticFeedback
+from sifaka.thought import Thought
+
+
+class Critic(Protocol):
+    """Reads a text and says whether it needs a revision, and why."""
+
+    @property
+    def name(self) -> str:
+        """What its feedback is filed under."""
+        ...
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        """An opinion on `thought.text`, written for the task `thought.prompt`.
+
+        A critic that cannot judge returns `CriticFeedback.abstain(...)` or raises a `SifakaError`;
+        both are an abstention, never a vote.
+        """
+        ...

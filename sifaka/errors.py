@@ -1,0 +1,149 @@
+"""The one error tree of Sifaka.
+
+    SifakaError
+    ├── ConfigurationError      a setting, spec or argument is wrong; nothing was started
+    ├── ModelProviderError      a model call failed for good (provider, code, retry_after)
+    ├── CriticError             a critic could not give an opinion
+    ├── ValidationError         a validator could not be run
+    ├── StorageError            the store failed
+    │   └── VersionConflict     somebody else wrote to the run first
+    ├── PluginError             a third-party component could not be loaded
+    ├── OperationTimeout        an operation outlived its deadline
+    ├── MemoryLimitError        the context or the machine's memory is exhausted
+    ├── EmbeddingError          an embedding could not be made
+    ├── ThoughtNotFound         no run or thought of that id is visible to the caller
+    ├── StaleRevision           a revision was written against a version that has been replaced
+    └── BudgetExceeded          the next call would break the run's budget
+
+Every error carries what a program needs as attributes and what a person should do as `suggestion`.
+"""
+
+
+class SifakaError(Exception):
+    """Base of everything Sifaka raises on purpose.
+
+    Args:
+        message: What went wrong, in one line.
+        suggestion: What to do about it, in one line.
+    """
+
+    retryable: bool = False
+    """Whether the same call may succeed later without any change."""
+
+    def __init__(self, message: str, suggestion: str | None = None) -> None:
+        self.message = message
+        self.suggestion = suggestion
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return f"{self.message} — {self.suggestion}" if self.suggestion else self.message
+
+
+class ConfigurationError(SifakaError):
+    """A setting, a spec or an argument is wrong. Nothing was started."""
+
+
+class ModelProviderError(SifakaError):
+    """A call to a model provider failed.
+
+    Args:
+        message: What went wrong.
+        suggestion: What to do about it.
+        provider: The provider's name as in the model string, such as `openai`.
+        code: One word of `authentication`, `rate_limit`, `quota`, `timeout`, `connection`, `server`,
+            `not_found`, `context_window`, `rejected`, `malformed`, `empty`, `unknown`.
+        retry_after: Seconds the provider asked to wait, where it said so.
+    """
+
+    TRANSIENT = frozenset({"rate_limit", "timeout", "connection", "server"})
+
+    def __init__(
+        self,
+        message: str,
+        suggestion: str | None = None,
+        *,
+        provider: str | None = None,
+        code: str = "unknown",
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message, suggestion)
+        self.provider = provider
+        self.code = code
+        self.retry_after = retry_after
+        self.retryable = code in self.TRANSIENT
+
+
+class CriticError(SifakaError):
+    """A critic could not give an opinion; it abstains."""
+
+
+class ValidationError(SifakaError):
+    """A validator could not be run; its check counts as failed."""
+
+
+class StorageError(SifakaError):
+    """The store could not read or write."""
+
+
+class VersionConflict(StorageError):
+    """An append expected another version of the run than the store holds."""
+
+    def __init__(self, run_id: str, *, expected: int, found: int) -> None:
+        super().__init__(
+            f"run {run_id!r} is at version {found}, not {expected}", "load the run again and retry"
+        )
+        self.run_id = run_id
+        self.expected = expected
+        self.found = found
+
+
+class PluginError(SifakaError):
+    """A third-party component could not be loaded."""
+
+
+class OperationTimeout(SifakaError):
+    """An operation outlived its deadline."""
+
+    retryable = True
+
+
+class MemoryLimitError(SifakaError):
+    """The context or the machine's memory is exhausted."""
+
+
+class EmbeddingError(SifakaError):
+    """An embedding could not be made."""
+
+
+class ThoughtNotFound(SifakaError):
+    """No run or thought of this id is visible to the caller."""
+
+    def __init__(self, thought_id: str) -> None:
+        super().__init__(
+            f"no run or thought {thought_id!r}", "get_thought_history without an id lists the runs"
+        )
+        self.thought_id = thought_id
+
+
+class StaleRevision(SifakaError):
+    """A revision was written against a version that is no longer the one to improve."""
+
+    def __init__(self, parent_id: str, *, current_id: str) -> None:
+        super().__init__(
+            f"parent {parent_id!r} is not the version to improve any more",
+            f"revise {current_id!r}, the version in the latest brief, and submit with that parent_id",
+        )
+        self.parent_id = parent_id
+        self.current_id = current_id
+
+
+class BudgetExceeded(SifakaError):
+    """The next call would break the run's budget.
+
+    Args:
+        limit: Which limit: `calls`, `tokens`, `seconds` or `cost`.
+    """
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(f"the run's budget of {limit} is spent", "raise the budget to go on")
+        self.limit = limit

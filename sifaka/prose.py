@@ -1,0 +1,78 @@
+"""Where the words, sentences and verbatim parts of a text are."""
+
+import re
+from collections.abc import Iterator
+
+Span = tuple[int, int]
+"""Start and end offset, in Unicode code points."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
+_URL = re.compile(r"(?:https?|ftp|mailto|file|wss?)://?[^\s<>\"'`)\]}]+|www\.[^\s<>\"'`)\]}]+")
+_FENCE = re.compile(r"^(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=mark)[`~]*[ \t]*$|\Z)", re.M | re.S)
+_INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]*_]*(?=\s|\Z)|\n[ \t]*\n")
+_ABBREVIATIONS = frozenset(
+    "mr mrs ms dr prof rev hon st jr sr gen col capt lt sgt vs etc fig figs no nos vol pp ed eds al "
+    "approx est inc ltd co corp dept univ assn bros jan feb mar apr jun jul aug sep sept oct nov dec "
+    "mon tue wed thu fri sat sun i.e e.g cf viz a.m p.m u.s u.k u.n ph.d b.a m.a d.c".split()
+)
+
+
+def words(text: str) -> list[Span]:
+    """The words, numbers included; `don't`, `e-mail` and `3.14` are one word each."""
+    return [match.span() for match in _WORD.finditer(text)]
+
+
+def sentences(text: str) -> list[Span]:
+    """The sentences, surrounding white space left out; a blank line ends one as well."""
+    return [span for span in _sentence_spans(text) if span[0] < span[1]]
+
+
+def urls(text: str) -> list[Span]:
+    """The URLs, without the punctuation that ends the sentence around them."""
+    return [
+        (match.start(), match.start() + len(match.group().rstrip(".,;:!?*_")))
+        for match in _URL.finditer(text)
+    ]
+
+
+def code(text: str) -> list[Span]:
+    """Fenced code blocks and inline code of Markdown, marks included."""
+    fences = [match.span() for match in _FENCE.finditer(text)]
+    inline = [
+        match.span()
+        for match in _INLINE_CODE.finditer(text)
+        if not any(start <= match.start() < end for start, end in fences)
+    ]
+    return sorted(fences + inline)
+
+
+def _sentence_spans(text: str) -> Iterator[Span]:
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        blank_line = match.group().isspace()
+        if not blank_line and _goes_on(text, match):
+            continue
+        yield _trimmed(text, start, match.start() if blank_line else match.end())
+        start = match.end()
+    yield _trimmed(text, start, len(text))
+
+
+def _goes_on(text: str, match: re.Match[str]) -> bool:
+    """Whether the full stop belongs to an abbreviation, an initial or a list number."""
+    if match.group()[0] != "." or match.end() == len(text):
+        return False
+    before = re.search(r"[\w.]*\Z", text[max(0, match.start() - 20) : match.start()])
+    word = before.group().lower() if before else ""
+    following = text[match.end() :].lstrip()[:1]
+    if word in _ABBREVIATIONS:
+        return not following.isupper() or word in {"mr", "mrs", "ms", "dr", "prof", "st", "e.g", "i.e"}
+    if len(word) == 1 and word.isalpha() and word != "i":
+        return True
+    line_start = text.rfind("\n", 0, match.start()) + 1
+    return word.isdigit() and text[line_start : match.start()].strip() == word
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - (len(piece) - len(piece.rstrip()))

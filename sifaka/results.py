@@ -1,0 +1,120 @@
+"""What validators and critics say about a text."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from sifaka.immutable import Frozen, FrozenMap
+
+Verdict = Literal["accept", "revise"]
+QUOTE_LIMIT = 200
+
+
+class Usage(Frozen):
+    """What a step or a run has consumed. Usages add up with `+`."""
+
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+    """US dollars; None as soon as one call had no known price."""
+    seconds: float = 0.0
+    """Wall-clock seconds of work, waiting for a caller not included."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        costs = (self.cost_usd, other.cost_usd)
+        return Usage(
+            model_calls=self.model_calls + other.model_calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=None if costs[0] is None or costs[1] is None else costs[0] + costs[1],
+            seconds=self.seconds + other.seconds,
+        )
+
+
+class Issue(Frozen):
+    """One thing that is wrong with one place of a text."""
+
+    message: str
+    quote: str = ""
+    """The words the issue is about, exactly as they stand in the text; of a span longer than
+    `QUOTE_LIMIT` characters only the beginning."""
+    start: int | None = None
+    """Offset of the quote's first character (Unicode code points); None when it was not found."""
+    end: int | None = None
+    """Offset after the quote's last character."""
+    category: str = "general"
+    severity: int = Field(default=3, ge=1, le=5)
+    """1 is a matter of taste, 5 makes the text unusable."""
+    fix: str | None = None
+    """What to put in place of the span; the empty string deletes it."""
+    safe: bool = False
+    """Whether the fix is certain enough to be applied without anybody's judgement."""
+    rule: str | None = None
+    """The rule, pattern or principle that fired."""
+    support: int = 1
+    """How many of the critics that spoke reported it."""
+
+    @classmethod
+    def at(cls, text: str, start: int, end: int, message: str, **fields: Any) -> "Issue":
+        """The issue about `text[start:end]`, quote and span filled in."""
+        quote = text[start : min(end, start + QUOTE_LIMIT)]
+        return cls(message=message, quote=quote, start=start, end=end, **fields)
+
+    @property
+    def anchored(self) -> bool:
+        """Whether the issue points at a place of the text."""
+        return self.start is not None
+
+
+class ValidationResult(Frozen):
+    """What one validator found."""
+
+    passed: bool
+    message: str = ""
+    validator: str = ""
+    required: bool = True
+    """Whether the run is not done before this passes; otherwise the result is advice."""
+    score: float = Field(default=-1.0, ge=-1.0, le=1.0)
+    """How near the text is to passing, 0 to 1; 1 when passed. Left out, it follows `passed`."""
+    issues: tuple[Issue, ...] = ()
+    suggestions: tuple[str, ...] = ()
+
+    def model_post_init(self, context: object, /) -> None:
+        """Fill the score in from the verdict when none was given."""
+        if self.score < 0:
+            object.__setattr__(self, "score", 1.0 if self.passed else 0.0)
+
+
+class CriticFeedback(Frozen):
+    """What one critic said, or why it said nothing."""
+
+    critic: str = ""
+    status: Literal["ok", "abstained"] = "ok"
+    reason: str | None = None
+    """Why it abstained: one line that never reaches the writer."""
+    verdict: Verdict | None = None
+    scores: FrozenMap[float] = Field(default_factory=dict[str, float])
+    """Score by aspect, 0 to 1."""
+    issues: tuple[Issue, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    usage: Usage = Usage()
+
+    @classmethod
+    def abstain(cls, critic: str, reason: str, usage: Usage | None = None) -> "CriticFeedback":
+        """The feedback of a critic that failed: no vote, no issues, and why."""
+        return cls(critic=critic, status="abstained", reason=reason, usage=usage or Usage())
+
+
+def majority(feedback: tuple[CriticFeedback, ...]) -> Verdict | None:
+    """What the critics decide together.
+
+    Returns:
+        `revise` when a strict majority of those that voted asks for it, `accept` when critics voted
+        and no such majority exists, None when nobody voted.
+    """
+    votes = [f.verdict for f in feedback if f.status == "ok" and f.verdict is not None]
+    if not votes:
+        return None
+    return "revise" if votes.count("revise") * 2 > len(votes) else "accept"

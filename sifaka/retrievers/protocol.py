@@ -1,0 +1,14 @@
+"""What every retriever does."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sifaka.thought import Document
+
+
+class Retriever(Protocol):
+    """Finds documents for a query."""
+
+    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
+        """At most `limit` documents, best first."""
+        ...

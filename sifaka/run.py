@@ -1,0 +1,306 @@
+"""A run: the append-only record of one request.
+
+A run is stored as a list of entries and nothing else. What a run *is* at any moment follows from
+them by `Run.apply`, so a crash between two entries loses nothing and a resume knows where to go on.
+"""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sifaka.budget import Budget
+from sifaka.immutable import Frozen, FrozenJson, FrozenMap
+from sifaka.results import CriticFeedback, Usage, ValidationResult
+from sifaka.thought import Document, Thought, new_run_id
+
+RunStatus = Literal["done", "needs_revision", "running", "cancelled", "failed"]
+StopReason = Literal[
+    "passed",
+    "max_iterations",
+    "budget_calls",
+    "budget_tokens",
+    "budget_seconds",
+    "budget_cost",
+    "stalled",
+    "no_safe_edit",
+    "awaiting_revision",
+    "cancelled",
+    "error",
+]
+FINAL: frozenset[RunStatus] = frozenset({"done", "cancelled", "failed"})
+
+
+class ChainConfig(Frozen):
+    """What a run was configured with, as data: enough to build the same chain in another process."""
+
+    model: str = "auto"
+    validators: tuple[FrozenJson, ...] = ()
+    critics: tuple[FrozenJson, ...] = ()
+    policy: Literal["best", "last"] = "best"
+    max_iterations: int = Field(default=3, ge=0)
+    budget: Budget = Budget()
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over all of it, so that a changed configuration is noticed."""
+        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return sha256(canonical.encode()).hexdigest()
+
+
+class Decision(Frozen):
+    """Whether a version became the champion, and why or why not."""
+
+    accepted: bool
+    reason: str
+
+
+class _Entry(Frozen):
+    at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    seconds: float = Field(default=0.0, ge=0)
+    """Seconds of work since the entry before."""
+
+
+class Started(_Entry):
+    """The run exists."""
+
+    kind: Literal["started"] = "started"
+    run_id: str = Field(default_factory=new_run_id)
+    prompt: str = ""
+    config: ChainConfig = ChainConfig()
+
+
+class Drafted(_Entry):
+    """A version was written: the input, a generation, an edit or a submission."""
+
+    kind: Literal["drafted"] = "drafted"
+    thought: Thought
+
+
+class Retrieved(_Entry):
+    """Documents were found for the critics of a version."""
+
+    kind: Literal["retrieved"] = "retrieved"
+    thought_id: str
+    documents: tuple[Document, ...]
+
+
+class Validated(_Entry):
+    """Every validator has looked at a version."""
+
+    kind: Literal["validated"] = "validated"
+    thought_id: str
+    results: FrozenMap[ValidationResult]
+
+
+class Critiqued(_Entry):
+    """Every critic has looked at a version."""
+
+    kind: Literal["critiqued"] = "critiqued"
+    thought_id: str
+    feedback: tuple[CriticFeedback, ...]
+
+
+class Decided(_Entry):
+    """A version was compared with the champion."""
+
+    kind: Literal["decided"] = "decided"
+    thought_id: str
+    decision: Decision
+
+
+class Stopped(_Entry):
+    """The run ended or waits for its caller."""
+
+    kind: Literal["stopped"] = "stopped"
+    status: RunStatus
+    stop_reason: StopReason
+    error: str | None = None
+    """One line on what failed and what to do, with status `failed`."""
+    usage: Usage = Usage()
+    """Model usage since the last entry that no thought or feedback carries (calls that failed)."""
+
+
+Entry = Annotated[
+    Started | Drafted | Retrieved | Validated | Critiqued | Decided | Stopped,
+    Field(discriminator="kind"),
+]
+
+
+class RunSummary(Frozen):
+    """One line about a run, for lists."""
+
+    run_id: str
+    status: RunStatus
+    passed: bool
+    stop_reason: StopReason | None
+    iterations: int
+    excerpt: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class Run(Frozen):
+    """The state of a run after some of its entries."""
+
+    run_id: str
+    prompt: str = ""
+    config: ChainConfig = ChainConfig()
+    status: RunStatus = "running"
+    stop_reason: StopReason | None = None
+    error: str | None = None
+    champion_id: str | None = None
+    thoughts: tuple[Thought, ...] = ()
+    decisions: FrozenMap[Decision] = Field(default_factory=dict[str, Decision])
+    usage: Usage = Usage()
+    version: int = 0
+    """How many entries it consists of."""
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def replay(cls, entries: Iterable[Entry]) -> "Run":
+        """The run that these entries, in their order, amount to.
+
+        Raises:
+            ValueError: There is no entry, or the first is not `Started`.
+        """
+        iterator = iter(entries)
+        first = next(iterator, None)
+        if not isinstance(first, Started):
+            raise ValueError("a run begins with a `started` entry")
+        run = cls.start(first)
+        for entry in iterator:
+            run = run.apply(entry)
+        return run
+
+    @classmethod
+    def start(cls, entry: Started) -> "Run":
+        """The run right after its first entry."""
+        return cls(
+            run_id=entry.run_id,
+            prompt=entry.prompt,
+            config=entry.config,
+            version=1,
+            created_at=entry.at,
+            updated_at=entry.at,
+        )
+
+    def apply(self, entry: Entry) -> "Run":
+        """The run after one more entry."""
+        changes: dict[str, object] = {}
+        usage = Usage(seconds=entry.seconds)
+        match entry:
+            case Started():
+                raise ValueError("a run starts once")
+            case Drafted(thought=thought):
+                changes = {
+                    "thoughts": (*self.thoughts, self._with_history(thought)),
+                    "status": "running",
+                    "stop_reason": None,
+                    "error": None,
+                }
+                usage += thought.usage
+            case Retrieved(thought_id=id_, documents=documents):
+                changes = self._replacing(self.thought(id_).add_post_generation_context(documents))
+            case Validated(thought_id=id_, results=results):
+                thought = self.thought(id_)
+                for name, result in results.items():
+                    thought = thought.add_validation_result(name, result)
+                changes = self._replacing(thought)
+            case Critiqued(thought_id=id_, feedback=feedback):
+                thought = self.thought(id_)
+                for item in feedback:
+                    thought = thought.add_critic_feedback(item)
+                    usage += item.usage
+                changes = self._replacing(thought)
+            case Decided(thought_id=id_, decision=decision):
+                changes = {"decisions": {**self.decisions, id_: decision}}
+                if decision.accepted:
+                    changes["champion_id"] = id_
+            case Stopped():
+                changes = {
+                    "status": entry.status,
+                    "stop_reason": entry.stop_reason,
+                    "error": entry.error,
+                }
+                usage += entry.usage
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        fields |= {
+            "version": self.version + 1,
+            "updated_at": entry.at,
+            "usage": self.usage + usage,
+        }
+        return Run.model_validate(fields | changes)
+
+    def thought(self, thought_id: str) -> Thought:
+        """The version of this id.
+
+        Raises:
+            KeyError: The run has no such version.
+        """
+        for thought in self.thoughts:
+            if thought.id == thought_id:
+                return thought
+        raise KeyError(thought_id)
+
+    @property
+    def latest(self) -> Thought | None:
+        """The version written last, accepted or not."""
+        return self.thoughts[-1] if self.thoughts else None
+
+    @property
+    def champion(self) -> Thought | None:
+        """The best version so far."""
+        return self.thought(self.champion_id) if self.champion_id else None
+
+    @property
+    def original(self) -> Thought | None:
+        """The version everything else is compared with in the end: the input."""
+        return self.thoughts[0] if self.thoughts else None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the champion passes every required validator."""
+        return self.champion is not None and bool(self.champion.text) and self.champion.passed
+
+    @property
+    def iterations(self) -> int:
+        """How many versions were written after the first."""
+        return max(0, len(self.thoughts) - 1)
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will happen to the run by itself or by a submission."""
+        return self.status in FINAL
+
+    def summary(self) -> RunSummary:
+        """The run in one line."""
+        best = self.champion or self.latest
+        text = (best.text if best else "") or self.prompt
+        return RunSummary(
+            run_id=self.run_id,
+            status=self.status,
+            passed=self.passed,
+            stop_reason=self.stop_reason,
+            iterations=self.iterations,
+            excerpt=" ".join(text[:400].split())[:120],
+            created_at=self.created_at,
+            updated_at=self.updated_at,
+        )
+
+    def _with_history(self, thought: Thought) -> Thought:
+        # Stored thoughts carry no history: a run stays linear in its iterations.
+        if thought.parent_id is None:
+            return thought
+        parent = self.thought(thought.parent_id)
+        return Thought.model_validate(
+            {name: getattr(thought, name) for name in Thought.model_fields}
+            | {"history": (*parent.history, parent.reference())}
+        )
+
+    def _replacing(self, thought: Thought) -> dict[str, object]:
+        return {"thoughts": tuple(thought if t.id == thought.id else t for t in self.thoughts)}

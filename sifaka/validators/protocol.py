@@ -1,0 +1,28 @@
+"""What every validator does."""
+
+from collections.abc import Awaitable
+from typing import Protocol
+
+from sifaka.results import ValidationResult
+from sifaka.thought import Thought
+
+
+class Validator(Protocol):
+    """Checks one thing about a text. It never alters the text."""
+
+    @property
+    def name(self) -> str:
+        """What its results are filed under."""
+        ...
+
+    @property
+    def required(self) -> bool:
+        """Whether a text that fails is not done."""
+        ...
+
+    def validate(self, thought: Thought) -> ValidationResult | Awaitable[ValidationResult]:
+        """Check `thought.text`.
+
+        A validator that compares reads the original in `thought.metadata["original"]`.
+        """
+        ...
