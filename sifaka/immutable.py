@@ -35,7 +35,9 @@ def _thaw(value: object) -> object:
 
 
 FrozenJson = Annotated[
-    Mapping[str, object], AfterValidator(_freeze), PlainSerializer(_thaw, return_type=dict[str, object])
+    Mapping[str, object],
+    AfterValidator(_freeze),
+    PlainSerializer(_thaw, return_type=dict[str, object]),
 ]
 """A JSON object, read-only to its last level: lists become tuples, objects read-only mappings."""
 

@@ -66,7 +66,16 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
     word = before.group().lower() if before else ""
     following = text[match.end() :].lstrip()[:1]
     if word in _ABBREVIATIONS:
-        return not following.isupper() or word in {"mr", "mrs", "ms", "dr", "prof", "st", "e.g", "i.e"}
+        return not following.isupper() or word in {
+            "mr",
+            "mrs",
+            "ms",
+            "dr",
+            "prof",
+            "st",
+            "e.g",
+            "i.e",
+        }
     if len(word) == 1 and word.isalpha() and word != "i":
         return True
     line_start = text.rfind("\n", 0, match.start()) + 1
