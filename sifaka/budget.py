@@ -1,7 +1,9 @@
 """What a run may spend, and the ledger that sees to it before each call."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from pydantic import Field
 
@@ -80,3 +82,24 @@ class Ledger:
         """Replace one reserved call by what it really took."""
         self._reserved -= 1
         self._spent = self._spent + usage
+
+    def charge(self, usage: Usage) -> None:
+        """Add what was spent without a reservation, by a model that is not metered."""
+        self._spent = self._spent + usage
+
+    @contextmanager
+    def charged(self) -> Generator[None]:
+        """Within this context, every model call is charged to this ledger."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+
+_current: ContextVar[Ledger | None] = ContextVar("sifaka_ledger", default=None)
+
+
+def current_ledger() -> Ledger:
+    """The ledger that model calls are charged to here; outside a run, one without limits."""
+    return _current.get() or Ledger(Budget(), Usage())

@@ -50,8 +50,8 @@ class ModelProviderError(SifakaError):
         message: What went wrong.
         suggestion: What to do about it.
         provider: The provider's name as in the model string, such as `openai`.
-        code: One word of `authentication`, `rate_limit`, `quota`, `timeout`, `connection`, `server`,
-            `not_found`, `context_window`, `rejected`, `malformed`, `empty`, `unknown`.
+        code: One word of `authentication`, `rate_limit`, `quota`, `timeout`, `connection`,
+            `server`, `not_found`, `context_window`, `rejected`, `malformed`, `empty`, `unknown`.
         retry_after: Seconds the provider asked to wait, where it said so.
     """
 
@@ -131,7 +131,7 @@ class StaleRevision(SifakaError):
     def __init__(self, parent_id: str, *, current_id: str) -> None:
         super().__init__(
             f"parent {parent_id!r} is not the version to improve any more",
-            f"revise {current_id!r}, the version in the latest brief, and submit with that parent_id",
+            f"revise {current_id!r}, the text of the latest brief, and submit with that parent_id",
         )
         self.parent_id = parent_id
         self.current_id = current_id

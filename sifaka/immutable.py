@@ -13,7 +13,11 @@ class Frozen(BaseModel):
     """A pydantic model that cannot be changed after construction and knows all its fields."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", validate_default=True, use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        validate_default=True,
+        use_attribute_docstrings=True,
+        defer_build=True,  # a validator is built when it is first used, not when it is imported
     )
 
 

@@ -8,13 +8,20 @@ Span = tuple[int, int]
 
 _WORD = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
 _URL = re.compile(r"(?:https?|ftp|mailto|file|wss?)://?[^\s<>\"'`)\]}]+|www\.[^\s<>\"'`)\]}]+")
-_FENCE = re.compile(r"^(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=mark)[`~]*[ \t]*$|\Z)", re.M | re.S)
+_FENCE = re.compile(
+    r"^(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=mark)[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
 _INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]*_]*(?=\s|\Z)|\n[ \t]*\n")
-_ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof rev hon st jr sr gen col capt lt sgt vs etc fig figs no nos vol pp ed eds al "
-    "approx est inc ltd co corp dept univ assn bros jan feb mar apr jun jul aug sep sept oct nov dec "
-    "mon tue wed thu fri sat sun i.e e.g cf viz a.m p.m u.s u.k u.n ph.d b.a m.a d.c".split()
+_TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "e.g", "i.e"})
+"""Abbreviations that a capital letter follows within a sentence."""
+_ABBREVIATIONS = _TITLES | frozenset(
+    re.findall(
+        r"\S+",
+        """rev hon jr sr gen col capt lt sgt vs etc fig figs no nos vol pp ed eds al approx est inc
+        ltd co corp dept univ assn bros jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed
+        thu fri sat sun cf viz a.m p.m u.s u.k u.n ph.d b.a m.a d.c""",
+    )
 )
 
 

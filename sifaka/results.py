@@ -11,7 +11,7 @@ QUOTE_LIMIT = 200
 
 
 class Usage(Frozen):
-    """What a step or a run has consumed. Usages add up with `+`."""
+    """What a step or a run has consumed. Usages add up and subtract."""
 
     model_calls: int = 0
     input_tokens: int = 0
@@ -29,6 +29,16 @@ class Usage(Frozen):
             output_tokens=self.output_tokens + other.output_tokens,
             cost_usd=None if costs[0] is None or costs[1] is None else costs[0] + costs[1],
             seconds=self.seconds + other.seconds,
+        )
+
+    def __sub__(self, earlier: "Usage") -> "Usage":
+        costs = (self.cost_usd, earlier.cost_usd)
+        return Usage(
+            model_calls=self.model_calls - earlier.model_calls,
+            input_tokens=self.input_tokens - earlier.input_tokens,
+            output_tokens=self.output_tokens - earlier.output_tokens,
+            cost_usd=None if costs[0] is None or costs[1] is None else costs[0] - costs[1],
+            seconds=self.seconds - earlier.seconds,
         )
 
 
@@ -94,11 +104,15 @@ class CriticFeedback(Frozen):
     reason: str | None = None
     """Why it abstained: one line that never reaches the writer."""
     verdict: Verdict | None = None
+    judges_task: bool = True
+    """Whether it weighed the text against its task; a critic of mechanics alone does not."""
     scores: FrozenMap[float] = Field(default_factory=dict[str, float])
     """Score by aspect, 0 to 1."""
     issues: tuple[Issue, ...] = ()
     suggestions: tuple[str, ...] = ()
     confidence: float | None = Field(default=None, ge=0, le=1)
+    degraded: tuple[str, ...] = ()
+    """What it could not look at, one line each."""
     usage: Usage = Usage()
 
     @classmethod

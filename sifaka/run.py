@@ -35,7 +35,7 @@ FINAL: frozenset[RunStatus] = frozenset({"done", "cancelled", "failed"})
 
 
 class ChainConfig(Frozen):
-    """What a run was configured with, as data: enough to build the same chain in another process."""
+    """What a run was configured with, as data: another process builds the same chain from it."""
 
     model: str = "auto"
     validators: tuple[FrozenJson, ...] = ()
@@ -43,6 +43,8 @@ class ChainConfig(Frozen):
     policy: Literal["best", "last"] = "best"
     max_iterations: int = Field(default=3, ge=0)
     budget: Budget = Budget()
+    judge_model: str | None = None
+    """The model of the critics that name none; the writer's when None."""
 
     @property
     def fingerprint(self) -> str:
@@ -60,8 +62,8 @@ class Decision(Frozen):
 
 class _Entry(Frozen):
     at: datetime = Field(default_factory=lambda: datetime.now(UTC))
-    seconds: float = Field(default=0.0, ge=0)
-    """Seconds of work since the entry before."""
+    usage: Usage = Usage()
+    """What was spent since the entry before, failed calls included."""
 
 
 class Started(_Entry):
@@ -120,8 +122,6 @@ class Stopped(_Entry):
     stop_reason: StopReason
     error: str | None = None
     """One line on what failed and what to do, with status `failed`."""
-    usage: Usage = Usage()
-    """Model usage since the last entry that no thought or feedback carries (calls that failed)."""
 
 
 Entry = Annotated[
@@ -143,10 +143,15 @@ class RunSummary(Frozen):
     updated_at: datetime
 
 
+Reached = Literal["started", "drafted", "retrieved", "validated", "critiqued", "decided"]
+
+
 class Run(Frozen):
     """The state of a run after some of its entries."""
 
     run_id: str
+    reached: Reached = "started"
+    """The last phase that is durable; what comes next follows from it."""
     prompt: str = ""
     config: ChainConfig = ChainConfig()
     status: RunStatus = "running"
@@ -191,19 +196,11 @@ class Run(Frozen):
 
     def apply(self, entry: Entry) -> "Run":
         """The run after one more entry."""
-        changes: dict[str, object] = {}
-        usage = Usage(seconds=entry.seconds)
         match entry:
             case Started():
                 raise ValueError("a run starts once")
             case Drafted(thought=thought):
-                changes = {
-                    "thoughts": (*self.thoughts, self._with_history(thought)),
-                    "status": "running",
-                    "stop_reason": None,
-                    "error": None,
-                }
-                usage += thought.usage
+                changes = {"thoughts": (*self.thoughts, self._with_history(thought))}
             case Retrieved(thought_id=id_, documents=documents):
                 changes = self._replacing(self.thought(id_).add_post_generation_context(documents))
             case Validated(thought_id=id_, results=results):
@@ -215,26 +212,30 @@ class Run(Frozen):
                 thought = self.thought(id_)
                 for item in feedback:
                     thought = thought.add_critic_feedback(item)
-                    usage += item.usage
                 changes = self._replacing(thought)
             case Decided(thought_id=id_, decision=decision):
-                changes = {"decisions": {**self.decisions, id_: decision}}
-                if decision.accepted:
-                    changes["champion_id"] = id_
-            case Stopped():
                 changes = {
-                    "status": entry.status,
-                    "stop_reason": entry.stop_reason,
-                    "error": entry.error,
+                    "decisions": {**self.decisions, id_: decision},
+                    "champion_id": id_ if decision.accepted else self.champion_id,
                 }
-                usage += entry.usage
+            case Stopped():
+                changes = {}
+        stopped = entry if isinstance(entry, Stopped) else None
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         fields |= {
+            "reached": self.reached if isinstance(entry, Stopped) else entry.kind,
+            "status": stopped.status if stopped else "running",
+            "stop_reason": stopped.stop_reason if stopped else None,
+            "error": stopped.error if stopped else None,
             "version": self.version + 1,
             "updated_at": entry.at,
-            "usage": self.usage + usage,
+            "usage": self.usage + entry.usage,
         }
         return Run.model_validate(fields | changes)
+
+    def reopened(self) -> "Run":
+        """The run as it was before it stopped, for somebody who goes on with it."""
+        return self.model_copy(update={"status": "running", "stop_reason": None, "error": None})
 
     def thought(self, thought_id: str) -> Thought:
         """The version of this id.

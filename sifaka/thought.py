@@ -125,7 +125,7 @@ class Thought(Frozen):
         return ThoughtReference(thought_id=self.id, iteration=self.iteration)
 
     def with_text(self, text: str, **changes: object) -> "Thought":
-        """This thought with another text, and other fields where given; verdicts on the old one go."""
+        """This thought with another text and other changes; verdicts on the old text go."""
         return self._with(text=text, validation_results={}, critic_feedback=(), **changes)
 
     @property

@@ -1,0 +1,26 @@
+"""The rule-based editor: finds what is wrong with a text and fixes what is certain.
+
+`lint` reports, `apply` makes the safe fixes of a report, `edit` repeats both until nothing is left
+to do, `cut` shortens at a sentence's end. `RULES` is the catalogue of what it looks for.
+"""
+
+from sifaka.editor.applying import Edit, Edited, apply
+from sifaka.editor.cutting import cut
+from sifaka.editor.editing import edit
+from sifaka.editor.protection import protected
+from sifaka.editor.report import ADVISORS, RULES, Lint, Rule, lint, warm_up
+
+__all__ = [
+    "ADVISORS",
+    "RULES",
+    "Edit",
+    "Edited",
+    "Lint",
+    "Rule",
+    "apply",
+    "cut",
+    "edit",
+    "lint",
+    "protected",
+    "warm_up",
+]

@@ -1,0 +1,16 @@
+"""Models: what writes the versions of a text.
+
+A writer is named by a string: `editor` (rules, no model), `caller` (the calling agent), or
+`provider:name` for anything PydanticAI knows. Writers that need PydanticAI import it when used.
+"""
+
+from typing import Literal
+
+from sifaka.models.protocol import Generation, Model
+
+AUTO: Literal["auto"] = "auto"
+"""The configured provider; without one the editor, then the calling agent."""
+CALLER: Literal["caller"] = "caller"
+"""The calling agent: the run waits for what it submits."""
+
+__all__ = ["AUTO", "CALLER", "Generation", "Model"]

@@ -2,7 +2,9 @@
 
 from typing import Protocol
 
-from sifaka.immutable import Frozen
+from pydantic import Field
+
+from sifaka.immutable import Frozen, FrozenJson
 from sifaka.results import Usage
 from sifaka.thought import Thought, ToolCall
 
@@ -14,7 +16,10 @@ class Generation(Frozen):
     prompt_used: str | None = None
     """What the model was asked; None when nothing was asked, as with the editor."""
     tool_calls: tuple[ToolCall, ...] = ()
+    metadata: FrozenJson = Field(default_factory=dict[str, object])
+    """What else is worth keeping, such as the editor's log."""
     usage: Usage = Usage()
+    """What it cost, where the calls did not go through a metered model."""
 
 
 class Model(Protocol):

@@ -1,0 +1,1 @@
+"""Retrievers: where documents for models and critics come from."""

@@ -36,7 +36,7 @@ class Hits(Frozen):
 
 
 class ThoughtStore(Protocol):
-    """Append-only runs of one tenant, shared safely between tasks and, where the store can, processes."""
+    """Append-only runs of one tenant, safe to share between tasks and, mostly, processes."""
 
     async def append(self, run: Run, entries: Sequence[Entry], *, expected_version: int) -> None:
         """Make entries durable, all or none.

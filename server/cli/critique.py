@@ -1,0 +1,28 @@
+"""`sifaka critique`: what is wrong with a text."""
+
+import argparse
+
+import anyio
+
+from server.cli import options as opt
+from server.settings import Settings
+from server.tools.critique import review
+from server.view.text import critique as as_text
+from sifaka.texts import check_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    opt.add_text(parser)
+    opt.add_judges(parser)
+    opt.add_json(parser)
+    parser.set_defaults(run=critique)
+
+
+def critique(options: argparse.Namespace, settings: Settings) -> int:
+    """Print what the critics say; 0 when they accept the text."""
+    text = check_text(opt.read_text(options.file))
+    chain = opt.chain_of(options, settings)
+    out = anyio.run(review, chain, text, options.prompt)
+    print(out.model_dump_json(indent=2) if options.json else as_text(out))
+    return 0 if out.verdict == "accept" else 1

@@ -1,0 +1,78 @@
+"""`sifaka doctor`: what is configured, and does it work."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+
+import anyio
+
+from server.cli import options as opt
+from server.settings import Settings
+from sifaka.chain import asks_a_provider
+from sifaka.errors import SifakaError
+from sifaka.storage import open_store
+
+Finding = tuple[str, bool, str]
+"""What was looked at, whether it works, and what was found."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    opt.add_json(parser)
+    parser.add_argument("--model", help="look at this model instead of the configured one")
+    parser.set_defaults(run=doctor)
+
+
+def doctor(options: argparse.Namespace, settings: Settings) -> int:
+    """Look at every part; 0 when all of them work."""
+    findings = list(examine(settings))
+    if options.json:
+        report = [{"part": p, "works": works, "found": found} for p, works, found in findings]
+        print(json.dumps(report, indent=2))
+    else:
+        for part, works, found in findings:
+            print(f"{'ok  ' if works else 'FAIL'}  {part}: {found}")
+    return 0 if all(works for _, works, _ in findings) else 1
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Look at each part in turn. No model is called: that would cost money."""
+    yield "python", True, sys.version.split()[0]
+    yield _store(settings)
+    yield _model(settings)
+    yield _editor()
+
+
+def _store(settings: Settings) -> Finding:
+    async def look() -> str:
+        store = open_store(settings.store, home=settings.home).scoped(settings.tenant)
+        try:
+            page = await store.recent(limit=1)
+            latest = page.runs[0].updated_at.isoformat() if page.runs else "no runs yet"
+            return f"{settings.store} (tenant {settings.tenant!r}), latest run: {latest}"
+        finally:
+            await store.aclose()
+
+    try:
+        return "store", True, anyio.run(look)
+    except SifakaError as error:
+        return "store", False, str(error)
+
+
+def _model(settings: Settings) -> Finding:
+    if not asks_a_provider(settings.model):
+        return "model", True, f"{settings.model}: no provider, the editor and the caller write"
+    from sifaka.models.provider import provider_model
+
+    try:
+        return "model", True, f"{provider_model(settings.model).model_id} (not called)"
+    except SifakaError as error:
+        return "model", False, str(error)
+
+
+def _editor() -> Finding:
+    from sifaka.editor import lint
+
+    notes = lint("This is is a test.").degraded
+    return "editor", not notes, "; ".join(notes) or "spelling, grammar and own rules"

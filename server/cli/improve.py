@@ -1,0 +1,61 @@
+"""`sifaka improve`: a text, better."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import anyio
+
+from server.cli import options as opt
+from server.cli.report import finish
+from server.settings import Settings
+from server.view.terminal import Progress
+from sifaka.chain import RunResult
+from sifaka.errors import ConfigurationError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    opt.add_text(parser)
+    opt.add_rules(parser)
+    opt.add_judges(parser)
+    opt.add_json(parser)
+    parser.add_argument("--effort", choices=["quick", "standard", "thorough"], default="standard")
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("--out", metavar="FILE", help="write the text there")
+    target.add_argument("--in-place", action="store_true", help="write the text back")
+    parser.set_defaults(run=improve)
+
+
+def improve(options: argparse.Namespace, settings: Settings) -> int:
+    """Improve the text, print what was done, and write the text where it was asked for."""
+    if options.in_place and options.file == "-":
+        raise ConfigurationError("--in-place needs a file", "use --out FILE with standard input")
+    text = opt.read_text(options.file)
+    chain = opt.chain_of(options, settings, effort=options.effort)
+
+    async def work() -> RunResult:
+        with Progress(sys.stderr) as progress:
+            try:
+                return await chain.run(options.prompt, text=text, listen=progress.show)
+            finally:
+                await chain.store.aclose()
+
+    result = anyio.run(work)
+    target = options.file if options.in_place else options.out
+    if target and (result.changed or options.out):
+        _write(Path(target), result.text)
+    return finish(result, as_json=options.json, show_text=not target)
+
+
+def _write(path: Path, text: str) -> None:
+    """All or nothing: a crash in between leaves the old file whole."""
+    temporary = path.with_name(f".{path.name}.sifaka")
+    try:
+        temporary.write_bytes(text.encode("utf-8"))
+        if path.exists():
+            temporary.chmod(path.stat().st_mode)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ConfigurationError(f"{path}: {error.strerror}", "choose another --out") from error

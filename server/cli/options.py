@@ -1,0 +1,121 @@
+"""Options that several commands share, and what they mean."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from server.settings import Settings
+from sifaka.chain import Chain
+from sifaka.errors import ConfigurationError
+from sifaka.storage import open_store
+
+
+def add_text(parser: argparse.ArgumentParser) -> None:
+    """The text itself."""
+    parser.add_argument("file", metavar="FILE", help="the text; - reads standard input")
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """What a text must pass."""
+    rules = parser.add_argument_group("rules")
+    for limit in ("max-words", "min-words", "max-chars", "min-chars"):
+        rules.add_argument(f"--{limit}", type=int, metavar="N")
+    rules.add_argument("--require", action="append", default=[], metavar="TERM")
+    rules.add_argument("--forbid", action="append", default=[], metavar="TERM[=REPLACEMENT]")
+    rules.add_argument("--format", choices=["json", "markdown", "yaml"])
+    rules.add_argument("--spec", metavar="FILE", help="YAML or JSON: {validators, critics}")
+
+
+def add_judges(parser: argparse.ArgumentParser) -> None:
+    """Who judges and writes."""
+    parser.add_argument("--critics", metavar="A,B", help="such as lint,self_refine")
+    parser.add_argument("--model", help="auto, editor, caller or provider:name")
+    parser.add_argument("--prompt", default="", metavar="P", help="what the text is for")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """The structured result instead of the printed one."""
+    parser.add_argument("--json", action="store_true", help="print the structured result")
+
+
+def read_text(file: str) -> str:
+    """The text of a file, or of standard input for `-`.
+
+    Raises:
+        ConfigurationError: It cannot be read or is not UTF-8.
+    """
+    try:
+        if file == "-":
+            return sys.stdin.buffer.read().decode("utf-8")
+        return Path(file).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{file}: {error.strerror}", "name a file, or -") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            f"{file} is not UTF-8 at byte {error.start}", "convert it to UTF-8"
+        ) from error
+
+
+def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Chain:
+    """The chain that the options describe, on the store of the settings.
+
+    Raises:
+        ConfigurationError: An option is wrong.
+    """
+    spec: Mapping[str, Any] = _spec(options.spec) if getattr(options, "spec", None) else {}
+    critics = getattr(options, "critics", None)
+    return Chain(
+        model=settings.model,
+        judge_model=settings.judge_model,
+        validators=[*_rules(options), *spec.get("validators", [])],
+        critics=critics.split(",") if critics else spec.get("critics"),
+        store=open_store(settings.store, home=settings.home).scoped(settings.tenant),
+        **more,
+    )
+
+
+def _rules(options: argparse.Namespace) -> Iterator[Mapping[str, object]]:
+    if not hasattr(options, "require"):
+        return
+    limits = {
+        name: getattr(options, name)
+        for name in ("max_words", "min_words", "max_chars", "min_chars")
+        if getattr(options, name) is not None
+    }
+    if limits:
+        yield {"type": "length", **limits}
+    if options.require or options.forbid:
+        yield {
+            "type": "content",
+            "required": options.require,
+            "prohibited": [_prohibited(term) for term in options.forbid],
+        }
+    if options.format:
+        yield {"type": "format", "format": options.format}
+
+
+def _prohibited(option: str) -> str | Mapping[str, str]:
+    term, equals, replacement = option.partition("=")
+    return {"term": term, "replacement": replacement} if equals else term
+
+
+def _spec(file: str) -> Mapping[str, Any]:
+    import yaml
+
+    try:
+        spec = yaml.safe_load(read_text(file))
+    except yaml.YAMLError as error:
+        raise ConfigurationError(
+            f"{file} is neither YAML nor JSON: {str(error).splitlines()[0]}", "correct the file"
+        ) from error
+    return _checked(spec, file)
+
+
+def _checked(spec: object, file: str) -> Mapping[str, Any]:
+    if isinstance(spec, dict):
+        mapping = cast("Mapping[str, Any]", spec)
+        if mapping.keys() <= {"validators", "critics"}:
+            return mapping
+    raise ConfigurationError(f"{file}: not a spec", "write {validators: [...], critics: [...]}")

@@ -1,0 +1,36 @@
+"""`sifaka resume`: go on with a run where it was interrupted."""
+
+import argparse
+import sys
+
+import anyio
+
+from server.cli import options as opt
+from server.cli.report import finish
+from server.settings import Settings
+from server.view.terminal import Progress
+from sifaka.chain import Chain, RunResult
+from sifaka.storage import open_store
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("run_id", metavar="RUN")
+    opt.add_json(parser)
+    parser.set_defaults(run=resume)
+
+
+def resume(options: argparse.Namespace, settings: Settings) -> int:
+    """Work on the run until it is done or waits for its caller."""
+    store = open_store(settings.store, home=settings.home).scoped(settings.tenant)
+
+    async def work() -> RunResult:
+        with Progress(sys.stderr) as progress:
+            try:
+                run = await store.load(options.run_id)
+                chain = Chain.of_config(run.config, store=store)
+                return await chain.resume(options.run_id, listen=progress.show)
+            finally:
+                await store.aclose()
+
+    return finish(anyio.run(work), as_json=options.json)

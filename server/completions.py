@@ -1,0 +1,43 @@
+"""Completions of what can be named: runs, versions, critics."""
+
+from mcp.server import MCPServer
+from mcp_types import (
+    Completion,
+    CompletionArgument,
+    CompletionContext,
+    PromptReference,
+    ResourceTemplateReference,
+)
+
+from server.lifespan import AppState, Lifespan
+from sifaka.critics import CRITICS
+
+_RECENT = 50
+"""Runs that are offered for completion."""
+_MOST = 100
+"""Values in one answer, as the protocol allows."""
+
+
+def add_completions(server: MCPServer[AppState], lifespan: Lifespan) -> None:
+    """Register the completions of run and thought ids and of critics' names."""
+
+    @server.completion()
+    async def complete(
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
+    ) -> Completion | None:
+        match argument.name:
+            case "critic":
+                names = list(CRITICS)
+            case "run_id" | "thought_id" if lifespan.state is not None:
+                page = await lifespan.state.store.recent(limit=_RECENT)
+                names = [run.run_id for run in page.runs]
+                if argument.name == "thought_id":
+                    names = [
+                        f"{run.run_id}.{n}" for run in page.runs for n in range(run.iterations + 1)
+                    ]
+            case _:
+                return None
+        found = [name for name in names if name.startswith(argument.value)]
+        return Completion(values=found[:_MOST], total=len(found), has_more=len(found) > _MOST)

@@ -1,0 +1,53 @@
+"""The one place where our errors become MCP errors."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from mcp.server.mcpserver.exceptions import (
+    ResourceError,
+    ResourceNotFoundError,
+    ToolError,
+    UnexpectedResourceError,
+    UnexpectedToolError,
+)
+from pydantic import ValidationError
+
+from sifaka.errors import SifakaError, ThoughtNotFound
+from sifaka.explain import explain
+
+
+@contextmanager
+def tool_errors() -> Generator[None]:
+    """Within it, an expected error of a tool becomes one line that says what to do.
+
+    A bug stays a bug: the client learns only that the tool failed, the log has the traceback.
+    """
+    try:
+        yield
+    except ToolError as error:
+        cause = error.__cause__
+        if isinstance(cause, SifakaError):
+            raise ToolError(str(cause)) from cause
+        if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
+            raise ToolError(explain(cause, tags=_tags())) from cause
+        raise
+
+
+@contextmanager
+def resource_errors() -> Generator[None]:
+    """The same for resources."""
+    try:
+        yield
+    except UnexpectedResourceError as error:
+        cause = error.__cause__
+        if isinstance(cause, ThoughtNotFound):
+            raise ResourceNotFoundError(str(cause)) from cause
+        if isinstance(cause, SifakaError):
+            raise ResourceError(str(cause)) from cause
+        raise
+
+
+def _tags() -> tuple[str, ...]:
+    from sifaka.validators import VALIDATORS
+
+    return tuple(VALIDATORS)

@@ -1,0 +1,82 @@
+"""Runs that go on after their request was answered."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import anyio
+import anyio.abc
+
+from sifaka.chain import Listener, RunResult
+from sifaka.events import ChainEvent
+
+logger = logging.getLogger(__name__)
+
+Work = Callable[[Listener], Awaitable[RunResult]]
+
+
+@dataclass(eq=False)
+class _Job:
+    listener: Listener | None
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    finished: anyio.Event = field(default_factory=anyio.Event)
+    result: RunResult | None = None
+    error: Exception | None = None
+
+
+class Jobs:
+    """The runs this process is working on, by run id."""
+
+    def __init__(self, group: anyio.abc.TaskGroup) -> None:
+        self._group = group
+        self._jobs: dict[str, _Job] = {}
+
+    async def run(
+        self, run_id: str, work: Work, *, wait_seconds: float, listener: Listener | None = None
+    ) -> RunResult | None:
+        """Work on a run and wait for it, but not longer than `wait_seconds`.
+
+        While somebody waits, the events go to `listener`; a cancelled wait cancels the run. After
+        `wait_seconds` the run goes on by itself.
+
+        Returns:
+            The result, or None when the run goes on.
+
+        Raises:
+            Exception: What the work raised.
+        """
+        job = self._jobs[run_id] = _Job(listener)
+        self._group.start_soon(self._work, run_id, job, work)
+        try:
+            with anyio.move_on_after(wait_seconds):
+                await job.finished.wait()
+        except anyio.get_cancelled_exc_class():
+            job.scope.cancel()
+            raise
+        finally:
+            job.listener = None
+        if job.error is not None:
+            raise job.error
+        return job.result
+
+    def cancel(self, run_id: str) -> None:
+        """Stop working on a run, if it is one of ours."""
+        if job := self._jobs.get(run_id):
+            job.scope.cancel()
+
+    async def _work(self, run_id: str, job: _Job, work: Work) -> None:
+        async def tell(event: ChainEvent) -> None:
+            if job.listener is not None:
+                await job.listener(event)
+
+        try:
+            with job.scope:
+                job.result = await work(tell)
+        # Whoever waits gets it raised; a run nobody waits for must not take the others down.
+        except Exception as error:
+            if job.listener is None:
+                logger.exception("run %s failed in the background", run_id)
+            job.error = error
+        finally:
+            del self._jobs[run_id]
+            job.finished.set()

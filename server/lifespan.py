@@ -1,0 +1,109 @@
+"""What lives as long as the server: the store, the runs in progress, the warm-up."""
+
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from server.jobs import Jobs
+from server.settings import Settings
+from sifaka.chain import Chain
+from sifaka.chain.writers import asks_a_provider
+from sifaka.errors import SifakaError
+from sifaka.storage import open_store
+from sifaka.storage.protocol import ThoughtStore
+
+logger = logging.getLogger(__name__)
+
+_CLOSING_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppState:
+    """What the tools work with."""
+
+    settings: Settings
+    store: ThoughtStore
+    jobs: Jobs
+    group: anyio.abc.TaskGroup
+    build: Callable[[], object]
+    """Builds what the server offers."""
+    _warmed: list[bool] = field(default_factory=list[bool])
+
+    def chain(self, *, model: str = "auto", **settings: Any) -> Chain:
+        """A chain on this server's store; `auto` is the configured model, if there is one.
+
+        Raises:
+            ConfigurationError: A component or a setting is wrong.
+        """
+        return Chain(
+            model=self.settings.model if model == "auto" else model,
+            judge_model=self.settings.judge_model,
+            store=self.store,
+            **settings,
+        )
+
+    async def chain_of(self, run_id: str) -> Chain:
+        """The chain a stored run was started with.
+
+        Raises:
+            ThoughtNotFound: There is no such run.
+            ConfigurationError: It was started by a program with components of its own.
+        """
+        run = await self.store.load(run_id)
+        return Chain.of_config(run.config, store=self.store)
+
+    def warm_up(self) -> None:
+        """Load in the background, once, what the first call would otherwise wait for."""
+        if not self._warmed:
+            self._warmed.append(True)
+            self.group.start_soon(anyio.to_thread.run_sync, _load, self)
+
+
+class Lifespan:
+    """Opens what a server works with, and closes it at the end."""
+
+    def __init__(self, settings: Settings, *, warm_up: Callable[[], object]) -> None:
+        self._settings = settings
+        self._warm_up = warm_up
+        self.state: AppState | None = None
+        """What is open now, for handlers that are given no context."""
+
+    @asynccontextmanager
+    async def __call__(self, _: object) -> AsyncGenerator[AppState]:
+        """Keep the store and the runs in progress open."""
+        settings = self._settings
+        store = open_store(settings.store, home=settings.home).scoped(settings.tenant)
+        try:
+            async with anyio.create_task_group() as group:
+                self.state = AppState(
+                    settings=settings,
+                    store=store,
+                    jobs=Jobs(group),
+                    group=group,
+                    build=self._warm_up,
+                )
+                yield self.state
+                group.cancel_scope.cancel()
+        finally:
+            with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
+                await store.aclose()
+
+
+def _load(state: AppState) -> None:
+    state.build()
+    from sifaka.editor import warm_up
+
+    warm_up()
+    if asks_a_provider(state.settings.model):
+        from sifaka.models.provider import provider_model
+
+        try:
+            provider_model(state.settings.model)
+        except SifakaError as error:  # told again by the call that needs the model
+            logger.warning("the model cannot be warmed up: %s", error)

@@ -1,0 +1,112 @@
+"""What can be read by address: runs, versions, changes, catalogues."""
+
+import json
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from pydantic import TypeAdapter
+
+from server.lifespan import AppState
+from server.schemas.changes import issues_of
+from server.schemas.history import RunOut, ThoughtOut
+from sifaka.chain import RunResult
+from sifaka.critics import CRITICS
+from sifaka.diff import diff
+from sifaka.errors import ThoughtNotFound
+from sifaka.run import Run
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.validators import ValidatorSpec
+
+ResourceContext = Context[AppState, object]
+
+
+def add_resources(server: MCPServer[AppState]) -> None:
+    """Register the resources."""
+
+    def store_of(ctx: ResourceContext) -> ThoughtStore:
+        return ctx.request_context.lifespan_context.store
+
+    @server.resource(
+        "run://{run_id}",
+        title="A run",
+        description="A run and all its versions, without their texts.",
+        mime_type="application/json",
+    )
+    async def run(run_id: str, ctx: ResourceContext) -> str:
+        found = await store_of(ctx).load(run_id)
+        thoughts = [ThoughtOut.of(found, t, include_text=False) for t in found.thoughts]
+        return json.dumps(
+            {
+                "run": RunOut.of(found).model_dump(mode="json"),
+                "thoughts": [t.model_dump(mode="json", exclude_none=True) for t in thoughts],
+            },
+            ensure_ascii=False,
+        )
+
+    @server.resource(
+        "thought://{thought_id}",
+        title="A version",
+        description="One version of a run, with its text and everything said about it.",
+        mime_type="application/json",
+    )
+    async def thought(thought_id: str, ctx: ResourceContext) -> str:
+        run_id = thought_id.rpartition(".")[0]
+        found = await _load(store_of(ctx), run_id, thought_id)
+        try:
+            return found.thought(thought_id).model_dump_json()
+        except KeyError as error:
+            raise ThoughtNotFound(thought_id) from error
+
+    @server.resource(
+        "run://{run_id}/diff",
+        title="The changes of a run",
+        description="What was changed between the input and the best version.",
+        mime_type="text/plain",
+    )
+    async def changes(run_id: str, ctx: ResourceContext) -> str:
+        found = await store_of(ctx).load(run_id)
+        return marked_changes(found)
+
+    @server.resource(
+        "catalogue://validators",
+        title="Validators",
+        description="Every validator and its options, as JSON schemas.",
+        mime_type="application/json",
+    )
+    def validators() -> str:
+        return json.dumps(TypeAdapter(ValidatorSpec).json_schema())
+
+    @server.resource(
+        "catalogue://critics",
+        title="Critics",
+        description="Every critic and what it does.",
+        mime_type="application/json",
+    )
+    def critics() -> str:
+        return json.dumps(
+            {name: (critic.__doc__ or "").partition("\n")[0] for name, critic in CRITICS.items()}
+        )
+
+
+def marked_changes(run: Run) -> str:
+    """The best text of a run with its changes marked: [-gone-]{+new+}."""
+    original, best = run.original, RunResult(run=run).thought
+    if original is None:
+        return ""
+    marked = {
+        "equal": "{after}",
+        "insert": "{{+{after}+}}",
+        "delete": "[-{before}-]",
+        "replace": "[-{before}-]{{+{after}+}}",
+    }
+    return "".join(
+        marked[hunk.op].format(before=hunk.before, after=hunk.after)
+        for hunk in diff(original.text, best.text, issues_of(original))
+    )
+
+
+async def _load(store: ThoughtStore, run_id: str, thought_id: str) -> Run:
+    try:
+        return await store.load(run_id)
+    except ThoughtNotFound as error:
+        raise ThoughtNotFound(thought_id) from error

@@ -1,0 +1,22 @@
+"""The tools, in the order in which they are listed."""
+
+from collections.abc import Iterable
+
+from mcp.server.mcpserver.tools import Tool
+
+from server.tools import cancel, critique, history, improve, submit, validate
+
+_TOOLS = (
+    improve.tool,
+    submit.tool,
+    validate.tool,
+    critique.tool,
+    history.tool,
+    cancel.tool,
+)
+
+
+def tools(names: Iterable[str]) -> list[Tool]:
+    """The tools of these names, newly built."""
+    wanted = set(names)
+    return [built for build in _TOOLS if (built := build()).name in wanted]

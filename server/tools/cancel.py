@@ -1,0 +1,36 @@
+"""`cancel_run`: stop a run and keep its best version."""
+
+from typing import Annotated
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, ToolAnnotations
+
+from server.schemas.runs import ImproveOut
+from server.tools.answer import ToolContext, answer, state_of
+from server.tools.definition import define
+from server.view.text import improvement
+from sifaka.chain import cancel_run as cancel
+
+
+async def cancel_run(run_id: str, ctx: ToolContext) -> Annotated[CallToolResult, ImproveOut]:
+    """See the tool's description."""
+    state = state_of(ctx)
+    result = await cancel(state.store, run_id)
+    state.jobs.cancel(run_id)
+    out = ImproveOut.of(result)
+    return answer(improvement(out), out)
+
+
+def tool() -> Tool:
+    """The tool."""
+    return define(
+        cancel_run,
+        title="Cancel a run",
+        description="Stop a run, wherever it is worked on, and get its best version so far.",
+        annotations=ToolAnnotations(
+            read_only_hint=False,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
+    )

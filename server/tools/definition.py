@@ -1,0 +1,63 @@
+"""How a function becomes a tool: strict about its arguments, terse in its schema."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import ToolAnnotations
+from pydantic import ConfigDict
+
+
+def define(
+    function: Callable[..., Any], *, title: str, description: str, annotations: ToolAnnotations
+) -> Tool:
+    """The tool of a function.
+
+    Unknown arguments are refused, not ignored. The schemas say everything once: what a host shows
+    its model at every turn should not cost more than it tells.
+    """
+    tool = Tool.from_function(
+        function, title=title, description=description, annotations=annotations
+    )
+    arguments = tool.fn_metadata.arg_model
+    strict = cast(
+        "Any", type(arguments.__name__, (arguments,), {"model_config": ConfigDict(extra="forbid")})
+    )
+    tool.fn_metadata.arg_model = strict
+    tool.parameters = terse(without_nulls(strict.model_json_schema(by_alias=True)))
+    if tool.fn_metadata.output_schema is not None:
+        tool.fn_metadata.output_schema = terse(tool.fn_metadata.output_schema)
+    return tool
+
+
+def terse(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema without titles: they repeat the names."""
+    return _mapped(schema, lambda node: {k: v for k, v in node.items() if k != "title"})
+
+
+def without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema without the null that means an argument left out: leaving it out says that."""
+    return _mapped(schema, _without_null)
+
+
+def _without_null(node: dict[str, Any]) -> dict[str, Any]:
+    options: list[Any] = node.get("anyOf", [])
+    if {"type": "null"} not in options:
+        return node
+    rest = [option for option in options if option != {"type": "null"}]
+    kept = {key: value for key, value in node.items() if key not in {"anyOf", "default"}}
+    return {**kept, **(rest[0] if len(rest) == 1 else {"anyOf": rest})}
+
+
+def _mapped(node: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """Every schema inside a schema, changed; names of properties are not schemas."""
+    if isinstance(node, list):
+        return [_mapped(item, change) for item in cast("list[Any]", node)]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: {name: _mapped(inner, change) for name, inner in cast("dict[str, Any]", value).items()}
+        if key in {"properties", "$defs"}
+        else _mapped(value, change)
+        for key, value in change(cast("dict[str, Any]", node)).items()
+    }

@@ -1,0 +1,70 @@
+"""`improve_text`: a text, better, or what is needed to make it so."""
+
+from typing import Annotated
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, ToolAnnotations
+from pydantic import Field
+
+from server.schemas.arguments import OptionalText
+from server.schemas.runs import ImproveOut
+from server.tools.answer import ToolContext, answer, state_of
+from server.tools.definition import define
+from server.tools.progress import work_on
+from server.view.text import improvement
+from sifaka.budget import Budget
+from sifaka.presets import Effort
+from sifaka.validators import ValidatorSpec
+
+
+async def improve_text(
+    ctx: ToolContext,
+    text: OptionalText = "",
+    prompt: Annotated[
+        OptionalText, Field(description="the task; alone, the text is written from it")
+    ] = "",
+    validators: Annotated[list[ValidatorSpec], Field(description="what the text must pass")] = [],  # noqa: B006 - pydantic copies it
+    critics: Annotated[
+        list[str | dict[str, object]] | None,
+        Field(description='names or {"type", options}: lint, self_refine, prompt {rubric}'),
+    ] = None,
+    effort: Effort = "standard",
+    max_iterations: Annotated[int | None, Field(ge=0, le=50)] = None,
+    budget: Budget | None = None,
+    model: Annotated[
+        str,
+        Field(description="auto; editor: safe edits only; caller: you write; provider:name writes"),
+    ] = "auto",
+    wait_seconds: Annotated[float, Field(ge=0, le=3600, description="then answers `running`")] = 45,
+) -> Annotated[CallToolResult, ImproveOut]:
+    """See the tool's description."""
+    chain = state_of(ctx).chain(
+        model=model,
+        validators=validators,
+        critics=critics,
+        effort=effort,
+        max_iterations=max_iterations,
+        budget=budget,
+    )
+    run = await chain.start(prompt, text=text)
+    result = await work_on(ctx, chain, run.run_id, wait_seconds)
+    out = ImproveOut.of(result)
+    return answer(improvement(out), out)
+
+
+def tool() -> Tool:
+    """The tool."""
+    return define(
+        improve_text,
+        title="Improve a text",
+        description="Improve a text (or write one) until it passes the validators and satisfies "
+        "the critics. Never returns anything worse than the input. `done`: use `text`. "
+        "`needs_revision`: write the next version by `brief` and call submit_revision. `running`: "
+        "ask get_thought_history later.",
+        annotations=ToolAnnotations(
+            read_only_hint=False,
+            destructive_hint=False,
+            idempotent_hint=False,
+            open_world_hint=True,
+        ),
+    )

@@ -1,0 +1,40 @@
+"""`submit_revision`: the calling agent's version, into the run that waits for it."""
+
+from typing import Annotated
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, ToolAnnotations
+from pydantic import Field
+
+from server.schemas.runs import SubmitOut
+from server.tools.answer import ToolContext, answer, state_of
+from server.tools.definition import define
+from server.view.text import submission
+
+
+async def submit_revision(
+    run_id: str,
+    parent_id: Annotated[str, Field(description="from the brief")],
+    text: Annotated[str, Field(description="the complete new version")],
+    ctx: ToolContext,
+) -> Annotated[CallToolResult, SubmitOut]:
+    """See the tool's description."""
+    chain = await state_of(ctx).chain_of(run_id)
+    out = SubmitOut.of_submission(await chain.submit(run_id, parent_id, text))
+    return answer(submission(out), out)
+
+
+def tool() -> Tool:
+    """The tool."""
+    return define(
+        submit_revision,
+        title="Submit a revision",
+        description="Hand in the version a brief asked for. It is validated and compared with the "
+        "best so far: accepted or turned down with the reason, then `done` or the next brief.",
+        annotations=ToolAnnotations(
+            read_only_hint=False,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
+    )

@@ -1,0 +1,51 @@
+"""`validate_text`: every validator's verdict on a text."""
+
+from typing import Annotated
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, ToolAnnotations
+from pydantic import Field
+
+from server.schemas.arguments import OptionalText
+from server.schemas.reviews import ValidateOut
+from server.schemas.verdicts import ValidationOut
+from server.tools.answer import answer
+from server.tools.definition import define
+from server.view.text import verdicts
+from sifaka.errors import ConfigurationError
+from sifaka.texts import check_text
+from sifaka.thought import Thought
+from sifaka.validation import run_validators
+from sifaka.validators import ValidatorSpec
+
+
+async def validate_text(
+    text: str,
+    validators: list[ValidatorSpec],
+    original: Annotated[OptionalText, Field(description="what `preserve` compares with")] = "",
+) -> Annotated[CallToolResult, ValidateOut]:
+    """See the tool's description."""
+    if not check_text(text):
+        raise ConfigurationError("the text is empty", "give the text to check")
+    if not validators:
+        raise ConfigurationError("there are no validators", 'give some: [{"type": "length", ...}]')
+    thought = Thought(text=text)
+    results = await run_validators(validators, thought, check_text(original, "original") or text)
+    out = ValidateOut(
+        passed=all(r.passed for r in results.values() if r.required),
+        results=[ValidationOut.of(result) for result in results.values()],
+    )
+    return answer(verdicts(out.results, passed=out.passed), out)
+
+
+def tool() -> Tool:
+    """The tool."""
+    return define(
+        validate_text,
+        title="Validate a text",
+        description="Check a text against rules, without a model: which pass, where and why the "
+        "others fail, and the fix where one is certain. Changes and stores nothing.",
+        annotations=ToolAnnotations(
+            read_only_hint=True, idempotent_hint=True, open_world_hint=False
+        ),
+    )

@@ -1,0 +1,1 @@
+"""What tools and commands print for a reader."""

@@ -1,0 +1,147 @@
+"""Results as plain text, complete enough to act on without the structured part."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from server.schemas.changes import HunkOut
+from server.schemas.history import HistoryOut, ThoughtOut
+from server.schemas.reviews import CritiqueTextOut
+from server.schemas.runs import BriefOut, ImproveOut, SubmitOut
+from server.schemas.verdicts import IssueOut, ValidationOut
+
+_MOST = 40
+"""Lines of one kind; more would bury the rest. The structured part has them all."""
+
+
+def verdicts(results: Sequence[ValidationOut], *, passed: bool) -> str:
+    """What `validate_text` says."""
+    return "\n".join([f"passed: {_yes(passed)}", *_verdict_lines(results)])
+
+
+def critique(out: CritiqueTextOut) -> str:
+    """What `critique_text` says."""
+    lines = [f"verdict: {out.verdict}"]
+    for said in out.critiques:
+        scores = ", ".join(f"{aspect} {score:.2f}" for aspect, score in said.scores.items())
+        verdict = said.verdict or said.reason or "no verdict"
+        lines.append(f"{said.critic}: {verdict}" + (f" ({scores})" if scores else ""))
+        lines += [f"  - {suggestion}" for suggestion in said.suggestions[:_MOST]]
+    lines += _section("issues", _issue_lines(out.issues))
+    lines += _section("judge the rest by this rubric", [f"- {line}" for line in out.rubric or []])
+    lines += _section("degraded", [f"- {line}" for line in out.degraded])
+    return "\n".join(lines)
+
+
+def improvement(out: ImproveOut) -> str:
+    """What `improve_text` and `cancel_run` say."""
+    state = f"status: {out.status}" + (f" ({out.stop_reason})" if out.stop_reason else "")
+    lines = [
+        state,
+        f"passed: {_yes(out.passed)}   changed: {_yes(out.changed)}   versions after the first: "
+        f"{out.iterations}",
+        f"run_id: {out.run_id}   thought_id: {out.thought_id}   history: run://{out.run_id}",
+        f"usage: {out.usage.model_calls} model calls, {out.usage.seconds:g} s",
+        *_verdict_lines(out.validation_results),
+        *_section("changes", _change_lines(out.diff)),
+        *_section("issues left", _issue_lines(out.issues)),
+        *_section("degraded", [f"- {line}" for line in out.degraded]),
+        *_brief_lines(out.brief),
+        "",
+        "text:",
+        out.text,
+    ]
+    return "\n".join(lines)
+
+
+def submission(out: SubmitOut) -> str:
+    """What `submit_revision` says."""
+    return f"{'accepted' if out.accepted else 'turned down'}: {out.reason}\n{improvement(out)}"
+
+
+def history(out: HistoryOut) -> str:
+    """What `get_thought_history` says."""
+    lines: list[str] = []
+    if out.run is not None:
+        run = out.run
+        reason = f" ({run.stop_reason})" if run.stop_reason else ""
+        lines.append(f"{run.run_id}: {run.status}{reason}, passed: {_yes(run.passed)}")
+        lines.append(f"champion: {run.champion_id}   {run.created_at} .. {run.updated_at}")
+    for thought in out.thoughts or []:
+        lines += ["", *_thought_lines(thought)]
+    for line in out.runs or []:
+        lines.append(
+            f"{line.run_id}  {line.status}  passed: {_yes(line.passed)}  "
+            f"{line.updated_at}  {line.excerpt}"
+        )
+    if out.hits is not None:
+        lines.append(f"search: {out.search}")
+        lines += [f"{hit.thought_id}  {hit.score:g}  {hit.snippet}" for hit in out.hits]
+    if not any((out.run, out.runs, out.hits)):
+        lines.append("nothing found")
+    if out.next_cursor:
+        lines.append(f"more: cursor={out.next_cursor!r}")
+    return "\n".join(lines)
+
+
+def _thought_lines(thought: ThoughtOut) -> Iterator[str]:
+    fate = {True: "accepted", False: "turned down", None: "not compared"}[thought.accepted]
+    yield f"version {thought.iteration} ({thought.thought_id}) by {thought.author}: {fate}"
+    if thought.reason:
+        yield f"  {thought.reason}"
+    yield from (f"  {line}" for line in _verdict_lines(thought.validation_results))
+    for said in thought.critic_feedback:
+        yield f"  {said.critic}: {said.verdict or said.reason or 'no verdict'}"
+    yield from (f"  {line}" for line in _change_lines(thought.diff))
+    if thought.text is not None:
+        yield thought.text
+
+
+def _verdict_lines(results: Iterable[ValidationOut]) -> Iterator[str]:
+    for result in results:
+        mark = "pass" if result.passed else "FAIL" if result.required else "fail (advice)"
+        yield f"{mark}  {result.validator}: {result.message}"
+        if result.passed:
+            continue
+        yield from (f"      {line}" for line in _issue_lines(result.issues))
+        yield from (f"      -> {suggestion}" for suggestion in result.suggestions)
+
+
+def _issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
+    for issue in issues[:_MOST]:
+        place = f"[{issue.start}:{issue.end}] " if issue.start is not None else ""
+        quote = f"{_short(issue.quote)!r}: " if issue.quote else ""
+        fix = "" if issue.fix is None else f" -> {_short(issue.fix)!r}"
+        yield f"{place}{quote}{issue.message}{fix}"
+    if len(issues) > _MOST:
+        yield f"... and {len(issues) - _MOST} more"
+
+
+def _change_lines(hunks: Sequence[HunkOut]) -> Iterator[str]:
+    for hunk in hunks[:_MOST]:
+        reason = f"  ({hunk.reason})" if hunk.reason else ""
+        yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r}{reason}"
+    if len(hunks) > _MOST:
+        yield f"... and {len(hunks) - _MOST} more"
+
+
+def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
+    if brief is None:
+        return
+    yield ""
+    yield f"brief: {brief.instructions}"
+    for failure in brief.failures:
+        yield f"  must pass {failure.validator}: {failure.message}"
+        yield from (f"    -> {suggestion}" for suggestion in failure.suggestions)
+    yield from (f"  judge it by: {line}" for line in brief.rubric)
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    body = list(lines)
+    return [f"{title}:", *(f"  {line}" for line in body)] if body else []
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:60]}...{text[-15:]}"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

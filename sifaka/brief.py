@@ -1,0 +1,75 @@
+"""What a calling agent is told so that it can write the next version."""
+
+from sifaka.immutable import Frozen
+from sifaka.models.prompts import MOST_ISSUES
+from sifaka.results import Issue
+from sifaka.run import Run
+from sifaka.thought import Thought
+
+
+class Failure(Frozen):
+    """A validator that the text does not pass."""
+
+    validator: str
+    message: str
+    suggestions: tuple[str, ...] = ()
+
+
+class Brief(Frozen):
+    """All that is needed to write the next version of the champion's text."""
+
+    parent_id: str
+    """The version to revise; goes back with the revision."""
+    instructions: str
+    failures: tuple[Failure, ...] = ()
+    rubric: tuple[str, ...] = ()
+    issues: tuple[Issue, ...] = ()
+
+
+def brief_for(run: Run) -> Brief:
+    """The brief for the next version of a run that has a champion."""
+    champion = run.champion
+    assert champion is not None, "a run waits for its caller only after its first decision"
+    failures = tuple(
+        Failure(validator=name, message=r.message, suggestions=r.suggestions)
+        for name, r in champion.validation_results.items()
+        if not r.passed
+    )
+    issues = tuple(
+        issue for f in champion.critic_feedback if f.status == "ok" for issue in f.issues
+    )
+    return Brief(
+        parent_id=champion.id,
+        instructions=_instructions(run, champion),
+        failures=failures,
+        rubric=rubric_for(champion),
+        issues=issues[:MOST_ISSUES],
+    )
+
+
+def rubric_for(thought: Thought) -> tuple[str, ...]:
+    """What a reader without a model of ours should judge the text by."""
+    return (
+        *((f"It does what was asked: {thought.prompt}",) if thought.prompt else ()),
+        *(f"{name}: {r.message}" for name, r in thought.validation_results.items() if r.passed),
+        "Facts, figures, names, quotations, links and code are those of the original.",
+        "It is clear and complete for its readers, and says nothing twice.",
+        "Nothing was changed that was right.",
+    )
+
+
+def _instructions(run: Run, champion: Thought) -> str:
+    what = (
+        "Write the next version of `text`: meet every failure, keep what already passes, weigh the "
+        "issues."
+        if champion.text
+        else f"Write the text: {run.prompt}"
+    )
+    how = (
+        f"Submit it whole with submit_revision(run_id={run.run_id!r}, parent_id={champion.id!r}, "
+        "text=...)."
+    )
+    latest = run.latest
+    if latest is None or latest.id == champion.id or run.decisions[latest.id].accepted:
+        return f"{what} {how}"
+    return f"The version before was turned down: {run.decisions[latest.id].reason}. {what} {how}"

@@ -1,0 +1,19 @@
+"""The chain: a configured refinement, the engine that works on its runs, and their results."""
+
+from sifaka.chain.cancellation import cancel_run
+from sifaka.chain.chain import Chain, Listener, create_pydantic_chain
+from sifaka.chain.result import RunResult
+from sifaka.chain.review import Review
+from sifaka.chain.submission import Submission
+from sifaka.chain.writers import asks_a_provider
+
+__all__ = [
+    "Chain",
+    "Listener",
+    "Review",
+    "RunResult",
+    "Submission",
+    "asks_a_provider",
+    "cancel_run",
+    "create_pydantic_chain",
+]

@@ -1,0 +1,29 @@
+"""Components as data, for a run's record."""
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel
+
+from sifaka.immutable import Frozen
+
+_BUILT_IN = "sifaka."
+
+
+def describe(component: object) -> Mapping[str, object]:
+    """The spec that a component can be built from again.
+
+    One that is not ours, or that holds an object, is only named: `{"type": "object", ...}`.
+    """
+    model = getattr(component, "model", None)
+    plain = model is None or isinstance(model, str)
+    built_in = type(component).__module__.startswith(_BUILT_IN)
+    if isinstance(component, Frozen) and built_in and plain:
+        spec: dict[str, object] = _spec(component)
+        return spec if model is None else {**spec, "model": model}
+    kind = f"{type(component).__module__}.{type(component).__qualname__}"
+    return {"type": "object", "class": kind, "name": getattr(component, "name", "")}
+
+
+def _spec(component: BaseModel) -> dict[str, object]:
+    kind = getattr(component, "type", None)
+    return {"type": kind} | component.model_dump(mode="json", exclude_defaults=True, by_alias=True)

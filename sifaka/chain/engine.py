@@ -1,0 +1,323 @@
+"""The phase machine that works on one run.
+
+What comes next follows from what is stored, so a run that was killed goes on where its last entry
+left it:
+
+    started -> drafted -> [retrieved] -> validated -> [critiqued] -> decided -> drafted ...
+
+Every arrow is one append. After `decided` the run stops, for one of the reasons of `StopReason`, or
+the next version is written from the champion.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import anyio
+
+from sifaka.budget import Ledger
+from sifaka.chain.writers import Writer
+from sifaka.critics.protocol import Critic
+from sifaka.critique import run_critics
+from sifaka.errors import BudgetExceeded, CriticError, SifakaError, StorageError, VersionConflict
+from sifaka.events import ChainEvent, Phase
+from sifaka.models import CALLER, Generation
+from sifaka.models.editor import EditorModel
+from sifaka.results import Usage, majority
+from sifaka.retrieval import first_version, retrieve
+from sifaka.retrievers.protocol import Retriever
+from sifaka.run import (
+    Critiqued,
+    Decided,
+    Decision,
+    Drafted,
+    Entry,
+    Retrieved,
+    Run,
+    RunStatus,
+    Stopped,
+    StopReason,
+    Validated,
+)
+from sifaka.selection import EDITOR, compare
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.thought import Thought
+from sifaka.validation import run_validators
+from sifaka.validators.protocol import Validator
+
+_TURNED_DOWN_IN_A_ROW = 2
+"""Versions of a model without any gain after which more of them are not expected to help."""
+_PARTING_SECONDS = 5.0
+"""How long a cancelled run may take to put its end on record."""
+_BUDGET_REASONS: Mapping[str, StopReason] = MappingProxyType(
+    {
+        "calls": "budget_calls",
+        "tokens": "budget_tokens",
+        "seconds": "budget_seconds",
+        "cost": "budget_cost",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a run is worked on with."""
+
+    writers: tuple[Writer, ...]
+    validators: tuple[Validator, ...]
+    critics: tuple[Critic, ...]
+    retrievers: tuple[Retriever, ...]
+    store: ThoughtStore
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncGenerator[None]:
+        """Keep the connections to the providers open, and close them at the end."""
+        models = (getattr(part, "model", None) for part in (*self.writers, *self.critics))
+        async with AsyncExitStack() as stack:
+            for model in {id(m): m for m in models if hasattr(m, "__aenter__")}.values():
+                await stack.enter_async_context(model)
+            yield
+
+
+class Engine:
+    """Works on one run until it stops. `run` is its state after the last entry."""
+
+    def __init__(self, parts: Parts, run: Run) -> None:
+        self._parts = parts
+        self.run = run
+        self._ledger = Ledger(run.config.budget, run.usage)
+
+    async def drive(self) -> AsyncGenerator[ChainEvent, None]:
+        """Work until the run is done or waits for its caller.
+
+        Yields:
+            An event as each phase begins and as its result is stored.
+
+        Raises:
+            StorageError: The store failed, or another process works on the same run.
+        """
+        async with self._parts.connected():
+            async for event in self._phases():
+                yield event
+
+    async def _phases(self) -> AsyncGenerator[ChainEvent, None]:
+        while self.run.status == "running":
+            try:
+                async for event in self._phase():
+                    yield event
+            except VersionConflict as conflict:
+                self.run = await self._parts.store.load(self.run.run_id)
+                if not self.run.finished:
+                    raise StorageError(
+                        f"run {self.run.run_id!r} is being worked on elsewhere",
+                        "wait for it, or cancel it with cancel_run",
+                    ) from conflict
+            except BudgetExceeded as error:
+                yield await self._stop("done", _BUDGET_REASONS[error.limit])
+            except StorageError:
+                raise
+            except SifakaError as error:
+                yield await self._stop("failed", "error", str(error))
+
+    async def cancelled(self) -> None:
+        """Put on record that the work was cancelled; the best version stays the champion."""
+        with anyio.move_on_after(_PARTING_SECONDS, shield=True):
+            await self._stop("cancelled", "cancelled")
+
+    def _phase(self) -> AsyncGenerator[ChainEvent, None]:
+        match self.run.reached:
+            case "started":
+                return self._write()
+            case "drafted" if self._parts.retrievers:
+                return self._retrieve_for_critics()
+            case "drafted" | "retrieved":
+                return self._validate()
+            case "validated" if self._parts.critics and self._latest.text.strip():
+                return self._critique()
+            case "validated" | "critiqued":
+                return self._select()
+            case "decided":
+                return self._write()
+
+    @property
+    def _latest(self) -> Thought:
+        assert self.run.latest is not None, "every phase after `started` has a version"
+        return self.run.latest
+
+    async def _write(self) -> AsyncGenerator[ChainEvent, None]:
+        champion = self.run.champion
+        if champion is not None and self._nothing_left_to_do(champion):
+            yield await self._stop("done", "passed")
+            return
+        base = champion or await first_version(self.run, "", self._parts.retrievers)
+        last: Writer = None
+        for writer in self._parts.writers:
+            last = writer
+            if not isinstance(writer, EditorModel) and (reason := self._no_more_attempts()):
+                yield await self._stop("done", reason)
+                return
+            if writer is None:
+                if champion is None:  # the caller needs a version to submit against
+                    yield await self._append(Drafted(thought=base), "generate", "nothing yet")
+                    return
+                yield await self._stop("needs_revision", "awaiting_revision")
+                return
+            if isinstance(writer, EditorModel) and not base.text:
+                continue
+            yield self._doing("generate", f"{writer.name} writes version {len(self.run.thoughts)}")
+            generation = await self._generate(writer, base)
+            if isinstance(writer, EditorModel) and self._twin(generation.text):
+                continue
+            yield await self._append(
+                Drafted(thought=self._draft(base, generation, writer.name)),
+                "generate",
+                f"{writer.name} wrote {len(generation.text)} characters",
+            )
+            return
+        stalled: StopReason = "no_safe_edit" if isinstance(last, EditorModel) else "stalled"
+        yield await self._stop("done", stalled)
+
+    async def _generate(self, writer: Writer, base: Thought) -> Generation:
+        assert writer is not None
+        if not isinstance(writer, EditorModel) and (limit := self._ledger.exhausted()):
+            raise BudgetExceeded(limit)
+        with self._ledger.charged(), anyio.move_on_after(self._ledger.seconds_left):
+            generation = await writer.generate_with_thought(base)
+            self._ledger.charge(generation.usage)
+            return generation
+        raise BudgetExceeded("seconds")
+
+    def _draft(self, base: Thought, generation: Generation, author: str) -> Thought:
+        spent = self._unrecorded()
+        changes = {
+            "author": author,
+            "model_prompt": generation.prompt_used,
+            "tool_calls": generation.tool_calls,
+            "metadata": generation.metadata,
+            "usage": spent.model_copy(update={"seconds": 0.0}),
+        }
+        if not self.run.thoughts:
+            return base.with_text(generation.text, **changes)
+        following = base.next_iteration(iteration=len(self.run.thoughts))
+        # Stored without its history, which `Run` knows from the parents.
+        return following.with_text(generation.text, history=(), **changes)
+
+    async def _retrieve_for_critics(self) -> AsyncGenerator[ChainEvent, None]:
+        yield self._doing("retrieve", "looking for documents for the critics")
+        documents = await retrieve(self._parts.retrievers, self._latest.text)
+        yield await self._append(
+            Retrieved(thought_id=self._latest.id, documents=documents),
+            "retrieve",
+            f"{len(documents)} documents",
+        )
+
+    async def _validate(self) -> AsyncGenerator[ChainEvent, None]:
+        thought = self._latest
+        if self._parts.validators:
+            yield self._doing("validate", f"{len(self._parts.validators)} validators")
+        original = self.run.original
+        results = await run_validators(
+            self._parts.validators, thought, original.text if original else None
+        )
+        passed = sum(r.passed for r in results.values())
+        yield await self._append(
+            Validated(thought_id=thought.id, results=results),
+            "validate",
+            f"{passed} of {len(results)} validators pass",
+        )
+
+    async def _critique(self) -> AsyncGenerator[ChainEvent, None]:
+        thought = self._latest
+        twin = self._twin(thought.text, before=thought)
+        if twin is not None:
+            feedback = twin.critic_feedback
+        else:
+            names = ", ".join(c.name for c in self._parts.critics)
+            yield self._doing("critique", f"asking {names}")
+            feedback = await run_critics(self._parts.critics, thought, self._ledger)
+        if all(f.status == "abstained" for f in feedback) and not self._ledger.exhausted():
+            raise CriticError(
+                "every critic abstained: " + "; ".join(f"{f.critic}: {f.reason}" for f in feedback)
+            )
+        verdict = majority(feedback) or "no verdict"
+        yield await self._append(
+            Critiqued(thought_id=thought.id, feedback=feedback), "critique", verdict
+        )
+
+    async def _select(self) -> AsyncGenerator[ChainEvent, None]:
+        candidate, champion, original = self._latest, self.run.champion, self.run.original
+        twin = self._twin(candidate.text, before=candidate)
+        if champion is None or original is None:
+            decision = Decision(accepted=True, reason="the first version")
+        elif twin is not None:
+            decision = Decision(accepted=False, reason=f"the same text as version {twin.iteration}")
+        elif self.run.config.policy == "last" and candidate.text.strip():
+            decision = Decision(accepted=True, reason="the last version, as the policy wants")
+        else:
+            decision = compare(candidate, champion, original)
+        yield await self._append(
+            Decided(thought_id=candidate.id, decision=decision),
+            "select",
+            f"{'accepted' if decision.accepted else 'turned down'}: {decision.reason}",
+        )
+
+    def _nothing_left_to_do(self, champion: Thought) -> bool:
+        if not champion.text.strip() or not champion.passed:
+            return False
+        feedback = champion.critic_feedback
+        unheard = bool(feedback) and all(f.status == "abstained" for f in feedback)
+        if unheard or majority(feedback) == "revise":
+            return False
+        # A caller who asks to write, and says what, is not done before having written.
+        asked = self.run.config.model == CALLER and bool(self.run.prompt)
+        return not asked or self._attempts() > 0
+
+    def _no_more_attempts(self) -> StopReason | None:
+        if self._attempts() >= self.run.config.max_iterations and self.run.thoughts:
+            return "max_iterations"
+        if CALLER in {thought.author for thought in self.run.thoughts}:
+            return None  # each brief says why the version before was turned down: let them try
+        attempts = [t for t in self.run.thoughts[1:] if t.author != EDITOR]
+        recent = attempts[-_TURNED_DOWN_IN_A_ROW:]
+        turned_down = [t for t in recent if not self.run.decisions[t.id].accepted]
+        repeated = any(self._twin(t.text, before=t) for t in recent[-1:])
+        if repeated or len(turned_down) == _TURNED_DOWN_IN_A_ROW:
+            return "stalled"
+        return None
+
+    def _attempts(self) -> int:
+        return sum(thought.author != EDITOR for thought in self.run.thoughts[1:])
+
+    def _twin(self, text: str, *, before: Thought | None = None) -> Thought | None:
+        """An earlier version with the very same text."""
+        for thought in self.run.thoughts:
+            if before is not None and thought.id == before.id:
+                return None
+            if thought.text == text:
+                return thought
+        return None
+
+    def _doing(self, phase: Phase, message: str) -> ChainEvent:
+        return ChainEvent(
+            run_id=self.run.run_id,
+            iteration=max(0, len(self.run.thoughts) - 1),
+            phase=phase,
+            message=message,
+        )
+
+    async def _stop(
+        self, status: RunStatus, reason: StopReason, error: str | None = None
+    ) -> ChainEvent:
+        entry = Stopped(status=status, stop_reason=reason, error=error)
+        return await self._append(entry, "stop", reason)
+
+    async def _append(self, entry: Entry, phase: Phase, message: str) -> ChainEvent:
+        entry = entry.model_copy(update={"usage": self._unrecorded()})
+        after = self.run.apply(entry)
+        await self._parts.store.append(after, [entry], expected_version=self.run.version)
+        self.run = after
+        return self._doing(phase, message).model_copy(update={"entry": entry, "run": after})
+
+    def _unrecorded(self) -> Usage:
+        return self._ledger.spent - self.run.usage

@@ -1,0 +1,85 @@
+"""What a run has come to."""
+
+from sifaka.brief import Brief, brief_for
+from sifaka.chain.review import Review
+from sifaka.immutable import Frozen
+from sifaka.results import Issue, Usage, ValidationResult
+from sifaka.run import Run, RunStatus, StopReason
+from sifaka.thought import Thought
+
+
+class RunResult(Frozen):
+    """A run as its caller sees it: the best version so far and what is said about exactly it."""
+
+    run: Run
+
+    @property
+    def run_id(self) -> str:
+        """The run's id, for the history and to go on with it."""
+        return self.run.run_id
+
+    @property
+    def thought(self) -> Thought:
+        """The best version so far: the champion, or before the first decision what there is."""
+        best = self.run.champion or self.run.latest
+        return best or Thought(run_id=self.run.run_id, prompt=self.run.prompt)
+
+    @property
+    def text(self) -> str:
+        """The best text so far."""
+        return self.thought.text
+
+    @property
+    def changed(self) -> bool:
+        """Whether the best text is another than the input."""
+        return self.run.original is not None and self.text != self.run.original.text
+
+    @property
+    def passed(self) -> bool:
+        """Whether the best text passes every required validator."""
+        return self.run.passed
+
+    @property
+    def status(self) -> RunStatus:
+        """Where the run stands."""
+        return self.run.status
+
+    @property
+    def stop_reason(self) -> StopReason | None:
+        """Why it stopped; None while it runs."""
+        return self.run.stop_reason
+
+    @property
+    def error(self) -> str | None:
+        """One line on what failed, with status `failed`."""
+        return self.run.error
+
+    @property
+    def usage(self) -> Usage:
+        """What it has consumed."""
+        return self.run.usage
+
+    @property
+    def validation_results(self) -> tuple[ValidationResult, ...]:
+        """The verdicts on the best text."""
+        return tuple(self.thought.validation_results.values())
+
+    @property
+    def review(self) -> Review:
+        """What the critics said about the best text."""
+        return Review(feedback=self.thought.critic_feedback, usage=Usage())
+
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """What the critics still find in the best text."""
+        return self.review.issues
+
+    @property
+    def brief(self) -> Brief | None:
+        """What the caller needs to write the next version, when the run waits for it."""
+        return brief_for(self.run) if self.status == "needs_revision" else None
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """What did not work as it should have, one line each."""
+        return (*self.review.degraded, *((self.error,) if self.error else ()))

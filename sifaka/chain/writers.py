@@ -1,0 +1,97 @@
+"""Who writes the next version: the ladder from the editor over a model to the caller."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from sifaka.errors import ConfigurationError
+from sifaka.models import AUTO, CALLER, Model
+from sifaka.models.editor import EditorModel
+from sifaka.selection import EDITOR
+from sifaka.thought import Thought
+from sifaka.validation import run_validators
+from sifaka.validators.protocol import Validator
+
+if TYPE_CHECKING:
+    from pydantic_ai import Agent
+
+    from sifaka.models.metered import MeteredModel
+
+Writer = Model | None
+"""A model, or None: the calling agent, for whom the run waits."""
+
+
+def model_name(model: object) -> str:
+    """How a model is recorded in a run's configuration.
+
+    A string stands for itself. An object cannot be built again from a record, so its name is one
+    that no string can be mistaken for.
+    """
+    if isinstance(model, str):
+        return model
+    name = getattr(model, "name", None) or getattr(model, "model_id", None)
+    return f"object:{name or type(model).__name__}"
+
+
+def asks_a_provider(model: object) -> bool:
+    """Whether this choice of a model is one that answers by itself."""
+    return not isinstance(model, str) or model not in {AUTO, EDITOR, CALLER}
+
+
+def writers_for(
+    model: object, validators: Sequence[Validator], *, deps: Any = None
+) -> tuple[Writer, ...]:
+    """The writers in the order in which they are tried.
+
+    Raises:
+        ConfigurationError: The model is unknown or cannot be used.
+    """
+
+    async def passes(thought: Thought) -> bool:
+        results = await run_validators(validators, thought, thought.text)
+        return all(r.passed for r in results.values() if r.required)
+
+    if isinstance(model, str):
+        if model == EDITOR:
+            return (EditorModel(passes),)
+        if model == AUTO:
+            return (EditorModel(passes), None)
+        if model == CALLER:
+            return (EditorModel(), None)
+        if ":" not in model and model != "test":
+            raise ConfigurationError(
+                f"unknown model {model!r}",
+                "use auto, editor, caller, or provider:name such as openai:gpt-5",
+            )
+    if hasattr(model, "generate_with_thought"):
+        return (cast("Model", model),)
+    return (_of_pydantic_ai(model, deps),)
+
+
+def judge_for(judge_model: object, writers: Sequence[Writer]) -> "MeteredModel | None":
+    """The model that critics ask when they name none: the judge, else the writer's, else None.
+
+    Raises:
+        ConfigurationError: The judge's model is unknown or cannot be used.
+    """
+    if judge_model is not None:
+        from sifaka.models.provider import provider_model
+
+        return provider_model(cast("Any", judge_model))
+    return next((m for w in writers if (m := getattr(w, "model", None)) is not None), None)
+
+
+def _of_pydantic_ai(model: object, deps: Any) -> Model:
+    from pydantic_ai import Agent
+    from pydantic_ai.models import Model as PydanticModel
+
+    from sifaka.models.agent import AgentModel
+    from sifaka.models.provider import provider_model
+
+    if isinstance(model, Agent):
+        return AgentModel.of_agent(cast("Agent[Any, Any]", model), deps=deps)
+    if isinstance(model, str | PydanticModel):
+        return AgentModel.of_model(provider_model(model))
+    raise ConfigurationError(
+        f"a {type(model).__name__} is not a model",
+        "pass a model string, a PydanticAI Agent or model, or an object with generate_with_thought",
+    )

@@ -1,0 +1,82 @@
+"""`a` before a vowel sound and `an` before a consonant sound, decided by two votes."""
+
+import re
+from collections.abc import Iterator
+
+from sifaka.editor.lexicon import lexicon
+from sifaka.editor.passage import Passage
+from sifaka.results import Issue
+
+_ARTICLE = re.compile(r"(?<![\w'’.\-/*=&+])(A|a|An|an) {1,3}([a-z]{3,})(?![\w'’/=(]|\.\w)")
+
+# Vote 2. How the word begins to be spoken, where the spelling tells. Acronyms in small letters make
+# `u` hard: "a url", "a usb port", but "an upper bound".
+_CONSONANT_SOUND = re.compile(
+    r"one(?!i|ro)|once|oui|eu|ew|unanim|unary|uni(?![mn])|u[bcfikrstuv][aeiouy]|ur[li]|us[ab]|udp|utf"
+)
+_VOWEL_SOUND = re.compile(
+    r"[aeio]|un[^aiu]|up[a-z]{2}|ul[tc]|um[bp]|ugly|ush|utt|ur[bcg]|hour|honest|honou?r|heir|herb"
+)
+_UNSURE = re.compile(r"one|oui|ono|uno|oen")
+# An onset that can be read as a word; `an sql query` is read letter by letter.
+_ONSET = re.compile(
+    r"(?:[bcdfgjklmnprstvwz]|qu|[bcfgps]l|[bcdfgpt]r|s[ckmnptw]|sc?h|s[cpt]r|spl|squ|ch|ph|th|tw|thr|wr|wh|kn|gn|ps)[aeiou]"
+)
+# After one of these `a` is a name; before one of these as well ("a and b", "a is the first").
+_NAMED = lexicon(
+    "option type class grade section step vitamin plan team variable column row node point letter",
+    "part group case item line value parameter argument figure table appendix exhibit let matrix",
+    "vector scalar versus vs plus minus",
+)
+_NOT_A_NOUN = lexicon(
+    "and are all any above after against also although among around aside away ever even",
+    "either else into inside is its only onto other otherwise our out over under until unless",
+    "upon us use used uses using able along equals equal exists exceeds includes instead isn",
+    "as at if in it of off on or",
+)
+# These may follow a real article: "a other" is a mistake, yet not one to fix blindly.
+_PLURAL = re.compile(r"[^sui]s$")
+
+
+def articles(passage: Passage) -> Iterator[Issue]:
+    """Wrong articles: safe when letter and sound agree, a suggestion on the sound alone."""
+    for match in _ARTICLE.finditer(passage.text):
+        article, word = match.groups()
+        start, end = match.span(1)
+        if _is_name(passage, match) or not passage.free(start, match.end()):
+            continue
+        sound = _sound(word)
+        letter = "an" if word[0] in "aeiou" else "a"
+        if sound is None or article.lower() == sound:
+            continue
+        fix = sound.capitalize() if article[0] == "A" else sound
+        message = f'"{sound}" before "{word}"'
+        if letter == sound:
+            yield passage.safe(start, end, fix, message, rule="article", category="grammar")
+        else:
+            yield passage.suggestion(
+                start, end, message, rule="article", category="grammar", fix=fix
+            )
+
+
+def _sound(word: str) -> str | None:
+    """The article the word is spoken with; None when the spelling does not tell."""
+    if _CONSONANT_SOUND.match(word):
+        return "a"
+    if _UNSURE.match(word):
+        return None
+    if _VOWEL_SOUND.match(word):
+        return "an"
+    # Before a silent or half-silent h both are in use: "an historic", "a hotel".
+    return "a" if len(word) >= 4 and word[0] not in "aeiouhy" and _ONSET.match(word) else None
+
+
+def _is_name(passage: Passage, match: re.Match[str]) -> bool:
+    """Whether the `a` names a variable, a record, a section."""
+    article, word = match.groups()
+    start = match.start()
+    if article[0] == "A" and start not in passage.sentence_starts:
+        return True
+    if word in _NOT_A_NOUN or _PLURAL.search(word):
+        return True
+    return article.lower() == "a" and passage.word_before(start) in _NAMED

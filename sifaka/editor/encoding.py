@@ -1,0 +1,82 @@
+"""Text that was decoded with the wrong character set, repaired by `ftfy`."""
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from unicodedata import normalize
+
+from sifaka.editor.passage import Passage
+from sifaka.errors import PluginError
+from sifaka.prose import Span
+from sifaka.results import Issue
+
+_SUSPECT = re.compile(r"[^\t\r\n\x20-\x7e]")
+# A line, or as many whole words of a very long one as are compared quickly.
+_STRETCH = re.compile(r"[^\n]{1,500}(?=[\n ]|\Z)|[^\n]{1,500}")
+_PIECES = re.compile(r"\s+|\S+")
+
+
+def encoding(passage: Passage) -> Iterator[Issue]:
+    """Places where repairing the encoding changes the text.
+
+    Entities, quotation marks, wide characters and line ends stay as they are.
+
+    Raises:
+        PluginError: `ftfy` is not installed and the text has characters it would look at.
+    """
+    if not _SUSPECT.search(passage.text):
+        return
+    try:
+        from ftfy import TextFixerConfig, fix_text
+    except ImportError as error:
+        raise PluginError("encoding: `ftfy` is not installed", "pip install ftfy") from error
+    config = TextFixerConfig(
+        unescape_html=False,
+        uncurl_quotes=False,
+        fix_character_width=False,
+        fix_line_breaks=False,
+        normalization="NFC",
+        explain=False,
+    )
+    for match in _STRETCH.finditer(passage.text):
+        stretch = match.group()
+        if _SUSPECT.search(stretch):
+            repaired = fix_text(stretch, config)
+            if repaired != stretch:
+                yield from _changes(passage, match.start(), stretch, repaired)
+
+
+def _changes(passage: Passage, offset: int, line: str, repaired: str) -> Iterator[Issue]:
+    before, after = _PIECES.findall(line), _PIECES.findall(repaired)
+    places = [0]
+    for piece in before:
+        places.append(places[-1] + len(piece))
+    for (i, j), (k, m) in _different(before, after):
+        start, end = offset + places[i], offset + places[j]
+        if passage.protected.touches(start, end):
+            continue
+        fix = "".join(after[k:m])
+        message = _message(passage.text[start:end], fix)
+        yield passage.safe(start, end, fix, message, rule="encoding", category="encoding")
+
+
+def _different(before: list[str], after: list[str]) -> Iterator[tuple[Span, Span]]:
+    """The ranges of pieces that differ."""
+    if len(before) == len(after):
+        yield from (
+            ((i, i + 1), (i, i + 1))
+            for i, pair in enumerate(zip(before, after, strict=True))
+            if pair[0] != pair[1]
+        )
+        return
+    for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield (i, j), (k, m)
+
+
+def _message(before: str, after: str) -> str:
+    if not after.strip():
+        return "stray characters"
+    if normalize("NFC", before) == after:
+        return f'"{after}" is written with separate accents'
+    return f'wrong encoding of "{after}"'

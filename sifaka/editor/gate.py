@@ -1,0 +1,66 @@
+"""What an edit must leave as it was: numbers, addresses and negations."""
+
+import re
+from collections import Counter
+
+from sifaka.prose import urls
+from sifaka.results import Issue
+
+WINDOW = 40
+"""How many characters on each side of an edit are compared, rounded up to whole words."""
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nor|neither|nothing|nobody|nowhere|cannot|without|unless)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+
+
+def facts(text: str) -> Counter[str]:
+    """The numbers, URLs and negations of a text, each with how often it occurs.
+
+    The ways to write `not` count as one, so that `cannot` may become `can't`.
+    """
+    found = Counter(match.group() for match in _NUMBER.finditer(text))
+    found.update(text[start:end] for start, end in urls(text))
+    for match in _NEGATION.finditer(text):
+        word = match.group().lower()
+        found["not" if word in {"not", "cannot"} or word.endswith("t") else word] += 1
+    return found
+
+
+def keeps_facts(text: str, issue: Issue) -> bool:
+    """Whether the issue's fix leaves the facts nearby unchanged.
+
+    A repaired encoding may bring a negation to light: `donâ€™t` has none, `don’t` has.
+    """
+    start, end, fix = issue.start or 0, issue.end or 0, issue.fix or ""
+    left, right = _window(text, start, end)
+    before = facts(text[left:right])
+    after = facts(text[left:start] + fix + text[end:right])
+    if issue.category == "encoding":
+        before.pop("not", None)
+        after.pop("not", None)
+    return before == after
+
+
+def keeps_surroundings(text: str, issue: Issue) -> bool:
+    """Whether only the replaced words themselves change facts, not what they stand next to.
+
+    For replacements somebody asked for: those may name another number on purpose.
+    """
+    start, end, fix = issue.start or 0, issue.end or 0, issue.fix or ""
+    left, right = _window(text, start, end)
+    before = facts(text[left:start]) + facts(text[end:right])
+    glued = facts(text[left:start] + fix + text[end:right])
+    whole = facts(text[left:right]) == before + facts(text[start:end])
+    return not whole or glued == before + facts(fix)
+
+
+def _window(text: str, start: int, end: int) -> tuple[int, int]:
+    left, right = max(0, start - WINDOW), min(len(text), end + WINDOW)
+    while left > 0 and not text[left - 1].isspace():
+        left -= 1
+    while right < len(text) and not text[right].isspace():
+        right += 1
+    return left, right

@@ -1,0 +1,114 @@
+"""The parts inside a line that are not prose: code, addresses, names of things, quotes."""
+
+import re
+from collections.abc import Iterator
+
+from sifaka.prose import Span, code, urls
+
+# Code blocks inside list items and block quotes.
+_NESTED_FENCE = re.compile(
+    r"^(?P<lead>[ \t>]*[ \t>]|[ \t>]*(?:[-*+]|\d{1,3}[.)])[ \t]+)(?P<mark>`{3,}|~{3,})[^\n]*\n"
+    r".*?(?:^[ \t>]*(?P=mark)[`~]*[ \t]*$|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)*")
+_LINK_DESTINATION = re.compile(
+    r"\]\([^()\s]{0,1000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?(?:\s[^()\n]{0,200})?\)"
+    r"|^ {0,3}\[[^\]\n]+\]:.*",
+    re.MULTILINE,
+)
+_REFERENCE = re.compile(r"\]\[[^\]\n]*\]")
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,300}>|&#?\w{2,10};")
+_ELEMENT = re.compile(
+    r"<(pre|code|script|style|kbd|samp|var|math|svg)\b[^<>]{0,300}>", re.IGNORECASE
+)
+_DELIMITERS = (("<!--", "-->"), ("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"))
+# "$5 and $10" is money: a formula has no space inside its dollar signs and no digit after them.
+_MATH = re.compile(
+    r"(?<![\w$\\])\$(?![\s\d])[^$\n]{0,200}?(?<!\s)\$(?![\w$])"
+    r"|(?<![\w$\\])\$\d[^$\n]{0,200}?[\\^_{}=+*<>][^$\n]{0,200}?(?<!\s)\$(?![\w$])"
+)
+# A typographic quote after a euro sign is half of a mangled dash, not a quote.
+_QUOTE = re.compile(
+    r"(?<![\w\"])\"(?!\s)[^\"\n]{1,120}(?<!\s)\"(?!\w)|(?<!€)“[^”\n]{1,120}(?<!€)”|«[^»\n]{1,120}»|„[^“”\n]{1,120}[“”]"
+    r"|(?<![\w‘])‘(?!\s)[^‘\n]{1,80}?(?<!\s)’(?!\w)|(?<![\w'])'(?!\s)[^'\n]{1,80}(?<!\s)'(?!\w)"
+)
+_CALL = re.compile(r"(?<![\w.:])[\w.:]{1,100}\([^\s()]{0,200}\)")
+_PLACEHOLDER = re.compile(r"\$?\{[^{}\n]{0,200}\}|%[({]?\w+[)}]?s?\b|\[\w+(?:[.=:]\w+)+\]")
+_TOKEN = re.compile(r"[^\s()\[\]{}<>\"“”«»—]+")
+_EDGES = "*_~.,;:!?'’‘…`"
+_PATH = re.compile(
+    r"(?:~|\.{1,2})?[/\\][\w.@~/\\-]|[A-Za-z]:[/\\]|[\w.@*~-]+[/\\][\w.*@~/\\-]*|\.[A-Za-z]\w*$"
+)
+_FLAG = re.compile(r"(?:--?|\+)[A-Za-z?][\w-]*(?:=.*)?$")
+_IDENTIFIER = re.compile(
+    r"""\w_\w | ^_+\w | \w_+$          # snake_case, _private, trailing_
+    |   [a-z][A-Z]                     # camelCase, PascalCase
+    |   \d[A-Za-z] | [A-Za-z]\d        # utf8, 2fa, 0x1f, commit hashes
+    |   \w\.\w | \w::?\w | ->          # dotted.names, Class::method, key:value
+    |   [=@\\|^#$%&+`]                 # assignments, decorators, anchors, variables
+    |   ^[A-Z][A-Z0-9-]+(?:s|es|ed|ing)?$   # CONSTANTS and acronyms
+    """,
+    re.VERBOSE,
+)
+_LATIN = frozenset({"i.e", "e.g"})
+
+
+def verbatim_inline(text: str) -> Iterator[Span]:
+    """Code, addresses, paths and tags: what a machine reads character by character."""
+    yield from code(text)
+    yield from (match.span() for match in _NESTED_FENCE.finditer(text))
+    yield from urls(text)
+    for pattern in (_EMAIL, _LINK_DESTINATION, _REFERENCE, _TAG, _MATH):
+        yield from (match.span() for match in pattern.finditer(text))
+    yield from _delimited(text)
+    yield from (span for span in _tokens(text) if _PATH.match(text[slice(*span)]))
+
+
+def named_inline(text: str) -> Iterator[Span]:
+    """Identifiers, flags, placeholders and short quotes: what stands for itself."""
+    for pattern in (_QUOTE, _CALL, _PLACEHOLDER):
+        yield from (match.span() for match in pattern.finditer(text))
+    for start, end in _tokens(text):
+        token = text[start:end]
+        if token in _LATIN:
+            continue
+        if _FLAG.match(token) or _IDENTIFIER.search(token):
+            yield start, end
+
+
+def _delimited(text: str) -> Iterator[Span]:
+    """Comments, formulas and elements whose content is not prose, from opening to closing mark."""
+    for opening, closing in _DELIMITERS:
+        start = text.find(opening)
+        while start >= 0 and (end := text.find(closing, start + len(opening))) >= 0:
+            yield start, end + len(closing)
+            start = text.find(opening, end + len(closing))
+    lowered = text.lower()
+    unclosed = set[str]()
+    position = 0
+    for match in _ELEMENT.finditer(text):
+        closing = f"</{match.group(1).lower()}"
+        # Looking for the same missing mark again and again would take quadratic time.
+        if match.start() < position or closing in unclosed:
+            continue
+        end = lowered.find(closing, match.end())
+        if end < 0:
+            unclosed.add(closing)
+            continue
+        position = end + len(closing)
+        yield match.start(), position
+
+
+def _tokens(text: str) -> Iterator[Span]:
+    """What stands between white space and brackets, without the punctuation of the sentence."""
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        # A leading dot or underscore belongs to a name: .gitignore, _private.
+        head = token.lstrip("*~,;:!?'’‘…`")
+        core = head.rstrip(_EDGES)
+        if len(head) > 2 and head[0] == "_" and head.rstrip("*~.,;:!?").endswith("_"):
+            core = core.lstrip("_")  # emphasis, not a name
+        if core:
+            start = match.start() + token.find(core)
+            yield start, start + len(core)

@@ -1,0 +1,139 @@
+"""The lines of a text that are not running prose: tables, listings, columns, front matter."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from sifaka.editor.lexicon import lexicon
+from sifaka.prose import Span
+
+_FRONT_MATTER = re.compile(
+    r"\A\ufeff?(---|\+\+\+)[ \t]*\r?\n.*?^(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE | re.DOTALL
+)
+_LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z][.)])(\s+)\S")
+_TABLE_RULE = re.compile(r"\s*[|+]?\s*:?[-=]{2,}:?\s*(?:[|+]\s*:?[-=]{2,}:?\s*)*[|+]?\s*$")
+_HEX_DUMP = re.compile(
+    r"(?i)(?:(?<!\w)[0-9a-f]{2}[ \t:]+){3,}[0-9a-f]{2}(?!\w)"
+    r"|^\s*(?:0x)?[0-9a-f]{4,16}:?[ \t]+(?:[0-9a-f]{2,8}[ \t]+){2,}"
+)
+_OPTION = re.compile(
+    r"\s*(?:-{1,2}|/|\+)[A-Za-z?#][\w-]*(?:[ ,=].*?)?(?:\s{2,}|\t)\S"
+    r"|\s*-{1,2}[A-Za-z?][\w-]*(?:,? |=|$)"
+)
+_PROMPT = re.compile(r"\s*(?:\$|>>>|\.\.\.|%|PS[^>]*>|C:\\[^>]*>)(?:\s|$)")
+_DATA = re.compile(r"\s*(?:@\w|\.\. |:\w+[^:]*:|[\w.\"'-]+\s*[:=]\s*[\w\"'\[{(.<-]\S*$)")
+_GAP = re.compile(r"(?<=\S)(?: {2,}|[ \t]*\t[ \t]*)(?=\S)")
+_TRUTH = lexicon(
+    "true false t f 0 1 yes no y n on off x - | ✓ ✗ null none and or not xor nand nor a b c p",
+    "q r",
+)
+
+
+def blocks(text: str) -> Iterator[Span]:
+    """Spans of whole lines that keep their exact form."""
+    if match := _FRONT_MATTER.match(text):
+        yield match.span()
+    lines = _lines(text)
+    yield from _indented(text, lines)
+    yield from tables(text)
+    yield from _columns(text, lines)
+    yield from (span for span in lines if _stands_alone(text[slice(*span)]))
+
+
+def tables(text: str) -> Iterator[Span]:
+    """Markdown and grid tables, without the line end after the last row."""
+    lines = _lines(text)
+    rows = [_is_row(text[slice(*span)]) for span in lines]
+    for index, (start, end) in enumerate(lines):
+        if not rows[index]:
+            continue
+        near = [i for i in (index - 1, index + 1) if 0 <= i < len(lines) and rows[i]]
+        # Joined with the row before, so that the table is one span.
+        yield (lines[index - 1][0] if index - 1 in near else start), end
+
+
+def _lines(text: str) -> list[Span]:
+    result: list[Span] = []
+    start = 0
+    for line in text.split("\n"):
+        result.append((start, start + len(line)))
+        start += len(line) + 1
+    return result
+
+
+def _is_row(line: str) -> bool:
+    stripped = line.strip()
+    if not stripped:
+        return False
+    if "|" in stripped:
+        return stripped[0] == "|" or (stripped.count("|") >= 1 and " | " in f" {stripped} ")
+    return stripped[0] == "+" and bool(_TABLE_RULE.match(stripped))
+
+
+def _stands_alone(line: str) -> bool:
+    """Whether one line by itself shows that it is not a sentence."""
+    line = line.rstrip()
+    stripped = line.strip()
+    if not stripped:
+        return False
+    if _HEX_DUMP.search(line) or _OPTION.match(line) or _PROMPT.match(line) or _DATA.match(line):
+        return True
+    gaps = [match.group() for match in _GAP.finditer(_without_marker(line))]
+    if any("\t" in gap or len(gap) >= 4 for gap in gaps):
+        return True
+    tokens = [token.strip(",;|").lower() for token in stripped.split()]
+    if len(tokens) >= 2 and all(token in _TRUTH or not token for token in tokens):
+        return True
+    visible = [char for char in stripped if not char.isspace()]
+    return len(visible) > 5 and sum(char.isalpha() for char in visible) * 2 < len(visible)
+
+
+def _indented(text: str, lines: Sequence[Span]) -> Iterator[Span]:
+    """Indented code: four columns deeper than the paragraph or list item it stands under."""
+    content = 0
+    """Column at which the text of the enclosing list item begins; 0 outside lists."""
+    blank = True
+    inside = False
+    for start, end in lines:
+        line = text[start:end].expandtabs(4)
+        if not line.strip():
+            blank = True
+            continue
+        indent = len(line) - len(line.lstrip())
+        if (inside and indent >= content + 4) or (blank and indent >= content + 4):
+            inside = True
+            yield start, end
+            continue
+        inside = False
+        if match := _LIST_ITEM.match(line):
+            content = match.start(1) + min(len(match.group(1)), 4)
+        elif blank and indent < min(content, 2):
+            content = 0
+        blank = False
+
+
+def _columns(text: str, lines: Sequence[Span]) -> Iterator[Span]:
+    """Neighbouring lines whose gaps line up, or that have the same few words each."""
+    for above, below in pairwise(lines):
+        gaps = [
+            {match.end() for match in _GAP.finditer(text[slice(*span)].rstrip())}
+            for span in (above, below)
+        ]
+        if gaps[0] & gaps[1]:
+            yield above
+            yield below
+    for first, second, third in zip(lines, lines[1:], lines[2:], strict=False):
+        rows = [text[slice(*span)].split() for span in (first, second, third)]
+        count = len(rows[0])
+        if 2 <= count <= 6 and all(
+            len(row) == count
+            and row[-1][-1] not in ".!?:,;"
+            and not _LIST_ITEM.match(" ".join(row))
+            for row in rows
+        ):
+            yield first[0], third[1]
+
+
+def _without_marker(line: str) -> str:
+    """The line without the list, heading or quote marks it begins with."""
+    return re.sub(r"^[\s>]*(?:[-*+•#]+|\d{1,3}[.)])?\s*", "", line)

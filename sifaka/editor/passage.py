@@ -1,0 +1,103 @@
+"""A text as the rules see it."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+from sifaka.editor.gate import keeps_facts
+from sifaka.editor.language import foreign
+from sifaka.editor.protection import protected
+from sifaka.editor.spans import Cover, merged
+from sifaka.prose import Span, sentences
+from sifaka.results import Issue
+
+REACH = 200
+"""How much of a long line is looked at."""
+
+_MARKS = re.compile(r"(?:[#>*+•\-–\s_\"'“(\[]|\d{1,3}[.)]\s)*")
+_ITEM = re.compile(r"^[ \t>]*(?:[-*+•#]+|\d{1,3}[.)])[ \t]+", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text, what is protected in it, and where its sentences begin."""
+
+    text: str
+
+    @cached_property
+    def protected(self) -> Cover:
+        """What nothing may touch."""
+        return Cover(protected(self.text))
+
+    @cached_property
+    def reserved(self) -> Cover:
+        """What no rule about English may touch: the protected parts and other languages."""
+        return Cover(merged(chain(self.protected.spans, foreign(self.text))))
+
+    @cached_property
+    def sentences(self) -> list[Span]:
+        """The sentences of the text."""
+        return sentences(self.text)
+
+    @cached_property
+    def sentence_starts(self) -> frozenset[int]:
+        """Where sentences, list items and headings begin, their marks left out."""
+        starts = [self._after_marks(start) for start, _ in self.sentences]
+        starts += [self._after_marks(match.end()) for match in _ITEM.finditer(self.text)]
+        return frozenset(starts)
+
+    def free(self, start: int, end: int) -> bool:
+        """Whether a rule about English may look at this place."""
+        return not self.reserved.touches(start, end)
+
+    def line(self, offset: int) -> str:
+        """The line around an offset, as far as `REACH` characters to each side."""
+        before = self.text[max(0, offset - REACH) : offset]
+        after = self.text[offset : offset + REACH]
+        return before[before.rfind("\n") + 1 :] + after.partition("\n")[0]
+
+    def words_in_line(self, offset: int) -> int:
+        """How many words the line around an offset has."""
+        return len(_WORD.findall(self.line(offset)))
+
+    def word_before(self, offset: int) -> str:
+        """The word that ends before an offset, only white space between, in lower case."""
+        match = re.search(r"([\w'’-]+)\s+\Z", self.text[max(0, offset - 60) : offset])
+        return match.group(1).lower() if match else ""
+
+    def word_after(self, offset: int) -> str:
+        """The word that begins after an offset, only white space between, in lower case."""
+        match = re.compile(r"\s+([\w'’-]+)").match(self.text, offset)
+        return match.group(1).lower() if match else ""
+
+    def safe(
+        self, start: int, end: int, fix: str, message: str, *, rule: str, category: str
+    ) -> Issue:
+        """A mistake whose fix needs nobody's judgement.
+
+        When the fix would alter a number, an address or a negation it is only a suggestion.
+        """
+        issue = self.suggestion(start, end, message, rule=rule, category=category, fix=fix)
+        return issue.model_copy(update={"safe": keeps_facts(self.text, issue)})
+
+    def suggestion(
+        self,
+        start: int,
+        end: int,
+        message: str,
+        *,
+        rule: str,
+        category: str,
+        fix: str | None = None,
+        severity: int = 2,
+    ) -> Issue:
+        """A place somebody should look at."""
+        return Issue.at(
+            self.text, start, end, message, category=category, severity=severity, fix=fix, rule=rule
+        )
+
+    def _after_marks(self, offset: int) -> int:
+        match = _MARKS.match(self.text, offset)
+        return match.end() if match else offset

@@ -1,0 +1,119 @@
+"""Finding what is wrong with a text."""
+
+import json
+from bisect import insort
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from sifaka.editor.articles import articles
+from sifaka.editor.commas import commas
+from sifaka.editor.encoding import encoding
+from sifaka.editor.grammar import grammar
+from sifaka.editor.latin import latin
+from sifaka.editor.passage import Passage
+from sifaka.editor.repetition import repetition
+from sifaka.editor.spacing import spacing
+from sifaka.editor.spans import Cover
+from sifaka.editor.spelling import spelling
+from sifaka.editor.style import style
+from sifaka.editor.wordiness import wordiness
+from sifaka.errors import PluginError
+from sifaka.prose import Span
+from sifaka.results import Issue
+
+Rule = Callable[[Passage], Iterable[Issue]]
+"""Finds one kind of mistake; raises `PluginError` when a tool it needs is missing."""
+
+RULES: Mapping[str, Rule] = {
+    "encoding": encoding,
+    "repetition": repetition,
+    "wordiness": wordiness,
+    "articles": articles,
+    "latin": latin,
+    "commas": commas,
+    "spacing": spacing,
+    "spelling": spelling,
+}
+"""The rules that may find safe fixes; where two want the same place the earlier one gets it."""
+
+ADVISORS: Mapping[str, Rule] = {"grammar": grammar, "style": style}
+"""The rules that only suggest."""
+
+GRAMMAR_LIMIT = 200_000
+"""Characters beyond which grammar is not checked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lint:
+    """What was found, and what could not be looked for."""
+
+    issues: tuple[Issue, ...]
+    """In text order; none overlaps a safe one."""
+    degraded: tuple[str, ...]
+    """One line for each check that did not run."""
+
+
+def lint(text: str) -> Lint:
+    """Every mistake the rules and the optional tools find in a text.
+
+    A text that is a JSON object or array has none: it is data.
+    """
+    rules = {**RULES, **ADVISORS}
+    skipped: tuple[str, ...] = ()
+    if len(text) > GRAMMAR_LIMIT:
+        del rules["grammar"]
+        skipped = (f"grammar: not checked, the text has more than {GRAMMAR_LIMIT:,} characters",)
+    issues, degraded = findings(text, rules.values())
+    return Lint(issues=issues, degraded=(*degraded, *skipped))
+
+
+def warm_up() -> None:
+    """Load what the first lint would otherwise wait about a second for.
+
+    Safe to call from any thread and more than once; what is not installed is left out.
+    """
+    lint("Loading the tools, so that nobody waits for them – that is all.")
+
+
+def findings(text: str, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
+    """What some rules find, and a line for each that could not run."""
+    if is_data(text):
+        return (), ()
+    passage = Passage(text)
+    issues: list[Issue] = []
+    degraded: list[str] = []
+    for rule in rules:
+        try:
+            issues.extend(rule(passage))
+        except PluginError as error:
+            degraded.append(error.message)
+    return _without_overlaps(issues), tuple(degraded)
+
+
+def is_data(text: str) -> bool:
+    """Whether the text is a JSON object or array."""
+    if text.lstrip()[:1] not in {"{", "["}:
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _without_overlaps(issues: list[Issue]) -> tuple[Issue, ...]:
+    # Safe ones first; otherwise the order of the rules decides, because sorting is stable.
+    kept: list[Issue] = []
+    taken: list[Span] = []
+    for issue in sorted(issues, key=lambda issue: not issue.safe):
+        # A long sentence stays to be told about, whatever is wrong inside it.
+        if issue.rule != "long_sentence":
+            if Cover(taken).touches(*_place(issue)):
+                continue
+            insort(taken, _place(issue))
+        kept.append(issue)
+    return tuple(sorted(kept, key=_place))
+
+
+def _place(issue: Issue) -> Span:
+    return (issue.start or 0, issue.end or 0)

@@ -1,0 +1,40 @@
+"""Sets of places in a text."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sifaka.prose import Span
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """The same places, in order, without overlaps and without empty spans."""
+    result: list[Span] = []
+    for start, end in sorted(spans):
+        if start >= end:
+            continue
+        if result and start <= result[-1][1]:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
+        else:
+            result.append((start, end))
+    return result
+
+
+@dataclass(frozen=True)
+class Cover:
+    """A merged set of spans that answers quickly whether a place is free of them."""
+
+    spans: Sequence[Span]
+
+    def touches(self, start: int, end: int) -> bool:
+        """Whether `start:end` shares a character with a span, or is an insertion inside one."""
+        # The last span that starts before the place ends; earlier ones end before it starts.
+        index = bisect_right(self.spans, max(end - 1, start), key=_start) - 1
+        if index < 0:
+            return False
+        span_start, span_end = self.spans[index]
+        return span_end > start if end > start else span_start < start < span_end
+
+
+def _start(span: Span) -> int:
+    return span[0]

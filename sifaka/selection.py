@@ -1,0 +1,121 @@
+"""Which of two versions is the better one.
+
+Versions are compared criterion by criterion, and the first that tells them apart decides. Opinion
+comes after fact: validators before critics. What is equal in everything stays as it was, so the
+input, which is version 0, is only ever replaced by something better. Two kinds of version win a
+tie: the editor's, whose edits are certain one by one, and one written for a task that no critic
+judged, for there the writer's judgement is the only one there is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sifaka.results import majority
+from sifaka.run import Decision
+from sifaka.thought import Thought
+
+EDITOR = "editor"
+"""The author whose edits are certain one by one and therefore win a tie."""
+
+_EPSILON = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One way in which a version can be better than another."""
+
+    what: str
+    """What is measured, for the reason of a decision."""
+    measure: Callable[[Thought, Thought], float]
+    """The measure of a version, given the original; smaller is better."""
+
+
+def _blank(thought: Thought, _: Thought) -> float:
+    return float(not thought.text.strip())
+
+
+def _failed(*, required: bool) -> Callable[[Thought, Thought], float]:
+    return lambda thought, _: sum(
+        not r.passed for r in thought.validation_results.values() if r.required is required
+    )
+
+
+def _shortfall(*, required: bool) -> Callable[[Thought, Thought], float]:
+    return lambda thought, _: sum(
+        1 - r.score
+        for r in thought.validation_results.values()
+        if r.required is required and not r.passed
+    )
+
+
+def _objection(thought: Thought, _: Thought) -> float:
+    if not thought.critic_feedback:
+        return 0.0
+    return {"accept": 0.0, None: 0.5, "revise": 1.0}[majority(thought.critic_feedback)]
+
+
+def _weight_of_issues(thought: Thought, _: Thought) -> float:
+    return sum(
+        issue.severity
+        for feedback in thought.critic_feedback
+        if feedback.status == "ok"
+        for issue in feedback.issues
+        if issue.anchored
+    )
+
+
+def _task_was_judged(thought: Thought) -> bool:
+    return any(f.judges_task and f.verdict is not None for f in thought.critic_feedback)
+
+
+def _distance(thought: Thought, original: Thought) -> float:
+    if not original.text.strip():
+        return 0.0
+    from rapidfuzz.distance import Levenshtein
+
+    return Levenshtein.distance(thought.text.split(), original.text.split())
+
+
+CRITERIA: tuple[Criterion, ...] = (
+    Criterion(what="empty text", measure=_blank),
+    Criterion(what="required validators failed", measure=_failed(required=True)),
+    Criterion(what="distance from passing them", measure=_shortfall(required=True)),
+    Criterion(what="advisory validators failed", measure=_failed(required=False)),
+    Criterion(what="distance from passing the advisory ones", measure=_shortfall(required=False)),
+    Criterion(what="revision asked for by the critics", measure=_objection),
+    Criterion(what="severity of the issues found", measure=_weight_of_issues),
+)
+"""In the order in which they decide."""
+
+FEWER_CHANGES = Criterion(what="words changed from the original", measure=_distance)
+"""What decides between versions that are equally good."""
+
+
+def compare(candidate: Thought, champion: Thought, original: Thought) -> Decision:
+    """Whether the candidate takes the champion's place, and why or why not."""
+    for criterion in CRITERIA:
+        if decision := _decide(criterion, candidate, champion, original):
+            return decision
+    if candidate.author == EDITOR and candidate.text != champion.text:
+        return Decision(accepted=True, reason="safe edits, nothing else changed")
+    if candidate.prompt and not _task_was_judged(candidate):
+        return Decision(
+            accepted=True, reason="written for the task, and nothing that was measured is worse"
+        )
+    if decision := _decide(FEWER_CHANGES, candidate, champion, original):
+        return decision
+    return Decision(accepted=False, reason=f"no better than version {champion.iteration}")
+
+
+def _decide(
+    criterion: Criterion, candidate: Thought, champion: Thought, original: Thought
+) -> Decision | None:
+    new, old = criterion.measure(candidate, original), criterion.measure(champion, original)
+    if abs(new - old) <= _EPSILON:
+        return None
+    relation = "less" if new < old else "more"
+    return Decision(
+        accepted=new < old,
+        reason=f"{relation} {criterion.what}: {new:.3g} against {old:.3g} in version "
+        f"{champion.iteration}",
+    )

@@ -1,0 +1,92 @@
+"""BM25 over a handful of texts that are at hand anyway.
+
+Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009). Words are
+compared without case and diacritics; unlike SQLite's index this one does not stem.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from math import log
+
+_WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")
+_K1 = 1.2
+_B = 0.75
+_SNIPPET_WORDS = 16
+_SNIPPET_CHARS = 300
+MAX_WORDS = 64
+"""Of a longer query the first words decide: each costs a pass over its matches."""
+
+
+def query_words(query: str) -> tuple[str, ...]:
+    """The different words of a query as they are written there, the first `MAX_WORDS`."""
+    different = {word.group().casefold(): word.group() for word in _WORD.finditer(query)}
+    return tuple(different.values())[:MAX_WORDS]
+
+
+def rank(words: Sequence[str], texts: Sequence[Sequence[tuple[str, float]]]) -> list[float]:
+    """How well each text matches any of the words; 0 where none occurs.
+
+    Args:
+        words: What to look for, from `query_words`.
+        texts: Each text as its fields with their weights.
+    """
+    words = list(dict.fromkeys(map(_fold, words)))
+    lengths: list[int] = []
+    counts: list[list[float]] = []
+    for fields in texts:
+        found = [(_words(text), weight) for text, weight in fields]
+        lengths.append(sum(len(field) for field, _ in found))
+        counts.append(
+            [sum(field.count(word) * weight for field, weight in found) for word in words]
+        )
+    average = sum(lengths) / len(lengths) if lengths else 0.0
+    holders = [sum(1 for row in counts if row[i]) for i in range(len(words))]
+    # The `1 +` keeps the weight of a word that most texts contain above zero.
+    weights = [log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for n in holders]
+    return [
+        sum(
+            weight * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * length / average))
+            for weight, count in zip(weights, row, strict=True)
+            if count
+        )
+        for row, length in zip(counts, lengths, strict=True)
+    ]
+
+
+def snippet(words: Sequence[str], fields: Sequence[str]) -> str:
+    """The surroundings of the first match, matches between `**`; empty without a match."""
+    wanted = {_fold(word) for word in words}
+    for text in fields:
+        matches = list(_WORD.finditer(text))
+        first = next((i for i, m in enumerate(matches) if _fold(m.group()) in wanted), None)
+        if first is None:
+            continue
+        begin = max(0, first - _SNIPPET_WORDS // 4)
+        shown = matches[begin : begin + _SNIPPET_WORDS]
+        pieces: list[str] = []
+        position = shown[0].start()
+        for match in shown:
+            marks = "**" if _fold(match.group()) in wanted else ""
+            pieces += [text[position : match.start()], marks, match.group(), marks]
+            position = match.end()
+        cut = ("…" if begin else "", "…" if begin + len(shown) < len(matches) else "")
+        return shorten(cut[0] + "".join(pieces) + cut[1])
+    return ""
+
+
+def shorten(snippet: str) -> str:
+    """A snippet in one line of bounded length, whatever the length of its words."""
+    line = " ".join(snippet.split())
+    return line if len(line) <= _SNIPPET_CHARS else line[: _SNIPPET_CHARS - 1] + "…"
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(_fold(text))
+
+
+def _fold(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    plain = unicodedata.normalize("NFD", text.casefold())
+    return "".join(c for c in plain if not unicodedata.combining(c))

@@ -1,0 +1,74 @@
+"""Entries as the JSON that stores keep, and runs made of it again."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError
+
+from sifaka.errors import StorageError
+from sifaka.run import Drafted, Entry, Run, Started
+
+
+def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) -> tuple[str, ...]:
+    """What a store keeps of an append, one JSON text per entry.
+
+    Raises:
+        ValueError: The arguments contradict each other; what they ask for could never be loaded.
+        StorageError: An entry holds something that JSON cannot, such as half a surrogate pair.
+    """
+    if run.version != expected_version + len(entries):
+        raise ValueError("the run is not the one that the entries lead to")
+    for seq, entry in enumerate(entries, expected_version + 1):
+        if isinstance(entry, Started) != (seq == 1):
+            raise ValueError("a run begins with its only `started` entry")
+        if isinstance(entry, Started) and entry.run_id != run.run_id:
+            raise ValueError("the `started` entry is another run's")
+    if expected_version == 0 and not entries:
+        raise ValueError("a run begins with a `started` entry")
+    return tuple(
+        _encode(run.run_id, seq, entry) for seq, entry in enumerate(entries, expected_version + 1)
+    )
+
+
+def replay_run(run_id: str, payloads: Iterable[str | bytes]) -> Run:
+    """The run that stored entries amount to.
+
+    Raises:
+        StorageError: An entry cannot be read or does not fit the ones before it.
+    """
+    seq = 0
+
+    def entries() -> Iterator[Entry]:
+        nonlocal seq
+        for payload in payloads:
+            seq += 1
+            yield _adapter().validate_json(payload)
+
+    try:
+        # Entries are decoded while the run is folded, so `seq` names the one that fails either way.
+        return Run.replay(entries())
+    except (KeyError, ValueError) as error:
+        raise StorageError(
+            f"entry {seq} of run {run_id!r} cannot be read",
+            "it is damaged or was written by a newer release; other runs are not affected",
+        ) from error
+
+
+def _encode(run_id: str, seq: int, entry: Entry) -> str:
+    # The history of a version that has a parent is left out: it grows with every iteration and
+    # `Run.apply` rebuilds it. Defaults are kept, at some 500 bytes a version: without
+    # them `kind` would be gone, and a later release with another default would change old runs.
+    rebuilt = isinstance(entry, Drafted) and entry.thought.parent_id is not None
+    try:
+        return entry.model_dump_json(exclude={"thought": {"history"}} if rebuilt else None)
+    except PydanticSerializationError as error:
+        raise StorageError(
+            f"entry {seq} of run {run_id!r} cannot be stored: {error}",
+            "remove what is not valid Unicode or JSON",
+        ) from error
+
+
+@cache
+def _adapter() -> TypeAdapter[Entry]:
+    return TypeAdapter(Entry)

@@ -1,0 +1,117 @@
+"""The tables of a SQLite store, and how an older file gets them."""
+
+from collections.abc import Callable
+from typing import cast
+
+from sifaka.errors import ConfigurationError
+from sifaka.storage.sqlite_connection import Connection, transaction
+
+APPLICATION_ID = 0x53464B41
+"""Marks a file as ours: `SFKA`."""
+
+
+def create_runs_and_entries(connection: Connection) -> None:
+    """Version 1: the record itself. `runs` is what lists need, `entries` is the truth."""
+    connection.execute("""
+        CREATE TABLE store (cursor_key BLOB NOT NULL);
+        INSERT INTO store VALUES (randomblob(16));
+        CREATE TABLE runs (
+            tenant TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            status TEXT NOT NULL,
+            passed INTEGER NOT NULL,
+            stop_reason TEXT,
+            iterations INTEGER NOT NULL,
+            excerpt TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            updated_at INTEGER NOT NULL,
+            PRIMARY KEY (tenant, run_id)
+        );
+        CREATE INDEX runs_by_recency ON runs (tenant, updated_at, run_id);
+        CREATE TABLE entries (
+            tenant TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            payload TEXT NOT NULL,
+            PRIMARY KEY (tenant, run_id, seq),
+            FOREIGN KEY (tenant, run_id) REFERENCES runs ON DELETE CASCADE
+        );
+    """)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def add_search(connection: Connection) -> None:
+    """Version 2: full-text search over the text and the task of every version.
+
+    The index keeps no text of its own: it reads `version_texts`, a view into the entries.
+    """
+    connection.execute("""
+        CREATE TABLE versions (
+            id INTEGER PRIMARY KEY,
+            tenant TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            FOREIGN KEY (tenant, run_id, seq) REFERENCES entries ON DELETE CASCADE
+        );
+        CREATE INDEX versions_by_entry ON versions (tenant, run_id, seq);
+        CREATE VIEW version_texts AS
+            SELECT versions.id AS id,
+                   json_extract(drafted.payload, '$.thought.text') AS text,
+                   json_extract(started.payload, '$.prompt') AS prompt
+            FROM versions
+            JOIN entries AS drafted USING (tenant, run_id, seq)
+            JOIN entries AS started
+              ON started.tenant = versions.tenant AND started.run_id = versions.run_id
+             AND started.seq = 1;
+        CREATE VIRTUAL TABLE version_search USING fts5 (
+            text, prompt, content = 'version_texts', content_rowid = 'id',
+            tokenize = "porter unicode61 remove_diacritics 2"
+        );
+        INSERT INTO versions (tenant, run_id, seq)
+            SELECT tenant, run_id, seq FROM entries
+            WHERE json_extract(payload, '$.kind') = 'drafted' ORDER BY rowid;
+        INSERT INTO version_search (version_search) VALUES ('rebuild');
+    """)
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (create_runs_and_entries, add_search)
+"""The nth step makes version n, which `PRAGMA user_version` counts. Steps are never edited."""
+
+
+def check_schema(connection: Connection, name: str) -> None:
+    """Refuse a file that is not ours to write to, before anything in it is changed.
+
+    Raises:
+        ConfigurationError: Another program's database, or one of a newer release.
+    """
+    # One transaction, because another process may be creating the tables right now.
+    with transaction(connection, "DEFERRED"):
+        application = _number(connection, "PRAGMA application_id")
+        version = _number(connection, "PRAGMA user_version")
+        tables = _number(connection, "SELECT count(*) FROM sqlite_schema")
+    if application != APPLICATION_ID and (application or version or tables):
+        raise ConfigurationError(
+            f"{name} is the database of another program", "name another file in the store's URL"
+        )
+    if version > len(MIGRATIONS):
+        raise ConfigurationError(
+            f"{name} has schema {version}, this release knows {len(MIGRATIONS)} and older ones",
+            "upgrade Sifaka, or name another file in the store's URL",
+        )
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the file to the newest schema, one committed step at a time."""
+    for number, step in enumerate(MIGRATIONS, 1):
+        if _number(connection, "PRAGMA user_version") >= number:
+            continue
+        with transaction(connection, "IMMEDIATE"):
+            # Asked again under the write lock: another process may have been faster.
+            if _number(connection, "PRAGMA user_version") < number:
+                step(connection)
+                connection.execute(f"PRAGMA user_version = {number}")
+
+
+def _number(connection: Connection, query: str) -> int:
+    return cast("int", connection.execute(query).get)

@@ -1,0 +1,92 @@
+"""Running validators: all at once, and none of them can bring the run down."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from functools import partial
+from inspect import isawaitable, iscoroutinefunction
+
+from anyio import create_task_group, to_thread
+
+from sifaka.results import Issue, ValidationResult
+from sifaka.thought import Thought
+from sifaka.validators.protocol import Validator
+
+THREAD_FROM = 50_000
+"""Texts with more characters are checked in a worker thread by validators that are synchronous."""
+
+_log = logging.getLogger("sifaka")
+
+
+async def run_validators(
+    validators: Sequence[Validator], thought: Thought, original: str | None = None
+) -> dict[str, ValidationResult]:
+    """What each validator says about the thought's text.
+
+    Args:
+        validators: What to run; two of one name are told apart as `length` and `length#2`.
+        thought: The version to check. It stays as it is.
+        original: The text the run started with, for validators that compare.
+
+    Returns:
+        The results by unique name, in the order of the validators, each with the validator's name
+        and whether it is required. A validator that crashed has failed.
+    """
+    if original is not None:
+        metadata = {**thought.metadata, "original": original}
+        thought = thought.with_text(thought.text, metadata=metadata)
+    named = list(zip(_unique(each.name for each in validators), validators, strict=True))
+    results: dict[str, ValidationResult] = {}
+
+    async def run(name: str, validator: Validator) -> None:
+        results[name] = await _result(name, validator, thought)
+
+    async with create_task_group() as group:
+        for name, validator in named:
+            group.start_soon(run, name, validator)
+    # A result is missing when a validator cancelled itself, which no task group reports.
+    return {
+        name: results[name] if name in results else _crashed(name, validator, "Cancelled")
+        for name, validator in named
+    }
+
+
+async def _result(name: str, validator: Validator, thought: Thought) -> ValidationResult:
+    try:
+        if len(thought.text) > THREAD_FROM and not iscoroutinefunction(validator.validate):
+            check = partial(validator.validate, thought)
+            found = await to_thread.run_sync(check, abandon_on_cancel=True)
+        else:
+            found = validator.validate(thought)
+        result = await found if isawaitable(found) else found
+        return result.model_copy(update={"validator": name, "required": validator.required})
+    # Broad on purpose, here and nowhere else: a validator is anybody's code, and one that crashes
+    # has failed its text. The traceback goes to the log, because its words may be private.
+    except Exception as error:  # noqa: BLE001 # see the comment above
+        _log.exception("validator %r crashed", name)
+        return _crashed(name, validator, type(error).__name__)
+
+
+def _crashed(name: str, validator: Validator, kind: str) -> ValidationResult:
+    message = f"the validator {name!r} crashed with {kind}"
+    return ValidationResult(
+        passed=False,
+        message=message,
+        validator=name,
+        required=validator.required,
+        issues=(Issue(message=message, category="validator", rule="crash"),),
+    )
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    """The names, a repeated one with its count: `length`, `length#2`."""
+    given = list(names)
+    taken: set[str] = set()
+    unique: list[str] = []
+    for name in given:
+        count, candidate = 1, name
+        while candidate in taken or (count > 1 and candidate in given):
+            count += 1
+            candidate = f"{name}#{count}"
+        taken.add(candidate)
+        unique.append(candidate)
+    return unique

@@ -1,0 +1,227 @@
+"""Does the text mention what it must, and nothing it must not?"""
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Annotated, Literal, TypeVar, cast
+
+from pydantic import AfterValidator, Field, model_validator
+
+from sifaka.prose import Span, code, urls
+from sifaka.results import Issue, ValidationResult
+from sifaka.thought import Thought
+from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec
+from sifaka.validators.terms import in_case_of, may_contain, term_pattern
+
+COUNT_LIMIT = 200
+"""The most terms of one list."""
+TERM_LIMIT = 500
+"""The most characters of one term."""
+
+T = TypeVar("T")
+
+
+def _usable(term: str) -> str:
+    if not term.strip():
+        raise ValueError("a term is empty")
+    if len(term) > TERM_LIMIT:
+        raise ValueError(f"a term has {len(term)} characters, at most {TERM_LIMIT}")
+    return term.strip()
+
+
+def _bounded(terms: Sequence[T]) -> tuple[T, ...]:
+    if len(terms) > COUNT_LIMIT:
+        raise ValueError(f"should be at most {COUNT_LIMIT} terms, not {len(terms)}")
+    return tuple(terms)
+
+
+Term = Annotated[str, AfterValidator(_usable)]
+
+
+class Replacement(Published):
+    """A prohibited term and what to write instead; the empty string deletes it."""
+
+    term: Term
+    replacement: str
+
+
+class ContentValidator(Spec):
+    """Looks for literal terms (`sifaka.validators.terms` says how they match).
+
+    `required` is the list of required terms in the constructor and on the wire; as an attribute it
+    says, as with every validator, whether the result is binding: `must_pass` sets that, and a spec
+    with a boolean under `required` is understood.
+    """
+
+    type: Literal["content"] = "content"
+    name: Name = "content"
+    required_terms: Annotated[Sequence[Term], AfterValidator(_bounded)] = Field(
+        default=(), alias="required"
+    )
+    prohibited: Annotated[Sequence[Term | Replacement], AfterValidator(_bounded)] = ()
+    case_sensitive: bool = False
+    whole_word: bool = True
+    must_pass: bool = True
+
+    @property
+    def required(self) -> bool:
+        """Whether a text that fails is not done."""
+        return self.must_pass
+
+    @model_validator(mode="before")
+    @classmethod
+    def _flag_under_required(cls, data: object) -> object:
+        if isinstance(data, Mapping):
+            options = dict(cast("Mapping[str, object]", data))
+            if isinstance(options.get("required"), bool):
+                options.setdefault("must_pass", options.pop("required"))
+            return options
+        return data
+
+    @model_validator(mode="after")
+    def _can_be_met(self) -> "ContentValidator":
+        if not self.required_terms and not self.prohibited:
+            raise ValueError("give at least one term in required or prohibited")
+        for banned in map(_banned_term, self.prohibited):
+            for wanted in self.required_terms:
+                if self._finds(banned, wanted):
+                    raise ValueError(f"required {wanted!r} cannot be met: {banned!r} is prohibited")
+            for entry in self.prohibited:
+                if isinstance(entry, Replacement) and self._finds(banned, entry.replacement):
+                    raise ValueError(
+                        f"the replacement {entry.replacement!r} contains prohibited {banned!r}"
+                    )
+        return self
+
+    def validate(self, thought: Thought) -> ValidationResult:
+        """Search for every term; each occurrence of a prohibited one is an issue."""
+        text = thought.text
+        folded = text.casefold()
+        missing = [
+            term
+            for term in self.required_terms
+            if not (may_contain(folded, term) and self._finds(term, text))
+        ]
+        found = self._prohibited_in(text, folded)
+        counts: dict[str, int] = {}
+        for _, entry in found:
+            counts[_banned_term(entry)] = counts.get(_banned_term(entry), 0) + 1
+        issues = [
+            Issue(message=f"does not mention {term!r}", category="content", rule="required")
+            for term in missing
+        ]
+        issues += _occurrences(text, found[:ISSUE_LIMIT])
+        total = len(self.required_terms) + len(self.prohibited)
+        lost = len(missing) + sum(count / (1 + count) for count in counts.values())
+        return ValidationResult(
+            passed=not issues,
+            message=_summary(missing, counts) or _all_well(self),
+            score=1 - lost / total,
+            issues=tuple(issues),
+            suggestions=(
+                *(f"mention {term!r}" for term in missing),
+                *(_advice(entry) for entry in self.prohibited if _banned_term(entry) in counts),
+            ),
+        )
+
+    def _finds(self, term: str, text: str) -> bool:
+        return next(self._matches(term, text), None) is not None
+
+    def _matches(self, term: str, text: str) -> Iterator[Span]:
+        pattern = term_pattern(term, case_sensitive=self.case_sensitive, whole_word=self.whole_word)
+        return (match.span() for match in pattern.finditer(text))
+
+    def _prohibited_in(self, text: str, folded: str) -> list[tuple[Span, str | Replacement]]:
+        """Every occurrence in text order; one inside a longer prohibited term counts once."""
+        matches = [
+            (span, entry)
+            for entry in self.prohibited
+            if may_contain(folded, _banned_term(entry))
+            for span in self._matches(_banned_term(entry), text)
+        ]
+        matches.sort(key=lambda match: (match[0][0], -match[0][1]))
+        outermost: list[tuple[Span, str | Replacement]] = []
+        for span, entry in matches:
+            if not outermost or span[0] >= outermost[-1][0][1]:
+                outermost.append((span, entry))
+        return outermost
+
+
+def _banned_term(entry: str | Replacement) -> str:
+    return entry.term if isinstance(entry, Replacement) else entry
+
+
+def _occurrences(text: str, found: Sequence[tuple[Span, str | Replacement]]) -> Iterator[Issue]:
+    replaceable = any(isinstance(entry, Replacement) for _, entry in found)
+    verbatim = sorted(code(text) + urls(text)) if replaceable else []
+    for (start, end), entry in found:
+        message = f"{_banned_term(entry)!r} is prohibited"
+        fix: str | None = None
+        safe = False
+        if isinstance(entry, Replacement):
+            message += f"; write {entry.replacement!r}" if entry.replacement else "; leave it out"
+            # A term in a URL or in code may be part of something that works only as it is.
+            safe = not _inside(verbatim, start)
+            fix = in_case_of(text[start:end], entry.replacement, entry.term)
+            if not fix:
+                safe = safe and not _starts_sentence(text, start)
+                start, end = _with_a_space(text, start, end)
+        yield Issue.at(
+            text,
+            start,
+            end,
+            message,
+            category="content",
+            rule="prohibited",
+            fix=fix,
+            safe=safe,
+        )
+
+
+def _inside(spans: Sequence[Span], position: int) -> bool:
+    at = bisect_right(spans, (position, len(spans) and spans[-1][1] + 1)) - 1
+    # A URL may stand inside a code span, so the span before may be the one that reaches here.
+    return any(span[0] <= position < span[1] for span in spans[max(0, at - 1) : at + 1])
+
+
+def _starts_sentence(text: str, start: int) -> bool:
+    before = text[max(0, start - 40) : start].rstrip(" \t\"'“‘(*_")
+    return not before or before[-1] in ".!?…:\n\r"
+
+
+def _with_a_space(text: str, start: int, end: int) -> Span:
+    """The span and one of the spaces around it, so that a deletion does not leave two."""
+    if text[end : end + 1] == " " and (start == 0 or text[start - 1].isspace()):
+        return start, end + 1
+    if start > 0 and text[start - 1] == " " and not text[end : end + 1].isalnum():
+        return start - 1, end
+    return start, end
+
+
+def _summary(missing: Sequence[str], counts: Mapping[str, int]) -> str:
+    parts: list[str] = []
+    if missing:
+        parts.append(f"{len(missing)} missing: {_listed(missing)}")
+    if counts:
+        parts.append(f"{sum(counts.values())} prohibited: {_listed(counts)}")
+    return "; ".join(parts)
+
+
+def _all_well(spec: ContentValidator) -> str:
+    parts: list[str] = []
+    if spec.required_terms:
+        count = len(spec.required_terms)
+        parts.append(f"{count} of {count} required terms")
+    if spec.prohibited:
+        parts.append("no prohibited term")
+    return ", ".join(parts)
+
+
+def _advice(entry: str | Replacement) -> str:
+    if isinstance(entry, Replacement) and entry.replacement:
+        return f"write {entry.replacement!r} instead of {entry.term!r}"
+    return f"remove or reword {_banned_term(entry)!r}"
+
+
+def _listed(items: Collection[str]) -> str:
+    shown = [repr(item if len(item) <= 60 else item[:59] + "…") for item in list(items)[:5]]
+    return ", ".join(shown) + (f" and {len(items) - 5} more" if len(items) > 5 else "")

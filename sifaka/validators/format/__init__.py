@@ -1,0 +1,67 @@
+"""Is the text well-formed JSON, Markdown or YAML?"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Literal
+
+from anyio import to_thread
+from pydantic import AfterValidator, Field, TypeAdapter, model_validator
+
+from sifaka.immutable import FrozenJson
+from sifaka.results import ValidationResult
+from sifaka.thought import Thought
+from sifaka.validators.format.json_text import check_json
+from sifaka.validators.format.markdown_text import check_markdown
+from sifaka.validators.format.schema import check_schema
+from sifaka.validators.format.yaml_text import check_yaml
+from sifaka.validators.spec import Name, OptionalSpec
+
+__all__ = ["FormatValidator"]
+
+
+def _plain(schema: Mapping[str, object]) -> Mapping[str, object]:
+    """The schema as the lists and dicts that jsonschema asks for."""
+    return TypeAdapter[Mapping[str, object]](FrozenJson).dump_python(schema)
+
+
+def _usable(schema: Mapping[str, object]) -> Mapping[str, object]:
+    check_schema(_plain(schema))
+    return schema
+
+
+class FormatValidator(OptionalSpec):
+    """Parses the text, and checks JSON and YAML against a JSON schema where one is given.
+
+    The schema is passed as `schema=` and dumped under that name; the attribute is `schema_`,
+    because pydantic keeps the other name for itself. References in it are resolved within it and
+    never fetched. Parsing happens in a worker thread.
+    """
+
+    type: Literal["format"] = "format"
+    name: Name = "format"
+    format: Literal["json", "markdown", "yaml"]
+    schema_: Annotated[FrozenJson, AfterValidator(_usable)] | None = Field(
+        default=None, alias="schema"
+    )
+
+    @model_validator(mode="after")
+    def _schema_fits(self) -> "FormatValidator":
+        if self.schema_ is not None and self.format == "markdown":
+            raise ValueError("a schema goes with the formats json and yaml, not with markdown")
+        return self
+
+    async def validate(self, thought: Thought) -> ValidationResult:
+        """Parse off the event loop."""
+        return await to_thread.run_sync(partial(self._check, thought.text), abandon_on_cancel=True)
+
+    def _check(self, text: str) -> ValidationResult:
+        match self.format:
+            case "json":
+                return check_json(text, self._plain_schema())
+            case "yaml":
+                return check_yaml(text, self._plain_schema())
+            case "markdown":
+                return check_markdown(text)
+
+    def _plain_schema(self) -> Mapping[str, object] | None:
+        return None if self.schema_ is None else _plain(self.schema_)

@@ -1,0 +1,150 @@
+"""JSON: parsed strictly, and checked against a schema."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from sifaka.prose import Span
+from sifaka.results import Issue, ValidationResult
+from sifaka.validators.format.json_repairing import repaired
+from sifaka.validators.format.outcome import schema_result
+from sifaka.validators.format.schema import Json, Path, violations
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+class Malformed(ValueError):
+    """The text is not JSON; carries where and why."""
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(reason)
+        self.reason, self.position = reason, position
+
+
+def check_json(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
+    """Whether the text is one JSON value, and one the schema allows.
+
+    A text that can be repaired without loss gets one issue over its whole length with the repaired
+    text as a safe fix.
+    """
+    try:
+        value = parse(text)
+    except Malformed as problem:
+        return _malformed(text, schema, problem)
+    return schema_result("JSON", schema, value, text, lambda path: locate(text, path))
+
+
+def parse(text: str) -> Json:
+    """The value of a JSON text, after the letter of RFC 8259: NaN and Infinity are not JSON.
+
+    Raises:
+        Malformed: It is not JSON, or too deep or too long for this parser.
+    """
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise Malformed(error.msg[:1].lower() + error.msg[1:], error.pos) from None
+    except RecursionError:
+        raise Malformed("it is nested too deeply", 0) from None
+    except ValueError as error:
+        # A constant from below, or an integer of more digits than Python converts.
+        name = str(error)
+        if name in {"NaN", "Infinity", "-Infinity"}:
+            raise Malformed(f"{name} is not JSON", max(0, text.find(name))) from None
+        raise Malformed("a number has too many digits", 0) from None
+
+
+def locate(text: str, path: Path) -> Span | None:
+    """Where the value at a path stands in a valid JSON text."""
+    decoder = json.JSONDecoder()
+    at = _skip(text, 0)
+    for step in path:
+        found = _member(decoder, text, at, step)
+        if found is None:
+            return None
+        at = found
+    return at, decoder.raw_decode(text, at)[1]
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _member(decoder: json.JSONDecoder, text: str, at: int, step: str | int) -> int | None:
+    """Where the value of a key or an index begins, in the object or array that begins at `at`."""
+    is_object = text[at] == "{"
+    if text[at] not in "{[" or is_object is isinstance(step, int):
+        return None
+    found: int | None = None
+    at = _skip(text, at + 1)
+    index = 0
+    while text[at] not in "]}":
+        key: str | int = index
+        if is_object:
+            key, at = cast("tuple[str, int]", decoder.raw_decode(text, at))
+            at = _skip(text, _skip(text, at) + 1)
+        if key == step:
+            # Of a key that is given twice the last value counts, so the search goes on.
+            found = at
+            if not is_object:
+                return found
+        at = _skip(text, decoder.raw_decode(text, at)[1])
+        at = _skip(text, at + 1) if text[at] == "," else at
+        index += 1
+    return found
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _malformed(
+    text: str, schema: Mapping[str, object] | None, problem: Malformed
+) -> ValidationResult:
+    if not text.strip():
+        return ValidationResult(
+            passed=False,
+            message="the text is empty, not JSON",
+            issues=(Issue(message="no JSON value", category="format", severity=5, rule="json"),),
+            suggestions=("write one JSON value",),
+        )
+    before = text[: problem.position]
+    line, column = before.count("\n") + 1, problem.position - before.rfind("\n")
+    reason = f"invalid JSON at line {line} column {column}: {problem.reason}"
+    fix = _safe_repair(text, schema)
+    if fix is not None:
+        issue = Issue.at(
+            text, 0, len(text), reason, category="format", severity=5, rule="json", fix=fix,
+            safe=True,
+        )  # fmt: skip
+    else:
+        start = min(problem.position, len(text) - 1)
+        issue = Issue.at(text, start, start + 1, reason, category="format", severity=5, rule="json")
+    return ValidationResult(
+        passed=False,
+        message=reason,
+        score=0.5 if fix is not None else 0.4 * problem.position / len(text),
+        issues=(issue,),
+        suggestions=("apply the repair" if fix is not None else _advice(text),),
+    )
+
+
+def _safe_repair(text: str, schema: Mapping[str, object] | None) -> str | None:
+    """The repaired text, if it is one that passes."""
+    fix = repaired(text)
+    if fix is None:
+        return None
+    try:
+        value = parse(fix)
+        wrong: Sequence[object] = violations(schema, value) if schema is not None else ()
+    except (ValueError, TimeoutError):
+        return None
+    return None if wrong else fix
+
+
+def _advice(text: str) -> str:
+    if text.lstrip()[:1] not in tuple("{["):
+        return "write the JSON value alone, with no text around it"
+    return "correct the syntax at that place"

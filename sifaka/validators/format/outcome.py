@@ -1,0 +1,59 @@
+"""The result of a text that parsed, with or without a schema."""
+
+from collections.abc import Callable, Mapping
+
+from sifaka.prose import Span
+from sifaka.results import Issue, ValidationResult
+from sifaka.validators.format.schema import VIOLATION_LIMIT, Json, Path, Violation, violations
+
+
+def schema_result(
+    kind: str,
+    schema: Mapping[str, object] | None,
+    value: Json,
+    text: str,
+    locate: Callable[[Path], Span | None],
+) -> ValidationResult:
+    """Passed, or one issue for each thing in which the value differs from its schema.
+
+    Args:
+        kind: The format's name in a message.
+        schema: The JSON schema, if one was given.
+        value: What the text means.
+        text: Where it stands.
+        locate: Finds the place of a value by its path.
+    """
+    if schema is None:
+        return ValidationResult(passed=True, message=f"valid {kind}")
+    try:
+        wrong = violations(schema, value)
+    except TimeoutError:
+        return ValidationResult(
+            passed=False,
+            message=f"valid {kind}, but the schema took too long to check",
+            issues=(Issue(message="the schema took too long", category="format", rule="schema"),),
+            suggestions=("simplify the schema and its patterns",),
+        )
+    except ValueError as error:
+        return ValidationResult(passed=False, message=f"valid {kind}, but {error}")
+    if not wrong:
+        return ValidationResult(passed=True, message=f"valid {kind} that fits the schema")
+    count = f"{len(wrong)}{' or more' if len(wrong) == VIOLATION_LIMIT else ''}"
+    return ValidationResult(
+        passed=False,
+        message=f"valid {kind} that breaks its schema in {count} "
+        f"{'place' if len(wrong) == 1 else 'places'}: {wrong[0].where}: {wrong[0].reason}",
+        score=0.5 + 0.5 / (1 + len(wrong)),
+        issues=tuple(_issue(text, violation, locate) for violation in wrong),
+        suggestions=tuple(
+            f"correct {violation.where}: {violation.reason}" for violation in wrong[:5]
+        ),
+    )
+
+
+def _issue(text: str, violation: Violation, locate: Callable[[Path], Span | None]) -> Issue:
+    message = f"{violation.where}: {violation.reason}"
+    span = locate(violation.path)
+    if span is None:
+        return Issue(message=message, category="format", severity=4, rule="schema")
+    return Issue.at(text, *span, message, category="format", severity=4, rule="schema")

@@ -1,0 +1,283 @@
+"""JSON schemas of users: checked when given, and run without network and within bounds."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, cast
+
+from sifaka.validators.patterns import PATTERN_SECONDS, compile_pattern
+
+Json = Any
+"""Whatever JSON can hold."""
+Path = tuple[str | int, ...]
+"""The keys and indexes that lead to a value."""
+
+SCHEMA_LIMIT = 100_000
+"""The most characters of a schema."""
+SCHEMA_SECONDS = 5.0
+"""How long one text may be checked against a schema."""
+VIOLATION_LIMIT = 20
+"""The most violations reported, the most relevant first."""
+SEARCH_LIMIT = 500
+"""Where collecting violations ends."""
+
+
+class Violation(NamedTuple):
+    """A value that is not as the schema wants it."""
+
+    path: Path
+    reason: str
+
+    @property
+    def where(self) -> str:
+        """The path in the notation of JSONPath, `$` being the whole."""
+        return "$" + "".join(
+            f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path
+        )
+
+
+def check_schema(schema: Mapping[str, object]) -> None:
+    """Pass a schema that can be used.
+
+    Raises:
+        ValueError: It is not valid, too long, has a broken pattern or refers to another document;
+            says so in one line.
+    """
+    from referencing.exceptions import Unresolvable
+
+    try:
+        length = len(json.dumps(schema))
+        if length > SCHEMA_LIMIT:
+            raise ValueError(f"{length} characters, at most {SCHEMA_LIMIT}")
+        kind = _kind(schema)
+        for error in kind(kind.META_SCHEMA).iter_errors(schema):
+            raise ValueError(_at(tuple(error.absolute_path)) + _reason(error))
+        _check_parts(schema, ())
+        _check_references(schema)
+    except Unresolvable as error:
+        raise ValueError(
+            f"{error.ref!r} is not within the schema, and nothing is fetched"
+        ) from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
+    """What is wrong with a value, best explanation first, at most `VIOLATION_LIMIT`.
+
+    Raises:
+        TimeoutError: It took too long, or a pattern in the schema did.
+        ValueError: The schema refers to something that is not there, or to itself without end.
+    """
+    from referencing.exceptions import Unresolvable
+
+    try:
+        errors: list[Any] = list(islice(_validator(schema).iter_errors(value), SEARCH_LIMIT))
+    except Unresolvable as error:
+        raise ValueError(f"the schema refers to {error.ref!r}, which it does not hold") from None
+    except RecursionError:
+        raise ValueError("the schema or the value is nested too deeply") from None
+    jsonschema = _jsonschema()
+    errors.sort(key=jsonschema.exceptions.relevance, reverse=True)
+    # Of a failed anyOf or oneOf, the branch that came nearest.
+    nearest = (jsonschema.exceptions.best_match([error]) for error in errors[:VIOLATION_LIMIT])
+    return list(
+        dict.fromkeys(Violation(tuple(error.absolute_path), _reason(error)) for error in nearest)
+    )
+
+
+def _jsonschema() -> Any:
+    """jsonschema, which is partly typed, imported when it is needed."""
+    import jsonschema
+
+    return jsonschema
+
+
+def _kind(schema: Mapping[str, object]) -> Any:
+    jsonschema = _jsonschema()
+    return jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+
+
+def _validator(schema: Mapping[str, object]) -> Any:
+    """A validator that never fetches or hangs, and runs no pattern of the schema with `re`."""
+    from referencing import Registry
+
+    kind = _kind(schema)
+    keywords = _Bounded(time.monotonic() + SCHEMA_SECONDS, kind)
+    bounded = _jsonschema().validators.extend(kind, keywords.table())
+    # Without its `$schema`, by which jsonschema would go back from a reference to its own class.
+    plain = {key: value for key, value in schema.items() if key != "$schema"}
+    return bounded(plain, registry=cast("Any", Registry)())
+
+
+class _Bounded:
+    """The keywords that could run for ever, with a deadline.
+
+    Args:
+        deadline: When to give up, on the monotonic clock.
+        kind: The draft whose other behaviour stays.
+    """
+
+    def __init__(self, deadline: float, kind: Any) -> None:
+        self.deadline = deadline
+        self.original = cast("Mapping[str, Any]", kind.VALIDATORS)
+
+    def table(self) -> dict[str, Any]:
+        own = {
+            "pattern": self.pattern,
+            "patternProperties": self.pattern_properties,
+            "additionalProperties": self.additional_properties,
+            "uniqueItems": self.unique_items,
+        }
+        guarded = {
+            name: self.guarded(self.original[name])
+            for name in ("$ref", "$dynamicRef", "$recursiveRef", "items", "properties")
+            if name in self.original
+        }
+        return own | guarded
+
+    def matches(self, pattern: str, text: str) -> bool:
+        seconds = min(PATTERN_SECONDS, self.deadline - time.monotonic())
+        if seconds <= 0:
+            raise TimeoutError
+        found = compile_pattern(pattern).search(text, timeout=seconds, concurrent=len(text) > 1000)
+        return found is not None
+
+    def guarded(self, original: Any) -> Any:
+        def keyword(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+            if time.monotonic() > self.deadline:
+                raise TimeoutError
+            yield from original(validator, value, instance, schema) or ()
+
+        return keyword
+
+    def pattern(self, validator: Any, pattern: str, instance: Json, schema: Json) -> Iterator[Any]:
+        if isinstance(instance, str) and not self.matches(pattern, instance):
+            yield _error(f"{_short(instance)} does not match {pattern!r}")
+
+    def pattern_properties(
+        self, validator: Any, patterns: Mapping[str, Json], instance: Json, schema: Json
+    ) -> Iterator[Any]:
+        if isinstance(instance, dict):
+            members = cast("dict[str, Json]", instance)
+            for pattern, subschema in patterns.items():
+                for key, value in members.items():
+                    if self.matches(pattern, key):
+                        yield from validator.descend(
+                            value, subschema, path=key, schema_path=pattern
+                        )
+
+    def additional_properties(
+        self, validator: Any, allowed: Json, instance: Json, schema: Mapping[str, Json]
+    ) -> Iterator[Any]:
+        if not isinstance(instance, dict):
+            return
+        members = cast("dict[str, Json]", instance)
+        patterns = schema.get("patternProperties", {})
+        extras = [
+            key
+            for key in members
+            if key not in schema.get("properties", {})
+            and not any(self.matches(pattern, key) for pattern in patterns)
+        ]
+        if isinstance(allowed, dict):
+            for key in extras:
+                yield from validator.descend(members[key], allowed, path=key)
+        elif not allowed and extras:
+            shown = ", ".join(_short(key) for key in extras[:5])
+            more = f" and {len(extras) - 5} more" if len(extras) > 5 else ""
+            yield _error(f"has properties that the schema does not know: {shown}{more}")
+
+    def unique_items(
+        self, validator: Any, wanted: Json, instance: Json, schema: Json
+    ) -> Iterator[Any]:
+        if wanted and isinstance(instance, list):
+            seen: set[str] = set()
+            for at, item in enumerate(cast("list[Json]", instance)):
+                key = json.dumps(_canonical(item), sort_keys=True)
+                if key in seen:
+                    yield _error(f"item {at} repeats an earlier one", at)
+                    return
+                seen.add(key)
+
+
+def _canonical(value: Json) -> Json:
+    """The value with 1.0 written as 1, which JSON Schema holds to be the same number."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_canonical(item) for item in cast("list[Json]", value)]
+    if isinstance(value, dict):
+        return {key: _canonical(item) for key, item in cast("dict[str, Json]", value).items()}
+    return value
+
+
+def _check_parts(part: object, path: Path) -> None:
+    """Look at every pattern, and keep a second `$schema` out."""
+    if isinstance(part, Mapping):
+        members = cast("Mapping[str, object]", part)
+        if path and isinstance(members.get("$schema"), str):
+            raise ValueError(f"{_at(path)}$schema belongs at the top only")
+        named = members.get("patternProperties")
+        patterns: list[object] = [members.get("pattern")]
+        if isinstance(named, Mapping):
+            patterns += list(cast("Mapping[str, object]", named))
+            if "unevaluatedProperties" in members:
+                raise ValueError(
+                    f"{_at(path)}unevaluatedProperties beside patternProperties "
+                    "is not supported; use additionalProperties"
+                )
+        for pattern in patterns:
+            if isinstance(pattern, str):
+                try:
+                    compile_pattern(pattern)
+                except ValueError as error:
+                    raise ValueError(f"{_at(path)}{error}") from None
+        for key, value in members.items():
+            _check_parts(value, (*path, key))
+    elif isinstance(part, list | tuple):
+        for at, value in enumerate(cast("Sequence[object]", part)):
+            _check_parts(value, (*path, at))
+
+
+def _check_references(schema: Mapping[str, object]) -> None:
+    """Resolve every reference once.
+
+    Raises:
+        Unresolvable: One leads out of the schema.
+    """
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT202012
+
+    root = Resource[Any].from_contents(schema, default_specification=DRAFT202012)
+    pending = [(Registry[Any]().resolver_with_root(root), root)]
+    while pending:
+        resolver, resource = pending.pop()
+        contents = cast("object", resource.contents)
+        if isinstance(contents, Mapping):
+            reference = cast("Mapping[str, object]", contents).get("$ref")
+            if isinstance(reference, str):
+                resolver.lookup(reference)
+        pending += [(resolver.in_subresource(sub), sub) for sub in resource.subresources()]
+
+
+def _at(path: Path) -> str:
+    dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return f"at {dotted.removeprefix('.')}: " if path else ""
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:59] + "…")
+
+
+def _error(message: str, at: int | None = None) -> Any:
+    return _jsonschema().ValidationError(message, path=() if at is None else (at,))
+
+
+def _reason(error: Any) -> str:
+    """What an error says, on one line: a long value is cut, the reason at its end stays."""
+    while error.context and error.message.endswith("under any of the given schemas"):
+        error = error.context[0]
+    line = " ".join(str(error.message).split())
+    return line if len(line) <= 240 else f"{line[:100]} … {line[-130:]}"

@@ -1,0 +1,249 @@
+"""YAML: parsed without running anything, within bounds, and checked against a schema."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+from sifaka.prose import Span
+from sifaka.results import Issue, ValidationResult
+from sifaka.validators.format.outcome import schema_result
+from sifaka.validators.format.schema import Json, Path
+
+DEPTH_LIMIT = 100
+"""The deepest nesting; libyaml itself crashes the process some way beyond."""
+EXPANSION_LIMIT = 100_000
+"""The most values that aliases may add."""
+
+
+class Malformed(ValueError):
+    """The text is not YAML we accept; carries where and why."""
+
+    def __init__(self, reason: str, position: int = 0) -> None:
+        super().__init__(reason)
+        self.reason, self.position = reason, position
+
+
+def check_yaml(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
+    """Whether the text is YAML that the schema allows.
+
+    Without a schema it may be several documents, each a mapping or a list: nearly any prose is a
+    YAML string. With one it is a single document.
+    """
+    try:
+        kinds = _scan(text)
+        if not kinds:
+            raise Malformed("it holds no value")
+        if schema is None:
+            if "scalar" in kinds:
+                raise Malformed("it is plain text, not a mapping or a list")
+            return ValidationResult(passed=True, message="valid YAML")
+        if len(kinds) > 1:
+            raise Malformed(f"it is {len(kinds)} documents, and the schema is for one")
+        document = _load(text)
+    except Malformed as problem:
+        return _malformed(text, problem)
+    return schema_result("YAML", schema, document.value, text, document.locate)
+
+
+class _Document(NamedTuple):
+    value: Json
+    node: Any
+    shift: int
+
+    def locate(self, path: Path) -> Span | None:
+        """Where the value at a path stands."""
+        node = self.node
+        for step in path:
+            if node.id == "sequence" and isinstance(step, int) and step < len(node.value):
+                node = node.value[step]
+            elif node.id == "mapping":
+                node = next((value for key, value in node.value if key.value == step), None)
+            else:
+                node = None
+            if node is None:
+                return None
+        start: int = node.start_mark.index + self.shift
+        return start, max(start, node.end_mark.index + self.shift)
+
+
+class _Scan:
+    """Follows the events of a text, which takes no recursion and builds nothing."""
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+        self.sizes: dict[str, int] = {}
+        self.open: list[_Open] = []
+        self.expanded = 0
+        self.is_root = False
+
+    def begin_document(self) -> None:
+        self.sizes, self.is_root = {}, True
+
+    def begin(self, kind: str, anchor: str | None, position: int) -> None:
+        self._value(kind)
+        if len(self.open) == DEPTH_LIMIT:
+            raise Malformed(f"it is nested more than {DEPTH_LIMIT} levels deep", position)
+        self.open.append(_Open(kind == "mapping", anchor))
+
+    def end(self) -> None:
+        done = self.open.pop()
+        self._grow(done.size, done.anchor)
+
+    def scalar(self, value: str, anchor: str | None, position: int, *, plain: bool) -> None:
+        if self.open and self.open[-1].at_key and not (plain and value == "<<"):
+            if (value, plain) in self.open[-1].keys:
+                raise Malformed(f"the key {value[:60]!r} is given twice", position)
+            self.open[-1].keys.add((value, plain))
+        self._value("scalar")
+        self._grow(1, anchor)
+
+    def alias(self, anchor: str, position: int) -> None:
+        if any(collection.anchor == anchor for collection in self.open):
+            raise Malformed(f"*{anchor} refers to itself", position)
+        if anchor not in self.sizes:
+            raise Malformed(f"*{anchor} refers to nothing", position)
+        self.expanded += self.sizes[anchor]
+        if self.expanded > EXPANSION_LIMIT:
+            raise Malformed(f"its aliases add more than {EXPANSION_LIMIT} values", position)
+        self._value("alias")
+        self._grow(self.sizes[anchor], None)
+
+    def _value(self, kind: str) -> None:
+        if self.is_root:
+            self.kinds.append(kind)
+            self.is_root = False
+        elif self.open:
+            self.open[-1].at_key = self.open[-1].is_mapping and not self.open[-1].at_key
+
+    def _grow(self, size: int, anchor: str | None) -> None:
+        if anchor is not None:
+            self.sizes[anchor] = size
+        if self.open:
+            self.open[-1].size += size
+
+
+class _Open:
+    """A collection that has begun and not ended."""
+
+    def __init__(self, is_mapping: bool, anchor: str | None) -> None:
+        self.is_mapping, self.anchor = is_mapping, anchor
+        self.at_key = is_mapping
+        self.size = 1
+        self.keys: set[tuple[str, bool]] = set()
+
+
+def _scan(text: str) -> list[str]:
+    """The kind of each document: `scalar`, `sequence` or `mapping`.
+
+    Raises:
+        Malformed: It does not parse, repeats a key, nests too deeply, or its aliases are unknown,
+            endless or too many.
+    """
+    yaml = _yaml()
+
+    scan = _Scan()
+    try:
+        for event in yaml.parse(text.removeprefix("\ufeff"), Loader=_fast_loader()):
+            at: int = event.start_mark.index + text.startswith("\ufeff")
+            if isinstance(event, yaml.ScalarEvent):
+                scan.scalar(event.value, event.anchor, at, plain=event.implicit[0])
+            elif isinstance(event, yaml.MappingStartEvent):
+                scan.begin("mapping", event.anchor, at)
+            elif isinstance(event, yaml.SequenceStartEvent):
+                scan.begin("sequence", event.anchor, at)
+            elif isinstance(event, yaml.AliasEvent):
+                scan.alias(event.anchor, at)
+            elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+                scan.end()
+            elif isinstance(event, yaml.DocumentStartEvent):
+                scan.begin_document()
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise _translated(error, text) from None
+    return scan.kinds
+
+
+def _load(text: str) -> _Document:
+    """The document as JSON has it: dates are strings, keys too, unknown tags are ignored.
+
+    Raises:
+        Malformed: A value does not suit its tag.
+    """
+    yaml = _yaml()
+
+    class Loader(_fast_loader()):
+        pass
+
+    def generic(loader: Any, node: Any) -> Any:
+        if isinstance(node, yaml.ScalarNode):
+            return loader.construct_scalar(node)
+        if isinstance(node, yaml.SequenceNode):
+            return loader.construct_sequence(node, deep=True)
+        return loader.construct_mapping(node, deep=True)
+
+    for tag in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:binary", None):
+        Loader.add_constructor(tag, generic)
+    loader = Loader(text.removeprefix("\ufeff"))
+    try:
+        node = loader.get_single_node()
+        value = _as_json(loader.construct_document(node))
+    except yaml.YAMLError as error:
+        raise _translated(error, text) from None
+    except (ValueError, LookupError, TypeError, AttributeError):
+        # What PyYAML raises when an explicit tag is on a value that is none, as in `!!bool x`.
+        raise Malformed("a value does not suit its tag") from None
+    finally:
+        loader.dispose()
+    return _Document(value, node, int(text.startswith("\ufeff")))
+
+
+def _yaml() -> Any:
+    """PyYAML, which is not typed, imported when it is needed."""
+    import yaml
+
+    return yaml
+
+
+def _fast_loader() -> Any:
+    """The safe loader over libyaml where PyYAML was built with it: ten times as fast."""
+    yaml = _yaml()
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _as_json(value: Json) -> Json:
+    if isinstance(value, dict):
+        members = cast("dict[object, Json]", value).items()
+        return {key if isinstance(key, str) else str(key): _as_json(item) for key, item in members}
+    if isinstance(value, list | tuple | set):
+        return [_as_json(item) for item in cast("list[Json]", value)]
+    return value
+
+
+def _translated(error: Exception, text: str) -> Malformed:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable")
+    position = mark.index if mark is not None else getattr(error, "position", 0)
+    if not isinstance(position, int):
+        position = 0
+    return Malformed(" ".join(reason.split()), position + text.startswith("\ufeff"))
+
+
+def _malformed(text: str, problem: Malformed) -> ValidationResult:
+    if not text.strip():
+        return ValidationResult(
+            passed=False,
+            message="the text is empty, not YAML",
+            issues=(Issue(message="no YAML", category="format", severity=5, rule="yaml"),),
+            suggestions=("write a mapping or a list",),
+        )
+    start = max(0, min(problem.position, len(text) - 1))
+    before = text[:start]
+    line, column = before.count("\n") + 1, start - before.rfind("\n")
+    message = f"invalid YAML at line {line} column {column}: {problem.reason}"
+    return ValidationResult(
+        passed=False,
+        message=message,
+        score=0.4 * start / len(text),
+        issues=(
+            Issue.at(text, start, start + 1, message, category="format", severity=5, rule="yaml"),
+        ),
+        suggestions=("correct the syntax at that place",),
+    )

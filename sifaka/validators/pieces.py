@@ -1,0 +1,32 @@
+"""The sentences of Markdown prose, found in a time that grows with the length of the text."""
+
+import re
+from collections.abc import Iterator
+
+from sifaka.prose import Span, sentences
+
+PIECE = 1_000
+"""From how many characters on a paragraph is searched in several pieces."""
+
+_BLOCK_END = re.compile(r"\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,3}[.)])[ \t]))")
+_SURE_END = re.compile(r"[a-z]{7}[.!?]\s+(?=[A-Z])")
+"""The end of a sentence that cannot be an abbreviation."""
+
+
+def sentence_spans(text: str) -> Iterator[Span]:
+    """The sentences of `sifaka.prose`; an item of a list ends one as well."""
+    start = 0
+    for cut in _BLOCK_END.finditer(text):
+        yield from _in_block(text, start, cut.end())
+        start = cut.end()
+    yield from _in_block(text, start, len(text))
+
+
+def _in_block(text: str, start: int, end: int) -> Iterator[Span]:
+    # In pieces, because to find all sentences at once takes quadratic time.
+    while start < end:
+        sure = _SURE_END.search(text, start + PIECE, end)
+        stop = sure.end() if sure else end
+        for first, last in sentences(text[start:stop]):
+            yield start + first, start + last
+        start = stop

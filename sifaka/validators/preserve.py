@@ -1,0 +1,109 @@
+"""Did what must survive a rewrite survive it?"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import ClassVar, Literal, NamedTuple
+
+from pydantic import model_validator
+
+from sifaka.results import Issue, ValidationResult
+from sifaka.thought import Thought
+from sifaka.validators import verbatim
+from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec
+
+Kind = Literal["numbers", "urls", "quotes", "code", "names"]
+
+
+class _Kind(NamedTuple):
+    singular: str
+    found_in: Callable[[str], verbatim.Wanted]
+    kept_by: Callable[[str], verbatim.Keeps]
+
+
+_KINDS: Mapping[Kind, _Kind] = {
+    "numbers": _Kind("number", verbatim.numbers_in, verbatim.keeps_numbers),
+    "urls": _Kind("URL", verbatim.urls_in, verbatim.keeps_urls),
+    "quotes": _Kind("quote", verbatim.quotes_in, verbatim.keeps_quotes),
+    "code": _Kind("code", verbatim.code_in, verbatim.keeps_code),
+    "names": _Kind("name", verbatim.names_in, verbatim.keeps_names),
+}
+
+
+class PreserveValidator(OptionalSpec):
+    """Compares with the original, which the engine puts into `thought.metadata["original"]`.
+
+    Everything of a kind that the original contains must be somewhere in the text; order and how
+    often do not matter. `sifaka.validators.verbatim` says what counts as the same.
+    """
+
+    schema_note: ClassVar[str] = "what of the original must survive"
+
+    type: Literal["preserve"] = "preserve"
+    name: Name = "preserve"
+    numbers: bool = True
+    urls: bool = True
+    quotes: bool = True
+    code: bool = True
+    names: bool = False
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> "PreserveValidator":
+        if not any(self._kinds()):
+            raise ValueError("give at least one of numbers, urls, quotes, code, names")
+        return self
+
+    def validate(self, thought: Thought) -> ValidationResult:
+        """Look for what the original has and the text has not."""
+        original = thought.metadata.get("original")
+        if not isinstance(original, str):
+            return ValidationResult(passed=True, message="no original text to compare with")
+        total = 0
+        lost: list[tuple[Kind, str]] = []
+        for kind in self._kinds():
+            wanted = _KINDS[kind].found_in(original)
+            total += len(wanted)
+            if wanted and original != thought.text:
+                keeps = _KINDS[kind].kept_by(thought.text)
+                gone = (shown for key, shown in wanted.items() if not keeps(key))
+                lost.extend((kind, _brief(shown)) for shown in gone)
+        return ValidationResult(
+            passed=not lost,
+            message=_summary(lost, total),
+            score=1 - len(lost) / total if total else 1.0,
+            issues=tuple(
+                Issue(
+                    message=f"the original's {_KINDS[kind].singular} {shown} is gone",
+                    category="preserve",
+                    severity=4,
+                    rule=kind,
+                )
+                for kind, shown in lost[:ISSUE_LIMIT]
+            ),
+            suggestions=tuple(
+                f"put back the {_KINDS[kind].singular} {shown}" for kind, shown in lost[:10]
+            ),
+        )
+
+    def _kinds(self) -> Iterator[Kind]:
+        flags: Mapping[Kind, bool] = {
+            "numbers": self.numbers,
+            "urls": self.urls,
+            "quotes": self.quotes,
+            "code": self.code,
+            "names": self.names,
+        }
+        return (kind for kind, wanted in flags.items() if wanted)
+
+
+def _brief(shown: str) -> str:
+    line = " ".join(shown.split())
+    return line if len(line) <= 120 else line[:119] + "…"
+
+
+def _summary(lost: list[tuple[Kind, str]], total: int) -> str:
+    if not total:
+        return "nothing in the original that has to survive"
+    if not lost:
+        return f"{total} of {total} kept"
+    listed = ", ".join(f"{_KINDS[kind].singular} {shown}" for kind, shown in lost[:5])
+    more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
+    return f"{len(lost)} of {total} gone: {listed}{more}"

@@ -1,0 +1,112 @@
+"""What the built-in validators share as specs: strict options, and a JSON schema of few words."""
+
+from collections.abc import Awaitable, Mapping
+from typing import Annotated, Any, ClassVar, cast
+
+from pydantic import AfterValidator, ConfigDict, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from sifaka.immutable import Frozen
+from sifaka.results import ValidationResult
+from sifaka.thought import Thought
+
+NAME_LIMIT = 80
+ISSUE_LIMIT = 200
+"""The most issues one validator reports; its message counts them all."""
+
+
+def _usable(name: str) -> str:
+    if not name.strip() or len(name) > NAME_LIMIT or not name.isprintable():
+        raise ValueError(f"should be a printable name of 1 to {NAME_LIMIT} characters")
+    return name.strip()
+
+
+Name = Annotated[str, AfterValidator(_usable)]
+"""What a validator's results are filed under."""
+
+
+class Published(Frozen):
+    """A model whose JSON schema is published to agents, who pay for every token of it."""
+
+    model_config = ConfigDict(use_attribute_docstrings=False, serialize_by_alias=True)
+
+    schema_note: ClassVar[str] = ""
+    """The schema's description, where the names do not explain themselves."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _knows_every_option(cls, data: object) -> object:
+        if not isinstance(data, Mapping):
+            return data
+        options = [field.alias or name for name, field in cls.model_fields.items()]
+        for key in cast("Mapping[object, object]", data):
+            if key not in options:
+                kind = cls.model_fields["type"].default if "type" in options else "it"
+                allowed = ", ".join(option for option in options if option != "type")
+                raise ValueError(f"unknown option {str(key)[:40]!r}; {kind} takes {allowed}")
+        return cast("object", data)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        """The model's JSON schema without titles, docstrings, null branches and empty defaults."""
+        schema = handler(core_schema)
+        definition = handler.resolve_ref_schema(schema)
+        definition.pop("title", None)
+        definition.pop("description", None)
+        if cls.schema_note:
+            definition["description"] = cls.schema_note
+        properties = cast("dict[str, dict[str, Any]]", definition.get("properties", {}))
+        for key, value in properties.items():
+            properties[key] = _terse(key, value)
+        if "type" in properties:
+            definition["required"] = ["type", *definition.get("required", [])]
+        return schema
+
+
+class Spec(Published):
+    """A built-in validator, which is its own spec."""
+
+    name: Name = "validator"
+
+    def validate(  # pyright: ignore[reportIncompatibleMethodOverride] # shadows a dead v1 method
+        self, thought: Thought
+    ) -> ValidationResult | Awaitable[ValidationResult]:
+        """Check `thought.text`; see `sifaka.validators.protocol.Validator`."""
+        raise NotImplementedError
+
+
+class OptionalSpec(Spec):
+    """A built-in validator with the flag that makes it binding or advice."""
+
+    required: bool = True
+
+
+class WithoutMapping:
+    """Drops the discriminator's mapping from a union's schema: each branch states its `type`."""
+
+    def __get_pydantic_json_schema__(
+        self, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        """The union's JSON schema without the part that repeats its branches."""
+        schema = handler(core_schema)
+        schema.pop("discriminator", None)
+        return schema
+
+
+def _terse(key: str, schema: dict[str, Any]) -> dict[str, Any]:
+    branches = [branch for branch in schema.get("anyOf", []) if branch.get("type") != "null"]
+    kept = {name: value for name, value in schema.items() if name not in {"title", "anyOf"}}
+    if len(branches) == 1:
+        kept = {**branches[0], **kept}
+    elif branches:
+        kept["anyOf"] = branches
+    if kept.get("default") in (None, [], "") or key in {"name", "type"}:
+        kept.pop("default", None)
+    if kept.get("additionalProperties") is True:
+        kept.pop("additionalProperties")
+    if "const" in kept:
+        kept.pop("type", None)
+    return kept

@@ -1,0 +1,54 @@
+"""How many syllables an English word has, by rule: no dictionary, no download."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_VOWELS = re.compile(r"[aeiouy]+")
+_SILENT_END = re.compile(r"(?:[aeiouy]l|[aeiouy].*[^aeiouyl]|[aeiouy].*[gq]u)e$")
+_SILENT_ES = re.compile(r"(?:[aeiouy]l|[aeiouy].*(?:[^aeiouylszxcgh]|th|ph|gh|[gq]u))es$")
+_SILENT_ED = re.compile(r"(?:[aeiouy]l|[aeiouy].*(?:[^aeiouytdl]|ll))ed$")
+_SILENT_INSIDE = re.compile(
+    r"[aeiouy][^aeiouy]*[^aeiouyl]e(?=(?:ly|ment|ful|less|ness)s?$)|"
+    r"^(?:some|there|where|here|fore|more|like|home|life|time|side|make|base|white|note|name)"
+    r"(?=[bcdfghjklmnpqstvwz][aeiouyhlr])"
+)
+_HIATUS = re.compile(
+    r"(?<![tscgx])i[aou](?!u?s$)|i[au](?=[tc][ei])|(?<![tscgx])ious?$|eo(?!u|pl|n$)|[^tscgr]ien|rience|"
+    r"[^aeiouyqg]ua[lrt]|[^aeiou]y(?:ing|ist)|[^aeiou]i(?:er|est|ed)?ing|[^aeiou]ier$|eum|"
+    r"[^aeiou]iest$|sms?$|thms?$|creat|[^aeiouqg]uou|[dns]n't$|[aeiou]yings?$|[aeou]ings?$|"
+    r"[aeiou]y(?:[ao]|e(?![ds]$))|[^qg]uel|[lr]ui[dn]"
+)
+_EXCEPTIONS = {
+    "area": 3, "being": 2, "business": 2, "colonel": 2, "every": 2, "everything": 3,
+    "everyone": 3, "evening": 2, "idea": 3, "ideas": 3, "areas": 3, "people": 2, "quiet": 2,
+    "real": 1, "something": 2, "someone": 2, "sometimes": 2, "therefore": 2, "really": 2,
+    "one": 1, "once": 1, "eye": 1, "eyes": 1, "queue": 1, "recipe": 3, "simile": 3, "maybe": 2,
+    "poem": 2, "science": 2, "society": 4, "variety": 4, "anxiety": 4, "reality": 4, "create": 2,
+    "naive": 2, "cafe": 2, "resume": 2, "apostrophe": 4, "catastrophe": 4, "facsimile": 4,
+    "hundred": 2, "naked": 2, "sacred": 2, "wicked": 2, "diet": 2, "lion": 2, "via": 2,
+    "argue": 2, "giant": 2, "theatre": 3, "theater": 3, "everybody": 4, "everywhere": 3,
+    "everyday": 3,
+}  # fmt: skip
+
+
+@lru_cache(maxsize=16_384)
+def syllables(word: str) -> int:
+    """The syllables of a word, at least 1; hyphenated parts add up.
+
+    Vowel groups, corrected for silent endings and for vowels that meet without blending. Right for
+    about nine of ten running words, which is what a readability formula needs.
+    """
+    decomposed = unicodedata.normalize("NFD", word.lower()).replace("’", "'")
+    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    parts = [part.removesuffix("'s").strip("'") for part in re.split(r"[^a-z']+", plain)]
+    return max(1, sum(_one(part) for part in parts if part))
+
+
+def _one(word: str) -> int:
+    if word in _EXCEPTIONS:
+        return _EXCEPTIONS[word]
+    count = len(_VOWELS.findall(word)) + len(_HIATUS.findall(word))
+    silent = (_SILENT_END, _SILENT_ES, _SILENT_ED, _SILENT_INSIDE)
+    count -= sum(1 for rule in silent if rule.search(word))
+    return max(1, count)

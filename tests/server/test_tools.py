@@ -1,0 +1,268 @@
+"""The tools through an MCP client."""
+
+import json
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, TextContent
+
+pytestmark = pytest.mark.anyio
+
+BROKEN = "This is clearly the the wrong form and we should recieve it better ."
+SCHEMA = {
+    "type": "object",
+    "required": ["name", "age"],
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+}
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, said(result)
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def error(client: Client, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error, "it should have been refused"
+    return said(result)
+
+
+def said(result: CallToolResult) -> str:
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+async def test_improve_mends_what_needs_no_model(client: Client) -> None:
+    out = await call(client, "improve_text", text=BROKEN)
+    assert out["status"] == "done"
+    assert out["stop_reason"] == "passed"
+    assert out["text"] == "This is clearly the wrong form and we should receive it better."
+    assert out["changed"]
+    assert "recieve" in {hunk["before"] for hunk in out["diff"]}
+    assert all(hunk["reason"] for hunk in out["diff"])
+    assert out["usage"]["model_calls"] == 0
+    assert out["usage"]["cost_usd"] == 0
+
+
+async def test_text_and_data_each_stand_alone(client: Client) -> None:
+    result = await client.call_tool(
+        "improve_text",
+        {"text": "one two three", "validators": [{"type": "length", "min_words": 5}]},
+    )
+    text, data = said(result), result.structured_content
+    assert data is not None
+    for needed in (data["run_id"], data["brief"]["parent_id"], "needs_revision", "submit_revision"):
+        assert needed in text
+    assert data["brief"]["failures"][0]["message"] in text
+    assert data["text"] in text
+
+
+async def test_a_caller_driven_run_from_the_first_brief_to_done(client: Client) -> None:
+    rules = [
+        {"type": "length", "max_words": 120, "min_words": 60},
+        {"type": "content", "required": ["refund policy", "30 days"]},
+    ]
+    long_text = " ".join(f"The shop sells item number {n} to many customers." for n in range(24))
+    waiting = await call(client, "improve_text", text=long_text, validators=rules)
+    assert waiting["status"] == "needs_revision"
+    assert waiting["text"] == long_text, "the brief is for the whole text, not for a cut one"
+    parent = waiting["brief"]["parent_id"]
+    worse = await call(
+        client, "submit_revision", run_id=waiting["run_id"], parent_id=parent, text=long_text * 2
+    )
+    assert (worse["accepted"], worse["status"]) == (False, "needs_revision")
+    assert worse["reason"] in worse["brief"]["instructions"]
+    good = "Our refund policy gives you 30 days. " + long_text[: long_text.index("number 9")]
+    good = good.rpartition(".")[0] + "."
+    done = await call(
+        client,
+        "submit_revision",
+        run_id=waiting["run_id"],
+        parent_id=worse["brief"]["parent_id"],
+        text=good,
+    )
+    assert (done["accepted"], done["status"], done["stop_reason"]) == (True, "done", "passed")
+    history = await call(client, "get_thought_history", run_id=waiting["run_id"])
+    assert [t["accepted"] for t in history["thoughts"]] == [True, False, True]
+    assert history["thoughts"][1]["reason"] == worse["reason"]
+
+
+async def test_json_that_breaks_its_schema_takes_two_revisions(client: Client) -> None:
+    rules = [{"type": "format", "format": "json", "schema": SCHEMA}]
+    waiting = await call(client, "improve_text", text='{"name": 3}', validators=rules)
+    assert waiting["status"] == "needs_revision"
+    run_id, parent = waiting["run_id"], waiting["brief"]["parent_id"]
+    worse = await call(
+        client, "submit_revision", run_id=run_id, parent_id=parent, text="no JSON at all"
+    )
+    assert not worse["accepted"]
+    done = await call(
+        client,
+        "submit_revision",
+        run_id=run_id,
+        parent_id=parent,
+        text='{"name": "Ada", "age": 36}',
+    )
+    assert (done["accepted"], done["status"]) == (True, "done")
+    assert json.loads(done["text"]) == {"name": "Ada", "age": 36}
+
+
+async def test_broken_json_is_repaired_without_a_model(client: Client) -> None:
+    rules = [{"type": "format", "format": "json", "schema": SCHEMA}]
+    out = await call(client, "improve_text", text='{"name": "Ada", "age": 36,', validators=rules)
+    assert out["status"] == "done"
+    assert json.loads(out["text"]) == {"name": "Ada", "age": 36}
+
+
+async def test_validate_says_what_fails_where_and_the_fix(client: Client) -> None:
+    text = "Our world-class tool is here."
+    prohibited = [{"term": "world-class", "replacement": "reliable"}]
+    out = await call(
+        client,
+        "validate_text",
+        text=text,
+        validators=[
+            {"type": "content", "prohibited": prohibited},
+            {"type": "length", "max_words": 3, "required": False, "name": "short"},
+        ],
+    )
+    assert not out["passed"]
+    content, short = out["results"]
+    (issue,) = content["issues"]
+    assert text[issue["start"] : issue["end"]] == issue["quote"] == "world-class"
+    assert issue["fix"] == "reliable"
+    assert (short["validator"], short["required"], short["passed"]) == ("short", False, False)
+
+
+async def test_critique_without_a_model_gives_issues_and_a_rubric(client: Client) -> None:
+    out = await call(client, "critique_text", text=BROKEN, prompt="thank the reader")
+    assert out["verdict"] == "revise"
+    assert {"recieve"} <= {issue["quote"] for issue in out["issues"]}
+    assert "thank the reader" in out["rubric"][0]
+    assert out["critiques"][0]["critic"] == "lint"
+
+
+async def test_history_lists_pages_finds_and_tells(client: Client) -> None:
+    for n in range(3):
+        await call(client, "improve_text", text=f"A note on the subject of zebra number {n}.")
+    first = await call(client, "get_thought_history", limit=2)
+    assert len(first["runs"]) == 2
+    second = await call(client, "get_thought_history", limit=2, cursor=first["next_cursor"])
+    ids = [run["run_id"] for run in first["runs"] + second["runs"]]
+    assert len(set(ids)) == 3
+    found = await call(client, "get_thought_history", query="zebra")
+    assert found["search"] == "bm25"
+    assert {hit["run_id"] for hit in found["hits"]} == set(ids)
+    story = await call(client, "get_thought_history", run_id=ids[0], include_text=True)
+    assert story["run"]["status"] == "done"
+    assert "zebra" in story["thoughts"][0]["text"]
+
+
+async def test_a_timeline_is_paged(client: Client) -> None:
+    out = await call(client, "improve_text", text=BROKEN)
+    first = await call(client, "get_thought_history", run_id=out["run_id"], limit=1)
+    assert first["next_cursor"] == "1"
+    second = await call(client, "get_thought_history", run_id=out["run_id"], cursor="1")
+    assert [t["iteration"] for t in second["thoughts"]] == [1]
+    assert "next_cursor" not in second or second["next_cursor"] is None
+
+
+async def test_cancelling_keeps_the_best_and_twice_is_once(client: Client) -> None:
+    rules = [{"type": "length", "min_words": 50}]
+    waiting = await call(client, "improve_text", text=BROKEN, validators=rules)
+    first = await call(client, "cancel_run", run_id=waiting["run_id"])
+    assert (first["status"], first["text"]) == ("cancelled", waiting["text"])
+    assert await call(client, "cancel_run", run_id=waiting["run_id"]) == first
+
+
+async def test_an_unknown_tool_is_a_protocol_error(client: Client) -> None:
+    with pytest.raises(MCPError) as error:
+        await client.call_tool("make_coffee", {})
+    assert error.value.error.code == -32602
+
+
+WORDS = [{"type": "length", "max_words": 9}]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("improve_text", {"text": ""}, "no text and no prompt"),
+        ("improve_text", {"text": " \n"}, "no text and no prompt"),
+        ("improve_text", {"text": "x" * 5_000_000}, "at most 1,000,000"),
+        ("improve_text", {"text": "a\0b"}, "NUL"),
+        ("improve_text", {"text": "a", "model": "gpt-5"}, "unknown model 'gpt-5'"),
+        ("improve_text", {"text": "a", "effort": "heroic"}, "effort"),
+        ("improve_text", {"text": "a", "critics": ["nobody"]}, "lint"),
+        ("improve_text", {"text": "a", "colour": "red"}, "colour"),
+        ("improve_text", {"text": "a", "budget": {"max_calls": -1}}, "max_calls"),
+        ("improve_text", {"text": "a", "validators": [{"type": "colour"}]}, "readability"),
+        ("validate_text", {"text": "", "validators": WORDS}, "empty"),
+        ("validate_text", {"text": "a", "validators": []}, "no validators"),
+        ("validate_text", {"text": "a", "validators": [{"type": "colour"}]}, "length"),
+        (
+            "validate_text",
+            {"text": "a", "validators": [{"type": "length", "min_words": 9, "max_words": 3}]},
+            "min_words",
+        ),
+        (
+            "validate_text",
+            {"text": "a", "validators": [{"type": "regex", "must_match": ["(unclosed"]}]},
+            "(unclosed",
+        ),
+        ("critique_text", {"text": ""}, "empty"),
+        ("critique_text", {"text": "a", "critics": ["self_refine"]}, "self_refine"),
+        ("submit_revision", {"run_id": "run_x", "parent_id": "run_x.0", "text": "a"}, "'run_x'"),
+        ("get_thought_history", {"run_id": "run_x"}, "'run_x'"),
+        ("get_thought_history", {"cursor": "tampered"}, "cursor"),
+        ("get_thought_history", {"limit": 0}, "limit"),
+        ("get_thought_history", {"run_id": "a", "query": "b"}, "exclude"),
+        ("cancel_run", {"run_id": "run_x"}, "'run_x'"),
+    ],
+)
+async def test_bad_input_is_one_line_that_says_what_to_do_and_stores_nothing(
+    client: Client, tool: str, arguments: dict[str, Any], expected: str
+) -> None:
+    message = await error(client, tool, **arguments)
+    assert expected in message
+    assert "\n" not in message
+    assert len(message) < 400
+    assert "Error executing tool" not in message
+    assert (await call(client, "get_thought_history"))["runs"] == []
+
+
+async def test_a_lone_surrogate_cannot_come_in(client: Client) -> None:
+    # JSON can carry one as an escape; it must not reach the store.
+    with pytest.raises((MCPError, UnicodeEncodeError, AssertionError)):
+        await call(client, "improve_text", text="a\ud800b")
+    assert (await call(client, "get_thought_history"))["runs"] == []
+
+
+async def test_a_catastrophic_pattern_is_a_failed_check_not_a_hanging_server(
+    client: Client,
+) -> None:
+    out = await call(
+        client,
+        "validate_text",
+        text="a" * 40 + "!",
+        validators=[{"type": "regex", "must_match": ["^(a+)+$"]}],
+    )
+    assert not out["passed"]
+
+
+async def test_a_text_that_is_json_arrives_as_it_was_sent(client: Client) -> None:
+    for text in ('{"a": 1}', "[1, 2]", "null", "42", '"quoted"'):
+        out = await call(client, "improve_text", text=text)
+        assert json.loads(out["text"]) == json.loads(text)
+
+
+async def test_null_for_an_argument_that_may_be_left_out_is_as_if_left_out(
+    client: Client,
+) -> None:
+    out = await call(client, "get_thought_history", run_id=None, query=None, cursor=None)
+    assert out["runs"] == []

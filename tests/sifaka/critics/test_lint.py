@@ -1,0 +1,59 @@
+"""The critic for mechanics."""
+
+import pytest
+
+from sifaka.critics.lint import LintCritic
+from sifaka.editor import edit
+from sifaka.thought import Thought
+
+pytestmark = pytest.mark.anyio
+
+BAD = "We recieve a apple , in order to eat it. The the rest is is fine."
+GOOD = "We get an apple to eat. The rest of it is fine with us."
+
+
+async def test_safe_mistakes_ask_for_a_revision() -> None:
+    feedback = await LintCritic().critique(Thought(text=BAD))
+    assert feedback.critic == "lint"
+    assert feedback.status == "ok"
+    assert feedback.verdict == "revise"
+    assert feedback.issues
+    assert feedback.confidence == 0.95
+    assert feedback.usage.model_calls == 0
+
+
+async def test_a_good_text_is_accepted() -> None:
+    feedback = await LintCritic().critique(Thought(text=GOOD))
+    assert feedback.verdict == "accept"
+    assert feedback.issues == ()
+    assert feedback.scores == {"mechanics": 1.0}
+    # Rules see only some kinds of mistakes: silence is weak evidence.
+    assert feedback.confidence is not None
+    assert feedback.confidence < 0.7
+
+
+async def test_the_edited_text_is_accepted_and_scores_higher() -> None:
+    before = await LintCritic().critique(Thought(text=BAD))
+    after = await LintCritic().critique(Thought(text=edit(BAD).text))
+    assert after.verdict == "accept"
+    assert before.scores["mechanics"] < after.scores["mechanics"] <= 1.0
+
+
+async def test_a_grave_mistake_without_a_safe_fix_asks_for_a_revision_too() -> None:
+    feedback = await LintCritic().critique(Thought(text="I could of gone there without you."))
+    assert feedback.verdict == "revise"
+    assert not any(issue.safe for issue in feedback.issues)
+
+
+async def test_matters_of_taste_do_not() -> None:
+    feedback = await LintCritic().critique(Thought(text="It is basically the same as before."))
+    assert feedback.verdict == "accept"
+    assert [issue.rule for issue in feedback.issues] == ["hedge"]
+    assert feedback.scores["mechanics"] < 1
+
+
+async def test_suggestions_are_distinct_and_few() -> None:
+    feedback = await LintCritic().critique(Thought(text="We saw a apple there . " * 30))
+    assert len(feedback.suggestions) == len(set(feedback.suggestions)) == 2
+    assert all(len(line) < 120 for line in feedback.suggestions)
+    assert feedback.scores["mechanics"] == 0.0

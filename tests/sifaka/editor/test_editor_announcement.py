@@ -1,0 +1,58 @@
+"""The example text that the demo improves."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from sifaka.editor import cut, edit
+from sifaka.prose import code, urls, words
+
+PATH = Path(__file__).parents[3] / "examples" / "announcement.md"
+TEXT = PATH.read_text(encoding="utf-8")
+
+
+def test_the_editor_removes_every_mistake_that_was_put_in() -> None:
+    done = edit(TEXT)
+    assert {e.rule for e in done.edits} == {
+        "misspelling", "repeated_word", "article", "wordy_phrase", "empty_opener", "double_space",
+        "encoding", "space_before_punctuation", "opening_comma", "latin",
+    }  # fmt: skip
+    for mistake in ("untill", "recieved", "the the", "a easy", "â€™", "in order to", " ,", " !"):
+        assert mistake in TEXT
+        assert mistake not in done.text
+
+
+def test_code_and_addresses_of_it_stay() -> None:
+    done = edit(TEXT).text
+    assert [done[a:b] for a, b in code(done)] == [TEXT[a:b] for a, b in code(TEXT)] != []
+    assert [done[a:b] for a, b in urls(done)] == [TEXT[a:b] for a, b in urls(TEXT)] != []
+
+
+def test_it_is_a_little_longer_than_three_hundred_words_also_after_the_edit() -> None:
+    done = edit(TEXT).text
+    assert TEXT.count("world-class") == 2
+    assert 300 < len(words(done)) < len(words(TEXT)) < 345
+    limit = words(done)[299][1]
+    shorter = cut(done, limit)
+    assert shorter is not None
+    assert "## A word of thanks" in shorter
+    assert 250 < len(words(shorter)) <= 300
+
+
+def test_a_cold_process_edits_it_within_a_second() -> None:
+    program = (
+        "import time\n"
+        "from sifaka.editor import edit\n"
+        "started = time.perf_counter()\n"
+        f"edit(open({str(PATH)!r}, encoding='utf-8').read())\n"
+        "print(time.perf_counter() - started)\n"
+    )
+    seconds = min(
+        float(
+            subprocess.run(
+                [sys.executable, "-c", program], capture_output=True, text=True, check=True
+            ).stdout
+        )
+        for _ in range(3)
+    )
+    assert seconds < 1.0

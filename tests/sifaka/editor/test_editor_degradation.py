@@ -1,0 +1,76 @@
+"""What happens without the optional tools, and how long things take."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from sifaka.editor import lint, warm_up
+from sifaka.editor.report import GRAMMAR_LIMIT
+
+ANNOUNCEMENT = Path(__file__).parents[3] / "examples" / "announcement.md"
+
+
+def run(code: str) -> list[str]:
+    """The lines that a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def test_without_the_tools_the_rest_still_works_and_says_so() -> None:
+    lines = run(
+        "import sys, os, sysconfig\n"
+        "sys.modules['harper'] = sys.modules['ftfy'] = None\n"
+        "sysconfig._INSTALL_SCHEMES[sysconfig.get_default_scheme()]['scripts'] = '/nowhere'\n"
+        "os.environ['PATH'] = '/nowhere'\n"
+        "from sifaka.editor import lint, edit, warm_up\n"
+        "warm_up()\n"
+        "found = lint('We recieve a apple — and  more.')\n"
+        "print(*found.degraded, sep='\\n')\n"
+        "print(ascii(edit('We recieve a apple — and  more.').text))\n"
+    )
+    assert lines == [
+        "encoding: `ftfy` is not installed",
+        "spelling: `typos` is not installed",
+        "grammar: `harper-py` is not installed",
+        ascii("We recieve an apple — and more."),
+    ]
+
+
+def test_importing_the_editor_loads_no_engine() -> None:
+    (loaded,) = run(
+        "import sys, sifaka.editor\n"
+        "print([m for m in ('harper', 'ftfy', 'mdformat') if m in sys.modules])"
+    )
+    assert loaded == "[]"
+
+
+def test_nothing_is_printed_by_any_rule() -> None:
+    lines = run(
+        "from sifaka.editor import lint\n"
+        "lint('We look forward to hear from you. Looking forward to see you, and to meet them.')\n"
+    )
+    assert lines == []
+
+
+def test_a_very_long_text_is_linted_without_grammar_and_says_so() -> None:
+    text = "It is a apple that I could of had. " * (GRAMMAR_LIMIT // 30)
+    found = lint(text)
+    assert [line.partition(":")[0] for line in found.degraded] == ["grammar"]
+    assert {i.rule for i in found.issues} == {"article"}
+
+
+def test_a_lint_of_three_hundred_words_is_quick_after_the_warm_up() -> None:
+    text = ANNOUNCEMENT.read_text(encoding="utf-8")
+    warm_up()
+    lint(text)
+    seconds: list[float] = []
+    for number in range(5):
+        # Another word each time, so that the spelling is really looked up.
+        started = time.perf_counter()
+        lint(f"{text}\n\nIt was {'really' * (number + 2)} good.")
+        seconds.append(time.perf_counter() - started)
+    assert min(seconds) < 0.1

@@ -1,0 +1,138 @@
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sifaka.errors import StorageError
+from sifaka.results import CriticFeedback, ValidationResult
+from sifaka.run import Critiqued, Decided, Decision, Drafted, Entry, Run, Started, Validated
+from sifaka.storage.sqlite import SQLiteStorage
+from sifaka.thought import Thought
+
+pytestmark = pytest.mark.anyio
+Sql = Callable[..., list[tuple[Any, ...]]]
+WORDS = [f"word{n}" for n in range(5000)]
+
+
+async def write(path: Path, iterations: int, prompt: str = "Improve it.") -> Run:
+    """A run of texts of 8 KB, each made from the one before, with what a loop says about them."""
+    words = random.Random(iterations)  # noqa: S311 - not for secrets
+    store = SQLiteStorage(path)
+    started = Started(prompt=prompt)
+    run = Run.start(started)
+    await store.append(run, [started], expected_version=0)
+    for _ in range(iterations):
+        text = " ".join(words.choices(WORDS, k=900))[:8192]
+        parent = run.latest
+        thought = (
+            parent.next_iteration() if parent else Thought(run_id=run.run_id, prompt=prompt)
+        ).with_text(text)
+        entries: list[Entry] = [
+            Drafted(thought=thought),
+            Validated(thought_id=thought.id, results={"length": ValidationResult(passed=True)}),
+            Critiqued(thought_id=thought.id, feedback=(CriticFeedback(critic="lint"),)),
+            Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="shorter")),
+        ]
+        for entry in entries:
+            after = run.apply(entry)
+            await store.append(after, [entry], expected_version=run.version)
+            run = after
+    await store.aclose()
+    return run
+
+
+async def test_a_run_grows_linearly_in_its_iterations(tmp_path: Path) -> None:
+    await write(tmp_path / "10.db", 10)
+    await write(tmp_path / "100.db", 100)
+
+    small, large = ((tmp_path / name).stat().st_size for name in ("10.db", "100.db"))
+
+    assert 100 * 8192 < large <= 11 * small
+
+
+async def test_a_text_is_stored_once(tmp_path: Path, sql: Sql) -> None:
+    path = tmp_path / "runs.db"
+    marker = "kangaroo-court-in-session"
+    store = SQLiteStorage(path)
+    started = Started(prompt="x")
+    thought = Thought(run_id=started.run_id, text=f"{marker} " * 3)
+    entries: list[Entry] = [started, Drafted(thought=thought)]
+    await store.append(Run.replay(entries), entries, expected_version=0)
+    await store.aclose()
+
+    sql(path, "UPDATE runs SET excerpt = ''; VACUUM")
+
+    assert path.read_bytes().count(marker.encode()) == 3
+
+
+async def test_search_still_works_after_vacuum(tmp_path: Path, sql: Sql) -> None:
+    path = tmp_path / "runs.db"
+    await write(path, 3)
+    sql(path, "DELETE FROM entries WHERE seq = 3; VACUUM")
+
+    store = SQLiteStorage(path)
+    hits = (await store.search("word1 word2 word3 word4 word5 word6", limit=9)).hits
+    assert hits
+    assert all("**word" in hit.snippet for hit in hits)
+    await store.aclose()
+
+
+async def test_the_history_is_not_stored(tmp_path: Path, sql: Sql) -> None:
+    path = tmp_path / "runs.db"
+    run = await write(path, 5)
+
+    histories = sql(
+        path, "SELECT DISTINCT json_type(payload, '$.thought.history') FROM entries WHERE seq > 2"
+    )
+
+    assert histories == [(None,)]
+    assert len(run.thoughts[-1].history) == 4
+    store = SQLiteStorage(path)
+    assert await store.load(run.run_id) == run
+    await store.aclose()
+
+
+@pytest.mark.parametrize(
+    ("damage", "seq"),
+    [
+        ("UPDATE entries SET payload = '{\"kind\":' WHERE seq = 3", 3),
+        ("UPDATE entries SET payload = CAST(x'ff22' AS TEXT) WHERE seq = 4", 4),
+        ('UPDATE entries SET payload = \'{"kind": "invented"}\' WHERE seq = 2', 2),
+        ("UPDATE entries SET payload = json_set(payload, '$.thought_id', 'x') WHERE seq = 4", 4),
+        ("UPDATE entries SET seq = 100 WHERE seq = 3", 3),
+        ("DELETE FROM entries WHERE seq = 1", 1),
+    ],
+)
+async def test_a_damaged_entry_is_named_and_harms_no_other_run(
+    tmp_path: Path, sql: Sql, damage: str, seq: int
+) -> None:
+    path = tmp_path / "runs.db"
+    healthy = await write(path, 1)
+    run = await write(path, 2)
+    sql(path, f"{damage} AND run_id = ?", (run.run_id,))
+    store = SQLiteStorage(path)
+
+    with pytest.raises(StorageError, match=f"entry {seq} of run '{run.run_id}'") as caught:
+        await store.load(run.run_id)
+
+    assert "\n" not in str(caught.value)
+    assert await store.load(healthy.run_id) == healthy
+    assert len((await store.recent(limit=9)).runs) == 2
+    await store.aclose()
+
+
+async def test_english_is_stemmed(tmp_path: Path) -> None:
+    store = SQLiteStorage(tmp_path / "runs.db")
+    started = Started()
+    entries: list[Entry] = [
+        started,
+        Drafted(thought=Thought(run_id=started.run_id, text="The reports were reviewed.")),
+    ]
+    await store.append(Run.replay(entries), entries, expected_version=0)
+
+    (hit,) = (await store.search("reviewing a report", limit=5)).hits
+
+    assert hit.snippet == "The **reports** were **reviewed**."
+    await store.aclose()

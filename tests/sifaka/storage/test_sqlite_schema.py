@@ -1,0 +1,124 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import apsw
+import pytest
+
+from sifaka.errors import ConfigurationError, StorageError
+from sifaka.run import Drafted, Entry, Run, Started
+from sifaka.storage.entry_json import encode_entries
+from sifaka.storage.sqlite import SQLiteStorage
+from sifaka.storage.sqlite_connection import Connection
+from sifaka.storage.sqlite_schema import MIGRATIONS, create_runs_and_entries
+from sifaka.storage.timestamps import to_microseconds
+from sifaka.thought import Thought
+
+pytestmark = pytest.mark.anyio
+Sql = Callable[..., list[tuple[Any, ...]]]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.iterdir())
+
+
+def version_1_file(path: Path, *texts: str) -> list[Run]:
+    """A file as the first schema had it, with one run per text."""
+    connection = apsw.Connection(str(path))
+    sql = cast("Connection", connection)
+    create_runs_and_entries(sql)
+    sql.execute("PRAGMA user_version = 1")
+    runs: list[Run] = []
+    for text in texts:
+        started = Started(prompt="Describe an animal.")
+        drafted = Drafted(thought=Thought(run_id=started.run_id, text=text))
+        entries: list[Entry] = [started, drafted]
+        run = Run.replay(entries)
+        sql.execute(
+            "INSERT INTO runs VALUES ('default', ?, 2, 'running', 0, NULL, 0, '', ?, ?)",
+            (run.run_id, to_microseconds(run.created_at), to_microseconds(run.updated_at)),
+        )
+        for seq, payload in enumerate(encode_entries(run, entries, 0), 1):
+            sql.execute(
+                "INSERT INTO entries VALUES ('default', ?, ?, ?)", (run.run_id, seq, payload)
+            )
+        runs.append(run)
+    connection.close()
+    return runs
+
+
+async def test_a_file_of_version_1_is_upgraded_with_its_data(tmp_path: Path, sql: Sql) -> None:
+    path = tmp_path / "runs.db"
+    zebra, lion = version_1_file(path, "A zebra: gestreift, \u00fcberall.", "A lion.")
+
+    store = SQLiteStorage(path)
+
+    assert await store.load(zebra.run_id) == zebra
+    for query, runs in (("zebra", [zebra]), ("uberall", [zebra]), ("animal", [lion, zebra])):
+        hits = (await store.search(query, limit=9)).hits
+        assert sorted(hit.run_id for hit in hits) == sorted(run.run_id for run in runs)
+    # What is appended now is found beside what was there before.
+    entry = Drafted(thought=Thought(run_id=lion.run_id, iteration=1, text="A zebra after all."))
+    await store.append(lion.apply(entry), [entry], expected_version=2)
+    assert len((await store.search("zebra", limit=9)).hits) == 2
+    await store.aclose()
+    assert sql(path, "PRAGMA user_version") == [(len(MIGRATIONS),)]
+
+
+async def test_an_upgraded_file_has_the_schema_of_a_new_one(tmp_path: Path, sql: Sql) -> None:
+    version_1_file(tmp_path / "old.db", "text")
+    schemas: list[object] = []
+    for name in ("old.db", "new.db"):
+        store = SQLiteStorage(tmp_path / name)
+        await store.recent(limit=1)
+        await store.aclose()
+        schemas.append(sql(tmp_path / name, "SELECT name, sql FROM sqlite_schema"))
+    assert schemas[0] == schemas[1]
+
+
+async def test_an_upgrade_that_fails_leaves_the_file_as_it_was(tmp_path: Path, sql: Sql) -> None:
+    path = tmp_path / "runs.db"
+    (run,) = version_1_file(path, "text")
+    sql(path, "UPDATE entries SET payload = 'no JSON' WHERE seq = 2")
+    store = SQLiteStorage(path)
+
+    with pytest.raises(StorageError, match=r"runs\.db"):
+        await store.load(run.run_id)
+
+    await store.aclose()
+    assert sql(path, "PRAGMA user_version") == [(1,)]
+    assert sql(path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'version%'") == [(0,)]
+
+
+async def test_a_file_of_a_newer_release_is_refused_untouched(tmp_path: Path, sql: Sql) -> None:
+    path = tmp_path / "runs.db"
+    version_1_file(path, "text")
+    newer = len(MIGRATIONS) + 1
+    sql(path, f"PRAGMA user_version = {newer}")
+    before = path.read_bytes()
+    store = SQLiteStorage(path)
+
+    with pytest.raises(ConfigurationError, match=f"schema {newer}.*upgrade Sifaka") as caught:
+        await store.recent(limit=1)
+
+    assert repr(str(path)) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    await store.aclose()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("mark", ["CREATE TABLE bookmarks (url)", "PRAGMA application_id = 7"])
+async def test_another_programs_database_is_refused_untouched(
+    tmp_path: Path, sql: Sql, mark: str
+) -> None:
+    path = tmp_path / "bookmarks.db"
+    sql(path, mark)
+    before = path.read_bytes()
+    store = SQLiteStorage(path)
+
+    with pytest.raises(ConfigurationError, match="another program"):
+        await store.recent(limit=1)
+
+    await store.aclose()
+    assert path.read_bytes() == before
+    assert names(tmp_path) == ["bookmarks.db"]

@@ -1,0 +1,147 @@
+import json
+
+import pytest
+from pydantic import TypeAdapter
+
+from sifaka.errors import ConfigurationError
+from sifaka.results import ValidationResult
+from sifaka.thought import Thought
+from sifaka.validators import VALIDATORS, LengthValidator, ValidatorSpec, parse_validators
+
+SPECS: list[dict[str, object]] = [
+    {"type": "length", "max_words": 120},
+    {"type": "regex", "must_match": ["a"], "required": False},
+    {"type": "content", "required": ["a"], "prohibited": ["b", {"term": "c", "replacement": "d"}]},
+    {"type": "format", "format": "json", "schema": {"type": "object"}, "name": "shape"},
+    {"type": "readability", "max_grade": 9},
+    {"type": "preserve", "names": True},
+]
+
+
+def wrong(*specs: object) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_validators(specs)  # pyright: ignore[reportArgumentType] # wrong on purpose
+    assert "\n" not in caught.value.message
+    return caught.value.message
+
+
+def test_every_type_is_parsed_in_order() -> None:
+    validators = parse_validators(SPECS)
+    assert [type(each) for each in validators] == list(VALIDATORS.values())
+    assert [each.name for each in validators] == [
+        "length",
+        "regex",
+        "content",
+        "shape",
+        "readability",
+        "preserve",
+    ]
+    assert [each.required for each in validators] == [True, False, True, True, True, True]
+
+
+def test_every_spec_survives_json() -> None:
+    adapter = TypeAdapter[object](ValidatorSpec)
+    for validator in parse_validators(SPECS):
+        assert adapter.validate_json(adapter.dump_json(validator)) == validator
+
+
+def test_a_validator_stays_as_it_is() -> None:
+    class Mine:
+        name = "mine"
+        required = False
+
+        def validate(self, thought: Thought) -> ValidationResult:
+            return ValidationResult(passed=bool(thought.text))
+
+    mine = Mine()
+    assert parse_validators([mine]) == (mine,)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            {"type": "lenght"},
+            "validators[1]: unknown type 'lenght'; "
+            "known: length, regex, content, format, readability, preserve",
+        ),
+        (
+            {"max_words": 1},
+            "validators[1]: 'type' is missing; "
+            "known: length, regex, content, format, readability, preserve",
+        ),
+        ("length", "validators[1]: should be an object, not 'length'"),
+        (None, "validators[1]: should be an object, not null"),
+        (
+            {"type": "length", "max_words": -3},
+            "validators[1].max_words: should be at least 0, not -3",
+        ),
+        (
+            {"type": "length", "max_words": "few"},
+            "validators[1].max_words: should be a whole number, not 'few'",
+        ),
+        (
+            {"type": "length", "max_word": 3},
+            "validators[1]: unknown option 'max_word'; length takes "
+            "name, required, min_words, max_words, min_chars, max_chars",
+        ),
+        (
+            {"type": "length"},
+            "validators[1]: give at least one of min_words, max_words, min_chars, max_chars",
+        ),
+        (
+            {"type": "regex", "must_match": ["a", "(b"]},
+            "validators[1].must_match[1]: broken regex '(b': missing ) at position 2",
+        ),
+        (
+            {"type": "regex", "must_match": "a"},
+            "validators[1].must_match: should be a list, not 'a'",
+        ),
+        (
+            {"type": "content", "prohibited": ["a", ""]},
+            "validators[1].prohibited[1]: a term is empty",
+        ),
+        (
+            {"type": "content", "prohibited": [{"term": " ", "replacement": "x"}]},
+            "validators[1].prohibited[0].term: a term is empty",
+        ),
+        (
+            {"type": "content", "prohibited": [7]},
+            "validators[1].prohibited[0]: should be a string or an object, not 7",
+        ),
+        (
+            {"type": "format", "format": "xml"},
+            "validators[1].format: should be 'json', 'markdown' or 'yaml', not 'xml'",
+        ),
+        ({"type": "format"}, "validators[1].format: is missing"),
+        (
+            {"type": "format", "format": "json", "schema": {"$ref": "http://x.y/z"}},
+            "validators[1].schema: 'http://x.y/z' is not within the schema, and nothing is fetched",
+        ),
+        (
+            {"type": "length", "max_words": 1, "name": " "},
+            "validators[1].name: should be a printable name of 1 to 80 characters",
+        ),
+    ],
+)
+def test_one_line_says_what_is_wrong_where_and_what_is_allowed(spec: object, message: str) -> None:
+    assert wrong(SPECS[0], spec) == message
+
+
+def test_too_many_validators_are_refused() -> None:
+    assert wrong(*[SPECS[0]] * 51) == "validators: should be at most 50, not 51"
+
+
+def test_the_published_schema_is_terse() -> None:
+    schema = TypeAdapter[object](ValidatorSpec).json_schema()
+    text = json.dumps(schema, separators=(",", ":"))
+    assert len(text) < 2_700
+    assert "title" not in text
+    assert "null" not in text
+    assert schema["$defs"]["FormatValidator"]["properties"]["schema"] == {"type": "object"}
+
+
+def test_a_spec_cannot_be_changed() -> None:
+    spec = LengthValidator(max_words=3)
+    with pytest.raises(ValueError, match="frozen"):
+        spec.max_words = 4

@@ -1,0 +1,101 @@
+"""A provider on loopback that speaks the OpenAI chat protocol and says what a test wrote down."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer of the provider."""
+
+    status: int = 200
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    hangs: bool = False
+
+
+def says(text: str | None, *, tokens: tuple[int, int] = (10, 5)) -> Reply:
+    return Reply(body=_completion({"role": "assistant", "content": text}, "stop", tokens))
+
+
+def calls(tool: str, arguments: object, *, tokens: tuple[int, int] = (10, 5)) -> Reply:
+    """A tool call; arguments that are a string are sent as they are."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    call = {"id": "call_1", "type": "function", "function": {"name": tool, "arguments": text}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    return Reply(body=_completion(message, "tool_calls", tokens))
+
+
+def opinion(verdict: str, **fields: object) -> Reply:
+    return calls("answer", {"verdict": verdict, **fields})
+
+
+def fails(status: int, **headers: str) -> Reply:
+    body = {"error": {"message": "sk-secret leaked in a body", "type": "x", "code": None}}
+    return Reply(status=status, body=body, headers=headers)
+
+
+HANGS = Reply(hangs=True)
+
+
+@dataclass
+class Provider:
+    """What the stub was asked and where it is."""
+
+    url: str
+    requests: list[dict[str, Any]]
+
+
+@contextmanager
+def provider(replies: Iterable[Reply]) -> Iterator[Provider]:
+    """A provider that gives these replies in order, then HTTP 500."""
+    script = iter(replies)
+    requests: list[dict[str, Any]] = []
+
+    async def complete(request: Request) -> Response:
+        requests.append(await request.json())
+        reply = next(script, fails(500))
+        if reply.hangs:
+            await anyio.sleep_forever()
+        return JSONResponse(reply.body, status_code=reply.status, headers=reply.headers)
+
+    app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=0)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        listener.listen()  # connections queue here until the server accepts them
+        thread.start()
+        try:
+            yield Provider(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", requests)
+        finally:
+            server.should_exit = True
+            thread.join(timeout=10)
+
+
+def _completion(message: dict[str, Any], finish: str, tokens: tuple[int, int]) -> dict[str, Any]:
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": "stub",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {
+            "prompt_tokens": tokens[0],
+            "completion_tokens": tokens[1],
+            "total_tokens": sum(tokens),
+        },
+    }

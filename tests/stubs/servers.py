@@ -1,0 +1,66 @@
+"""Our server as hosts run it: in this process, as a child on stdio, as a child on HTTP."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Literal
+
+from mcp import Client, StdioServerParameters
+
+from server.app import SifakaServer
+from server.settings import Settings
+
+Era = Literal["auto", "legacy"]
+"""`auto` speaks 2026-07-28 with our server, `legacy` the handshake protocol before it."""
+Transport = Literal["memory", "stdio", "http"]
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """The environment of a child: ours, without settings, with its own home."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SIFAKA_")}
+    return {**kept, "SIFAKA_HOME": str(home), **more}
+
+
+def stdio_server(home: Path, **more: str) -> StdioServerParameters:
+    return StdioServerParameters(
+        command=sys.executable, args=["-m", "server"], env=environment(home, **more), cwd=str(home)
+    )
+
+
+@contextmanager
+def http_server(home: Path, **more: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A server on a free port of the loopback; its URL and its process."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "server", "--transport", "http", "--port", "0"],
+        env=environment(home, **more),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            found = re.search(r"http://\S+", line)
+            assert found, f"the server said {line!r}"
+            yield found.group(), process
+        finally:
+            process.kill()
+
+
+@asynccontextmanager
+async def connected(transport: Transport, era: Era, home: Path) -> AsyncIterator[Client]:
+    """A real client of our server."""
+    match transport:
+        case "memory":
+            async with Client(SifakaServer(Settings(home=home)), mode=era) as client:
+                yield client
+        case "stdio":
+            async with Client(stdio_server(home), mode=era) as client:
+                yield client
+        case "http":
+            with http_server(home) as (url, _):
+                async with Client(url, mode=era) as client:
+                    yield client
