@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 
 export PYDANTIC_AI_NO_BANNER := 1
 
-.PHONY: all demo test lint types bench coverage clean
+.PHONY: all demo test lint types bench coverage snapshots clean
 all: lint types test
 
 $(READY): pyproject.toml uv.lock
@@ -36,6 +36,9 @@ types: $(READY)
 coverage: $(READY)
 	$(BIN)/python -m coverage run -m pytest
 	$(BIN)/python -m coverage report --skip-covered
+
+snapshots: $(READY)
+	$(BIN)/python -m tests.snapshots.write
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

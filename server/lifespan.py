@@ -12,9 +12,9 @@ import anyio.to_thread
 
 from server.jobs import Jobs
 from server.settings import Settings
-from sifaka.chain import Chain
-from sifaka.chain.writers import asks_a_provider
+from sifaka.chain import Chain, asks_a_provider
 from sifaka.errors import SifakaError
+from sifaka.models.loading import load_pydantic_ai
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
 
@@ -35,14 +35,17 @@ class AppState:
     """Builds what the server offers."""
     _warmed: list[bool] = field(default_factory=list[bool])
 
-    def chain(self, *, model: str = "auto", **settings: Any) -> Chain:
+    async def chain(self, *, model: str = "auto", **settings: Any) -> Chain:
         """A chain on this server's store; `auto` is the configured model, if there is one.
 
         Raises:
             ConfigurationError: A component or a setting is wrong.
         """
+        model = self.settings.model if model == "auto" else model
+        if asks_a_provider(model):
+            await anyio.to_thread.run_sync(load_pydantic_ai)
         return Chain(
-            model=self.settings.model if model == "auto" else model,
+            model=model,
             judge_model=self.settings.judge_model,
             store=self.store,
             **settings,

@@ -1,12 +1,11 @@
 """Async functions for callers that cannot await."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import anyio
-import anyio.from_thread
-import sniffio
 
 T = TypeVar("T")
 
@@ -18,8 +17,8 @@ def run_blocking(function: Callable[[], Awaitable[T]]) -> T:
     uses an event loop in another thread.
     """
     try:
-        sniffio.current_async_library()
-    except sniffio.AsyncLibraryNotFoundError:
+        asyncio.get_running_loop()
+    except RuntimeError:  # there is none
         return anyio.run(function)
     with ThreadPoolExecutor(max_workers=1) as thread:
         return thread.submit(anyio.run, function).result()

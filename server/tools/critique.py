@@ -33,7 +33,7 @@ async def critique_text(
     budget: Budget | None = None,
 ) -> Annotated[CallToolResult, CritiqueTextOut]:
     """See the tool's description."""
-    chain = state_of(ctx).chain(model=model, critics=critics, budget=budget)
+    chain = await state_of(ctx).chain(model=model, critics=critics, budget=budget)
     out = await review(chain, text, prompt)
     return answer(critique(out), out)
 

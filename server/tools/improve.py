@@ -38,7 +38,7 @@ async def improve_text(
     wait_seconds: Annotated[float, Field(ge=0, le=3600, description="then answers `running`")] = 45,
 ) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
-    chain = state_of(ctx).chain(
+    chain = await state_of(ctx).chain(
         model=model,
         validators=validators,
         critics=critics,

@@ -10,9 +10,15 @@ the next version is written from the champion.
 """
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    suppress,
+)
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any, cast
 
 import anyio
 
@@ -73,10 +79,11 @@ class Parts:
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[None]:
         """Keep the connections to the providers open, and close them at the end."""
-        models = (getattr(part, "model", None) for part in (*self.writers, *self.critics))
+        models = [getattr(part, "model", None) for part in (*self.writers, *self.critics)]
         async with AsyncExitStack() as stack:
-            for model in {id(m): m for m in models if hasattr(m, "__aenter__")}.values():
-                await stack.enter_async_context(model)
+            for model in {id(model): model for model in models}.values():
+                if isinstance(model, AbstractAsyncContextManager):
+                    await stack.enter_async_context(cast("AbstractAsyncContextManager[Any]", model))
             yield
 
 
@@ -122,7 +129,7 @@ class Engine:
 
     async def cancelled(self) -> None:
         """Put on record that the work was cancelled; the best version stays the champion."""
-        with anyio.move_on_after(_PARTING_SECONDS, shield=True):
+        with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(VersionConflict):
             await self._stop("cancelled", "cancelled")
 
     def _phase(self) -> AsyncGenerator[ChainEvent, None]:

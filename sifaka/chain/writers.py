@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, Model
 from sifaka.models.editor import EditorModel
+from sifaka.models.loading import load_pydantic_ai
 from sifaka.selection import EDITOR
 from sifaka.thought import Thought
 from sifaka.validation import run_validators
@@ -81,6 +82,7 @@ def judge_for(judge_model: object, writers: Sequence[Writer]) -> "MeteredModel |
 
 
 def _of_pydantic_ai(model: object, deps: Any) -> Model:
+    load_pydantic_ai()
     from pydantic_ai import Agent
     from pydantic_ai.models import Model as PydanticModel
 
@@ -90,7 +92,7 @@ def _of_pydantic_ai(model: object, deps: Any) -> Model:
     if isinstance(model, Agent):
         return AgentModel.of_agent(cast("Agent[Any, Any]", model), deps=deps)
     if isinstance(model, str | PydanticModel):
-        return AgentModel.of_model(provider_model(model))
+        return AgentModel.of_model(provider_model(cast("str | PydanticModel[Any]", model)))
     raise ConfigurationError(
         f"a {type(model).__name__} is not a model",
         "pass a model string, a PydanticAI Agent or model, or an object with generate_with_thought",

@@ -43,14 +43,15 @@ def with_judge(critic: Critic, judge: "MeteredModel | None") -> Critic:
     """
     if not isinstance(critic, JudgingCritic):
         return critic
-    if critic.model is None and judge is None:
+    asked = judge if critic.model is None else critic.model
+    if asked is None:
         raise ConfigurationError(
             f"critic {critic.name!r} needs a model",
             "configure one (SIFAKA_MODEL, or model=provider:name), or use the critic `lint`",
         )
     from sifaka.models.provider import provider_model
 
-    return critic.model_copy(update={"model": provider_model(critic.model or judge)})
+    return critic.model_copy(update={"model": provider_model(asked)})
 
 
 def _parse(spec: CriticSpec, place: str) -> Critic:

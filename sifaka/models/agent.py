@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
+from sifaka.models.metered import MeteredModel
 from sifaka.models.prompts import WRITER_INSTRUCTIONS, writing_prompt
 from sifaka.models.protocol import Generation
 from sifaka.thought import Thought, ToolCall
@@ -43,7 +43,7 @@ class AgentModel:
 
     @classmethod
     def of_agent(
-        cls, agent: "Agent[Any, Any]", *, deps: Any = None, call_timeout: float = CALL_TIMEOUT
+        cls, agent: "Agent[Any, Any]", *, deps: Any = None, call_timeout: float | None = None
     ) -> "AgentModel":
         """A writer that uses the agent's own instructions, tools and output type.
 

@@ -3,18 +3,29 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from sifaka.errors import ConfigurationError
-from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
+from sifaka.models.loading import load_pydantic_ai
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
+    from sifaka.models.metered import MeteredModel
 
-def provider_model(model: "Model | str", *, call_timeout: float = CALL_TIMEOUT) -> MeteredModel:
+
+def provider_model(
+    model: "Model[Any] | str", *, call_timeout: float | None = None
+) -> "MeteredModel":
     """The model of a name such as `openai:gpt-5`, metered.
+
+    Args:
+        model: A name, or a PydanticAI model.
+        call_timeout: Seconds that one call may take; `CALL_TIMEOUT` when None.
 
     Raises:
         ConfigurationError: The name is unknown, or the provider's package or key is missing.
     """
+    load_pydantic_ai()
+    from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
+
     if isinstance(model, MeteredModel):
         return model
     from pydantic_ai.exceptions import UserError
@@ -34,10 +45,10 @@ def provider_model(model: "Model | str", *, call_timeout: float = CALL_TIMEOUT) 
         ) from error
     if isinstance(model, str):
         _leave_retries_to_us(inferred)
-    return MeteredModel(inferred, call_timeout=call_timeout)
+    return MeteredModel(inferred, call_timeout=call_timeout or CALL_TIMEOUT)
 
 
-def _leave_retries_to_us(model: "Model") -> None:
+def _leave_retries_to_us(model: "Model[Any]") -> None:
     # The SDK clients of OpenAI and Anthropic retry twice on their own, unseen by the budget.
     client = cast("Any", getattr(model, "client", None))
     if isinstance(getattr(client, "max_retries", None), int):

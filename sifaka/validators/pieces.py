@@ -7,10 +7,13 @@ from sifaka.prose import Span, sentences
 
 PIECE = 1_000
 """From how many characters on a paragraph is searched in several pieces."""
+LONG_PIECE = 5_000
+"""From how many on a piece ends even where that may split an abbreviation from what follows."""
 
 _BLOCK_END = re.compile(r"\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,3}[.)])[ \t]))")
 _SURE_END = re.compile(r"[a-z]{7}[.!?]\s+(?=[A-Z])")
 """The end of a sentence that cannot be an abbreviation."""
+_ANY_END = re.compile(r"[.!?]\s+")
 
 
 def sentence_spans(text: str) -> Iterator[Span]:
@@ -25,8 +28,9 @@ def sentence_spans(text: str) -> Iterator[Span]:
 def _in_block(text: str, start: int, end: int) -> Iterator[Span]:
     # In pieces, because to find all sentences at once takes quadratic time.
     while start < end:
-        sure = _SURE_END.search(text, start + PIECE, end)
-        stop = sure.end() if sure else end
+        cut = _SURE_END.search(text, start + PIECE, min(end, start + LONG_PIECE))
+        cut = cut or _ANY_END.search(text, start + LONG_PIECE, end)
+        stop = cut.end() if cut else end
         for first, last in sentences(text[start:stop]):
             yield start + first, start + last
         start = stop

@@ -4,6 +4,9 @@ import re
 import unicodedata
 from functools import lru_cache
 
+WORD_LIMIT = 60
+"""The most letters that the rules are for."""
+
 _VOWELS = re.compile(r"[aeiouy]+")
 _SILENT_END = re.compile(r"(?:[aeiouy]l|[aeiouy].*[^aeiouyl]|[aeiouy].*[gq]u)e$")
 _SILENT_ES = re.compile(r"(?:[aeiouy]l|[aeiouy].*(?:[^aeiouylszxcgh]|th|ph|gh|[gq]u))es$")
@@ -32,13 +35,18 @@ _EXCEPTIONS = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=16_384)
 def syllables(word: str) -> int:
     """The syllables of a word, at least 1; hyphenated parts add up.
 
     Vowel groups, corrected for silent endings and for vowels that meet without blending. Right for
     about nine of ten running words, which is what a readability formula needs.
     """
+    # A monster is no word: it is neither searched by every rule nor kept in the cache.
+    return _counted(word) if len(word) <= WORD_LIMIT else max(1, len(_VOWELS.findall(word)))
+
+
+@lru_cache(maxsize=16_384)
+def _counted(word: str) -> int:
     decomposed = unicodedata.normalize("NFD", word.lower()).replace("’", "'")
     plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
     parts = [part.removesuffix("'s").strip("'") for part in re.split(r"[^a-z']+", plain)]

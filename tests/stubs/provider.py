@@ -3,7 +3,7 @@
 import json
 import socket
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,7 +59,7 @@ class Provider:
 
 
 @contextmanager
-def provider(replies: Iterable[Reply]) -> Iterator[Provider]:
+def provider(replies: Iterable[Reply]) -> Generator[Provider]:
     """A provider that gives these replies in order, then HTTP 500."""
     script = iter(replies)
     requests: list[dict[str, Any]] = []

@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Literal
@@ -32,7 +32,7 @@ def stdio_server(home: Path, **more: str) -> StdioServerParameters:
 
 
 @contextmanager
-def http_server(home: Path, **more: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def http_server(home: Path, **more: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
     """A server on a free port of the loopback; its URL and its process."""
     with subprocess.Popen(
         [sys.executable, "-m", "server", "--transport", "http", "--port", "0"],
@@ -51,7 +51,7 @@ def http_server(home: Path, **more: str) -> Iterator[tuple[str, subprocess.Popen
 
 
 @asynccontextmanager
-async def connected(transport: Transport, era: Era, home: Path) -> AsyncIterator[Client]:
+async def connected(transport: Transport, era: Era, home: Path) -> AsyncGenerator[Client]:
     """A real client of our server."""
     match transport:
         case "memory":

@@ -10,10 +10,6 @@ from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 from sifaka.immutable import FrozenJson
 from sifaka.results import ValidationResult
 from sifaka.thought import Thought
-from sifaka.validators.format.json_text import check_json
-from sifaka.validators.format.markdown_text import check_markdown
-from sifaka.validators.format.schema import check_schema
-from sifaka.validators.format.yaml_text import check_yaml
 from sifaka.validators.spec import Name, OptionalSpec
 
 __all__ = ["FormatValidator"]
@@ -25,6 +21,8 @@ def _plain(schema: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _usable(schema: Mapping[str, object]) -> Mapping[str, object]:
+    from sifaka.validators.format.schema import check_schema
+
     check_schema(_plain(schema))
     return schema
 
@@ -55,12 +53,19 @@ class FormatValidator(OptionalSpec):
         return await to_thread.run_sync(partial(self._check, thought.text), abandon_on_cancel=True)
 
     def _check(self, text: str) -> ValidationResult:
+        # Imported here, so that who checks no format does not wait for the parsers.
         match self.format:
             case "json":
+                from sifaka.validators.format.json_text import check_json
+
                 return check_json(text, self._plain_schema())
             case "yaml":
+                from sifaka.validators.format.yaml_text import check_yaml
+
                 return check_yaml(text, self._plain_schema())
             case "markdown":
+                from sifaka.validators.format.markdown_text import check_markdown
+
                 return check_markdown(text)
 
     def _plain_schema(self) -> Mapping[str, object] | None:

@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import cast
 
 from sifaka.validators.format.schema import Json
@@ -18,7 +18,7 @@ _FENCED = re.compile(
     r"\s*(?:[^\n`{\[]*\n)?\s*```[ \t]*(?:json5?|jsonc)?[ \t]*\r?\n(.*?)\n[ \t]*```", re.DOTALL
 )
 _COMMENT = re.compile(
-    r"(?:^|(?<=[\s,{\[\]}]))(?://[^\n]*|#[^\n]*|/\*.*?\*/)", re.DOTALL | re.MULTILINE
+    r"(?:^|(?<=[\s,{\[\]}]))(?://[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z))", re.DOTALL | re.MULTILINE
 )
 _TOKEN = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\w+")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([bfnrt])|(.))", re.DOTALL)
@@ -115,7 +115,7 @@ def _number(token: str) -> str:
     """A number in one form for all its spellings; any other token as it is."""
     try:
         return str(Decimal(token).normalize() + 0) if token.strip("-")[0].isdigit() else token
-    except (InvalidOperation, IndexError):
+    except (ArithmeticError, IndexError):
         return token
 
 

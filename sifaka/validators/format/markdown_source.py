@@ -17,7 +17,7 @@ _FRONT_MATTER = re.compile(
     re.DOTALL,
 )
 _BACKTICKS = re.compile(r"`+")
-_TAG_OR_ESCAPE = re.compile(r"\\[\[\]()`<>!\\]|<!--.*?-->|<[A-Za-z/!?][^<>\n]*>", re.DOTALL)
+_TAG_OR_ESCAPE = re.compile(r"\\[\[\]()`<>!\\]|<!--.*?(?:-->|\Z)|<[A-Za-z/!?][^<>\n]*>", re.DOTALL)
 
 
 def front_matter(text: str) -> int:

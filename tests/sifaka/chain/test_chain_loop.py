@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from typing import Any
 
 import anyio
 import pytest
@@ -16,9 +17,10 @@ pytestmark = pytest.mark.anyio
 AT_MOST_THREE: Mapping[str, object] = {"type": "length", "max_words": 3}
 
 
-def chain(*lines: str | Exception | Generation, **settings: object) -> Chain:
+def chain(*lines: str | Exception | Generation, **settings: Any) -> Chain:
     model = ScriptedModel(lines=lines)
-    return Chain(**{"model": model, "critics": [], "validators": [AT_MOST_THREE], **settings})
+    defaults: dict[str, Any] = {"model": model, "critics": [], "validators": [AT_MOST_THREE]}
+    return Chain(**{**defaults, **settings})
 
 
 async def test_a_text_that_needs_nothing_is_done_without_a_model_call() -> None:
@@ -278,7 +280,7 @@ async def test_the_fluent_way_is_the_same_engine_and_changes_no_chain() -> None:
     ],
 )
 async def test_a_wrong_setting_is_one_clear_line_and_stores_nothing(
-    settings: dict[str, object], said: str
+    settings: dict[str, Any], said: str
 ) -> None:
     store = MemoryStorage()
     with pytest.raises(ConfigurationError) as error:

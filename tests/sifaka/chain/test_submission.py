@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 
@@ -15,8 +16,9 @@ RULES = [
 LONG = "We will send the money back to you at the end of this week."
 
 
-def caller(store: MemoryStorage, **settings: object) -> Chain:
-    return Chain(**{"model": "caller", "validators": RULES, "store": store, **settings})
+def caller(store: MemoryStorage, **settings: Any) -> Chain:
+    defaults: dict[str, Any] = {"model": "caller", "validators": RULES, "store": store}
+    return Chain(**{**defaults, **settings})
 
 
 async def test_a_run_that_only_a_writer_can_mend_waits_with_a_brief() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from pydantic_ai import Agent
@@ -32,8 +33,9 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
         yield start
 
 
-async def improve(**settings: object) -> RunResult:
-    chain = Chain(**{"model": "openai-chat:stub", "validators": RULES, "critics": [], **settings})
+async def improve(**settings: Any) -> RunResult:
+    defaults: dict[str, Any] = {"model": "openai-chat:stub", "validators": RULES, "critics": []}
+    chain = Chain(**{**defaults, **settings})
     return await chain.run("shorten it", text=TEXT)
 
 

@@ -1,0 +1,178 @@
+"""The image cannot be built here, so its very instructions are read and its commands are run."""
+
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.dockerfile import Stage, read_dockerfile
+from tests.stubs.servers import environment
+
+ROOT = Path(__file__).parents[2]
+BUILD, FINAL = read_dockerfile(ROOT / "Dockerfile")
+PORT = "8000"
+
+
+def test_it_has_a_build_stage_and_a_slim_final_one_on_the_same_python() -> None:
+    assert BUILD.image == FINAL.image == "python:3.12-slim"
+    assert BUILD.name == "build"
+    # An environment works only where it was made, and only with the interpreter it was made with.
+    place = BUILD.environment["UV_PROJECT_ENVIRONMENT"]
+    assert f"--from=build {place} {place}" in FINAL.all("COPY")
+    assert FINAL.environment["PATH"].startswith(f"{place}/bin:")
+
+
+def test_it_installs_from_the_lock_with_a_pinned_uv_and_without_tools_of_development() -> None:
+    install, *syncs = BUILD.all("RUN")
+    assert install.startswith("pip install ")
+    assert any(word.startswith("uv==") for word in install.split())
+    assert syncs
+    for sync in syncs:
+        assert sync.startswith("uv sync --frozen --no-dev ")
+    assert "--no-editable" in syncs[-1], "the sources are not copied into the final stage"
+
+
+def test_it_runs_as_somebody_else_than_root_whose_data_is_on_a_volume() -> None:
+    user = FINAL.only("USER").value
+    assert user.partition(":")[0] not in {"root", "0"}
+    (setup,) = FINAL.all("RUN")
+    assert f"--uid {user}" in setup
+    home = FINAL.environment["SIFAKA_HOME"]
+    assert FINAL.only("VOLUME").value == home
+    assert setup.endswith(f"--mode=0700 {home}"), "the volume belongs to the user"
+    order = [i.name for i in FINAL.instructions]
+    assert order.index("RUN") < order.index("USER") < order.index("VOLUME")
+
+
+def test_the_port_is_one_and_the_same_everywhere() -> None:
+    assert FINAL.only("EXPOSE").value == PORT
+    words = FINAL.only("CMD").exec_form
+    assert words[words.index("--port") + 1] == PORT
+    assert words[words.index("--host") + 1] == "0.0.0.0"  # noqa: S104 - that is the point
+    assert words[words.index("--transport") + 1] == "http"
+    assert PORT in FINAL.health_command[-1]
+    assert FINAL.health_command[0] == "python", "slim images have no curl"
+
+
+def test_the_build_context_holds_what_is_copied_and_nothing_else() -> None:
+    patterns = (ROOT / ".dockerignore").read_text(encoding="utf-8").split("\n")
+    kept = {line[1:] for line in patterns if line.startswith("!")}
+    copied = {source for copy in BUILD.all("COPY") for source in copy.split()[:-1]}
+    assert "*" in patterns
+    assert kept == copied
+    assert all((ROOT / name).exists() for name in copied)
+    assert "**/__pycache__" in patterns
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    """Where the build's own steps have put the commands; None when uv's cache lacks a package."""
+    context, venv = tmp_path_factory.mktemp("context"), tmp_path_factory.mktemp("image") / "venv"
+    for step in BUILD.instructions:
+        if step.name == "COPY":
+            _copy(step.value.split(), context)
+        elif step.name == "RUN" and step.value.startswith("uv "):
+            done = _uv(step.value, context, venv)
+            if done.returncode and ("--offline" in done.stderr or "network" in done.stderr):
+                return None
+            assert done.returncode == 0, done.stderr
+    return venv / "bin"
+
+
+def test_the_build_steps_install_the_commands(installed: Path | None) -> None:
+    if installed is None:
+        pytest.skip("uv's cache does not hold every package of the lock")
+    for command in ("sifaka", "sifaka-mcp"):
+        assert (installed / command).exists()
+    code = "import server, sifaka; print(server.__file__, sifaka.__file__)"
+    places = subprocess.run(
+        [installed / "python", "-c", code], capture_output=True, text=True, check=True, cwd="/"
+    ).stdout.split()
+    assert all(place.startswith(str(installed.parent)) for place in places)
+    assert not (installed / "pytest").exists()
+
+
+def test_the_server_starts_is_healthy_and_ends_when_told(
+    installed: Path | None, tmp_path: Path
+) -> None:
+    commands = installed or Path(sys.executable).parent
+    with _serving(commands, tmp_path) as (process, port):
+        assert _health(commands, port) == 0
+        process.send_signal(signal.SIGTERM)  # what `docker stop` sends
+        assert process.wait(timeout=20) in {0, -signal.SIGTERM}
+    assert _health(commands, port) != 0
+
+
+def test_nobody_listening_is_unhealthy(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        assert _health(Path(sys.executable).parent, free.getsockname()[1]) != 0
+
+
+def _copy(words: list[str], context: Path) -> None:
+    *sources, target = words
+    for source in sources:
+        place = context / target if target != "./" else context / source
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, place, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / source, place)
+
+
+def _uv(command: str, context: Path, venv: Path) -> subprocess.CompletedProcess[str]:
+    beside = Path(sys.executable).with_name("uv")
+    uv = str(beside) if beside.exists() else shutil.which("uv")
+    assert uv, "make installs uv"
+    words = shlex.split(command.replace("${EXTRAS}", ""))
+    return subprocess.run(
+        [uv, *words[1:]],
+        cwd=context,
+        env=_paths(os.environ)
+        | {"UV_PROJECT_ENVIRONMENT": str(venv), "UV_PYTHON": sys.executable, "UV_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _paths(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environ.items() if name != "VIRTUAL_ENV"}
+
+
+@contextmanager
+def _serving(
+    commands: Path, home: Path, stage: Stage = FINAL
+) -> Generator[tuple[subprocess.Popen[str], int]]:
+    """ENTRYPOINT and CMD on a free port instead of the image's."""
+    entry, *rest = stage.only("ENTRYPOINT").exec_form
+    arguments = ["0" if word == PORT else word for word in stage.only("CMD").exec_form]
+    process = subprocess.Popen(
+        [commands / entry, *rest, *arguments],
+        env=environment(home),
+        cwd=home,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            assert "listening on http://0.0.0.0:" in line, line
+            yield process, int(line.rpartition(":")[2].partition("/")[0])
+        finally:
+            process.kill()
+
+
+def _health(commands: Path, port: int) -> int:
+    program, *arguments = FINAL.health_command
+    words = [word.replace(PORT, str(port)) for word in arguments]
+    command = [commands / program, *words]
+    return subprocess.run(command, capture_output=True, timeout=20, check=False).returncode

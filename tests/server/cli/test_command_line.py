@@ -1,0 +1,190 @@
+"""The commands as a person or a script calls them."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.stubs.servers import environment
+
+MISTAKES = "We recieve all of the the goods .\n"
+MENDED = "We receive all of the goods.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "text.md").write_text(MISTAKES)
+    return tmp_path
+
+
+def sifaka(
+    folder: Path, *arguments: str, given: str | None = None, **more: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "server.cli", *arguments],
+        cwd=folder,
+        env=environment(folder / "home", PYTHONPATH=str(Path.cwd()), **more),
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_improve_shows_the_changes_with_their_reasons_and_the_text(folder: Path) -> None:
+    done = sifaka(folder, "improve", "text.md", "--max-words", "9")
+    assert done.returncode == 0, done.stderr
+    assert "[-recieve-]{+receive+}" in done.stdout
+    assert '"recieve" should be "receive"' in done.stdout
+    assert MENDED in done.stdout
+    assert "pass" in done.stdout
+    assert "\x1b" not in done.stdout, "no colour in a pipe"
+    assert done.stderr == ""
+
+
+def test_improve_gives_the_tools_structured_result_as_json(folder: Path) -> None:
+    done = sifaka(folder, "improve", "-", "--json", given=MISTAKES)
+    result = json.loads(done.stdout)
+    assert (result["status"], result["text"]) == ("done", MENDED)
+
+
+def test_improve_in_place_keeps_the_mode_and_the_line_endings(folder: Path) -> None:
+    path = folder / "text.md"
+    path.write_bytes(b"We recieve it.\r\nAnd we keep it.\r\n")
+    path.chmod(0o640)
+    assert sifaka(folder, "improve", "text.md", "--in-place").returncode == 0
+    assert path.read_bytes() == b"We receive it.\r\nAnd we keep it.\r\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert [p.name for p in folder.iterdir() if p.name.startswith(".")] == []
+
+
+def test_improve_writes_to_another_file(folder: Path) -> None:
+    assert sifaka(folder, "improve", "text.md", "--out", "new.md").returncode == 0
+    assert (folder / "new.md").read_text() == MENDED
+    assert (folder / "text.md").read_text() == MISTAKES
+
+
+def test_a_text_that_does_not_pass_is_exit_code_1(folder: Path) -> None:
+    done = sifaka(folder, "improve", "text.md", "--min-words", "99")
+    assert done.returncode == 1
+    assert "needs_revision" in done.stdout
+
+
+def test_validate_prints_a_table_and_says_by_its_exit_code(folder: Path) -> None:
+    passing = sifaka(folder, "validate", "text.md", "--max-words", "9")
+    assert passing.returncode == 0
+    failing = sifaka(folder, "validate", "text.md", "--max-words", "2", "--forbid", "goods=things")
+    assert failing.returncode == 1
+    assert "FAIL" in failing.stdout
+
+
+def test_rules_can_come_from_a_file(folder: Path) -> None:
+    spec = "validators:\n  - {type: length, max_words: 2}\n"
+    (folder / "rules.yaml").write_text(spec)
+    assert sifaka(folder, "validate", "text.md", "--spec", "rules.yaml").returncode == 1
+
+
+def test_critique_reports_without_changing(folder: Path) -> None:
+    done = sifaka(folder, "critique", "text.md")
+    assert done.returncode == 1
+    assert "recieve" in done.stdout
+    assert (folder / "text.md").read_text() == MISTAKES
+
+
+def test_history_search_and_resume_find_the_run(folder: Path) -> None:
+    run_id = json.loads(sifaka(folder, "improve", "text.md", "--json").stdout)["run_id"]
+    assert run_id in sifaka(folder, "history").stdout
+    assert "version 1" in sifaka(folder, "history", run_id).stdout
+    assert run_id in sifaka(folder, "search", "goods").stdout
+    assert sifaka(folder, "resume", run_id).returncode == 0
+
+
+def test_doctor_says_what_is_configured(folder: Path) -> None:
+    done = sifaka(folder, "doctor", "--json")
+    parts = {finding["part"]: finding["works"] for finding in json.loads(done.stdout)}
+    assert parts == {"python": True, "store": True, "model": True, "editor": True}
+    broken = sifaka(folder, "doctor", SIFAKA_MODEL="openai:gpt-5")
+    assert broken.returncode == 1
+    assert "FAIL  model" in broken.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["improve", "missing.md"], "missing.md"),
+        (["improve", "."], "."),
+        (["improve", "-", "--in-place"], "--in-place"),
+        (["improve", "text.md", "--max-words", "3", "--min-words", "9"], "min_words"),
+        (["improve", "text.md", "--critics", "nobody"], "nobody"),
+        (["improve", "text.md", "--model", "gpt-5"], "gpt-5"),
+        (["improve", "text.md", "--out", "no/such/folder/x"], "no/such/folder/x"),
+        (["validate", "text.md"], "no rules"),
+        (["validate", "text.md", "--spec", "text.md"], "text.md"),
+        (["history", "run_x"], "run_x"),
+        (["resume", "run_x"], "run_x"),
+        (["history", "--store", "mysql://x"], "mysql"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(
+    folder: Path, arguments: list[str], said: str
+) -> None:
+    done = sifaka(folder, *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.startswith("sifaka: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SIFAKA_STORE", "mysql://localhost"),
+        ("SIFAKA_LOG_LEVEL", "LOUD"),
+        ("SIFAKA_TOOLSETS", "refine,cooking"),
+        ("SIFAKA_TENANT", "a/b"),
+        ("SIFAKA_MODEL", "gpt-5"),
+    ],
+)
+def test_a_wrong_environment_is_one_line_that_names_it(folder: Path, name: str, value: str) -> None:
+    done = sifaka(folder, "improve", "text.md", **{name: value})
+    assert done.returncode == 2
+    assert value.split(",")[-1] in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_wrong_settings_file_is_named(folder: Path) -> None:
+    (folder / "sifaka.toml").write_text('log_level = "LOUD"\n')
+    done = sifaka(folder, "history")
+    assert done.returncode == 2
+    assert "sifaka.toml" in done.stderr
+    assert "DEBUG" in done.stderr
+
+
+def test_flags_win_over_the_environment_and_that_over_the_file(folder: Path) -> None:
+    (folder / "sifaka.toml").write_text('store = "sqlite:///file.db"\n')
+    sifaka(folder, "improve", "text.md")
+    assert (folder / "file.db").exists()
+    sifaka(folder, "improve", "text.md", SIFAKA_STORE="sqlite:///environment.db")
+    assert (folder / "environment.db").exists()
+    flag = ["--store", "sqlite:///flag.db"]
+    sifaka(folder, "improve", "text.md", *flag, SIFAKA_STORE="sqlite:///environment.db")
+    assert (folder / "flag.db").exists()
+
+
+def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
+    command = f"{sys.executable} -m server.cli improve text.md | head -c 1 >/dev/null"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=folder,
+        env={**os.environ, **environment(folder / "home", PYTHONPATH=str(Path.cwd()))},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,109 @@
+"""What the server offers besides tools: schemas, resources, prompts, completions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
+
+from server.app import SifakaServer
+from server.settings import Settings
+
+pytestmark = pytest.mark.anyio
+
+SNAPSHOTS = Path(__file__).parent.parent / "snapshots" / "tools"
+TEXT = "This is the the first version."
+
+
+async def improved(client: Client) -> dict[str, Any]:
+    result = await client.call_tool("improve_text", {"text": TEXT})
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def read(client: Client, uri: str) -> str:
+    (content,) = (await client.read_resource(uri)).contents
+    assert isinstance(content, TextResourceContents)
+    return content.text
+
+
+async def test_every_tools_schema_is_its_committed_snapshot(client: Client) -> None:
+    listed = (await client.list_tools()).tools
+    found = {tool.name: tool.model_dump(mode="json", exclude_none=True) for tool in listed}
+    kept = {path.stem: json.loads(path.read_text()) for path in SNAPSHOTS.glob("*.json")}
+    assert found == kept, "run `make snapshots` when the change is meant"
+
+
+async def test_the_annotations_are_honest(client: Client) -> None:
+    hints = {t.name: t.annotations for t in (await client.list_tools()).tools}
+    writes = {name for name, hint in hints.items() if hint and not hint.read_only_hint}
+    assert writes == {"improve_text", "submit_revision", "cancel_run"}
+
+
+async def test_the_instructions_name_the_tools_that_there_are(client: Client) -> None:
+    assert client.instructions is not None
+    for tool in (await client.list_tools()).tools:
+        assert tool.name == "cancel_run" or tool.name in client.instructions
+
+
+async def test_a_toolset_offers_only_its_tools(tmp_path: Path) -> None:
+    server = SifakaServer(Settings(home=tmp_path, toolsets=("recall",)))
+    async with Client(server) as client:
+        assert [t.name for t in (await client.list_tools()).tools] == ["get_thought_history"]
+        with pytest.raises(MCPError):
+            await client.call_tool("improve_text", {"text": TEXT})
+
+
+async def test_a_run_its_versions_and_its_changes_can_be_read(client: Client) -> None:
+    out = await improved(client)
+    run = json.loads(await read(client, f"run://{out['run_id']}"))
+    assert run["run"]["champion_id"] == out["thought_id"]
+    assert [t["iteration"] for t in run["thoughts"]] == [0, 1]
+    thought = json.loads(await read(client, f"thought://{out['thought_id']}"))
+    assert thought["text"] == out["text"]
+    changes = await read(client, f"run://{out['run_id']}/diff")
+    assert changes == "This is[- the-] the first version."
+
+
+@pytest.mark.parametrize(
+    "uri", ["run://run_x", "run://run_x/diff", "thought://run_x.0", "thought://nothing"]
+)
+async def test_unknown_addresses_are_refused_in_one_line(client: Client, uri: str) -> None:
+    with pytest.raises(MCPError) as error:
+        await client.read_resource(uri)
+    assert error.value.error.code == -32602
+    assert "no run or thought" in error.value.error.message
+
+
+async def test_the_catalogues_list_what_can_be_asked_for(client: Client) -> None:
+    assert "max_words" in await read(client, "catalogue://validators")
+    assert set(json.loads(await read(client, "catalogue://critics"))) >= {"lint", "self_refine"}
+
+
+async def test_prompts_tell_which_tools_to_use(client: Client) -> None:
+    assert {p.name for p in (await client.list_prompts()).prompts} == {"refine", "review"}
+    prompt = await client.get_prompt("refine", {"text": TEXT, "goal": "be brief"})
+    (message,) = prompt.messages
+    assert isinstance(message.content, TextContent)
+    for expected in (TEXT, "be brief", "improve_text", "submit_revision"):
+        assert expected in message.content.text
+
+
+async def test_ids_and_names_are_completed(client: Client) -> None:
+    out = await improved(client)
+    runs = await client.complete(
+        ResourceTemplateReference(uri="run://{run_id}"), {"name": "run_id", "value": "run_"}
+    )
+    assert runs.completion.values == [out["run_id"]]
+    thoughts = await client.complete(
+        ResourceTemplateReference(uri="thought://{thought_id}"),
+        {"name": "thought_id", "value": out["run_id"]},
+    )
+    assert out["thought_id"] in thoughts.completion.values
+    critics = await client.complete(
+        PromptReference(name="review"), {"name": "critic", "value": "l"}
+    )
+    assert critics.completion.values == ["lint"]

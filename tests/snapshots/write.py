@@ -1,0 +1,24 @@
+"""Write the schema snapshots anew: `make snapshots`."""
+
+import json
+from pathlib import Path
+
+import anyio
+from mcp import Client
+
+from server.app import SifakaServer
+from server.settings import Settings
+
+
+async def main() -> None:
+    folder = Path(__file__).parent / "tools"
+    folder.mkdir(exist_ok=True)
+    async with Client(SifakaServer(Settings(store="memory:"))) as client:
+        for tool in (await client.list_tools()).tools:
+            schema = tool.model_dump(mode="json", exclude_none=True)
+            text = json.dumps(schema, indent=2, ensure_ascii=False)
+            (folder / f"{tool.name}.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    anyio.run(main)
