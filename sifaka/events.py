@@ -2,8 +2,9 @@
 
 from typing import Literal
 
+from sifaka.entries import Entry
 from sifaka.immutable import Frozen
-from sifaka.run import Entry, Run
+from sifaka.run import Run
 
 Phase = Literal["retrieve", "generate", "validate", "critique", "select", "stop"]
 

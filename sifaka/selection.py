@@ -10,8 +10,8 @@ judged, for there the writer's judgement is the only one there is.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sifaka.entries import Decision
 from sifaka.results import majority
-from sifaka.run import Decision
 from sifaka.thought import Thought
 
 EDITOR = "editor"

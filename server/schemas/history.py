@@ -4,7 +4,8 @@ from pydantic import BaseModel
 
 from server.schemas.changes import HunkOut, changes
 from server.schemas.verdicts import CritiqueOut, UsageOut, ValidationOut
-from sifaka.run import Run, RunStatus, RunSummary, StopReason
+from sifaka.entries import RunStatus, StopReason
+from sifaka.run import Run, RunSummary
 from sifaka.storage.protocol import Hit
 from sifaka.thought import Thought
 

@@ -8,7 +8,7 @@ from server.schemas.changes import HunkOut, changes
 from server.schemas.verdicts import IssueOut, UsageOut, ValidationOut
 from sifaka.brief import Brief
 from sifaka.chain import RunResult, Submission
-from sifaka.run import RunStatus, StopReason
+from sifaka.entries import RunStatus, StopReason
 
 
 class FailureOut(BaseModel):

@@ -1,7 +1,8 @@
 """The chain: a configured refinement, the engine that works on its runs, and their results."""
 
 from sifaka.chain.cancellation import cancel_run
-from sifaka.chain.chain import Chain, Listener, create_pydantic_chain
+from sifaka.chain.chain import Chain, Listener
+from sifaka.chain.pydantic_chain import create_pydantic_chain
 from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
 from sifaka.chain.submission import Submission

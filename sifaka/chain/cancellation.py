@@ -1,8 +1,8 @@
 """Stopping a run from anywhere: by an entry that whoever works on it will run into."""
 
 from sifaka.chain.result import RunResult
+from sifaka.entries import Stopped
 from sifaka.errors import VersionConflict
-from sifaka.run import Stopped
 from sifaka.storage.protocol import ThoughtStore
 
 

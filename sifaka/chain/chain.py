@@ -1,6 +1,6 @@
 """The chain: a configured refinement."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
 from typing import Any, Literal, Self
 
@@ -9,14 +9,16 @@ import anyio
 from sifaka.blocking import run_blocking
 from sifaka.budget import Budget, Ledger
 from sifaka.chain.cancellation import cancel_run
-from sifaka.chain.components import describe
-from sifaka.chain.engine import Engine, Parts
+from sifaka.chain.components import describe, settings_of
+from sifaka.chain.engine import Engine
+from sifaka.chain.parts import Parts
 from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
 from sifaka.chain.submission import Submission, earlier_submission
 from sifaka.chain.writers import asks_a_provider, judge_for, model_name, writers_for
 from sifaka.critics import CriticSpec, parse_critics, with_judge
 from sifaka.critique import run_critics
+from sifaka.entries import ChainConfig, Drafted, Started
 from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
 from sifaka.events import ChainEvent
 from sifaka.models import AUTO, CALLER
@@ -24,7 +26,7 @@ from sifaka.presets import Effort, iterations
 from sifaka.results import Usage
 from sifaka.retrieval import first_version
 from sifaka.retrievers.protocol import Retriever
-from sifaka.run import ChainConfig, Drafted, Run, Started
+from sifaka.run import Run
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.texts import check_text
@@ -104,23 +106,7 @@ class Chain:
             ConfigurationError: It had a component that is code, not data; only the program that
                 has that code can go on with the run.
         """
-        if config.model.startswith("object:") or any(
-            spec["type"] == "object" for spec in (*config.validators, *config.critics)
-        ):
-            raise ConfigurationError(
-                "the run was started with components that are not plain data",
-                "resume it from the program that started it",
-            )
-        return cls(
-            model=config.model,
-            validators=config.validators,
-            critics=config.critics,
-            max_iterations=config.max_iterations,
-            policy=config.policy,
-            budget=config.budget,
-            judge_model=config.judge_model,
-            store=store,
-        )
+        return cls(**settings_of(config), store=store)
 
     @property
     def config(self) -> ChainConfig:
@@ -329,20 +315,3 @@ class Chain:
             "deps": self.deps,
         }
         return type(self)(**{**settings, **changes})
-
-
-def create_pydantic_chain(
-    agent: Any,
-    validators: Sequence[Validator | Mapping[str, object]] = (),
-    critics: Sequence[CriticSpec] | None = None,
-    **settings: Any,
-) -> Chain:
-    """The chain in which a PydanticAI agent writes, with its own instructions and tools.
-
-    Args:
-        agent: A `pydantic_ai.Agent`; its tool calls are recorded in each Thought.
-        validators: What a text must pass.
-        critics: Who judges it; `self_refine` by the agent's model when None.
-        **settings: As for `Chain`.
-    """
-    return Chain(model=agent, validators=validators, critics=critics, **settings)

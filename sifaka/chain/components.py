@@ -1,9 +1,12 @@
 """Components as data, for a run's record."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pydantic import BaseModel
 
+from sifaka.entries import ChainConfig
+from sifaka.errors import ConfigurationError
 from sifaka.immutable import Frozen
 
 _BUILT_IN = "sifaka."
@@ -22,6 +25,22 @@ def describe(component: object) -> Mapping[str, object]:
         return spec if model is None else {**spec, "model": model}
     kind = f"{type(component).__module__}.{type(component).__qualname__}"
     return {"type": "object", "class": kind, "name": getattr(component, "name", "")}
+
+
+def settings_of(config: ChainConfig) -> Mapping[str, Any]:
+    """What to construct a chain with so that it has this configuration.
+
+    Raises:
+        ConfigurationError: It names a component that is code, not data; only the program that has
+            that code can go on with the run.
+    """
+    components = (*config.validators, *config.critics)
+    if config.model.startswith("object:") or any(c["type"] == "object" for c in components):
+        raise ConfigurationError(
+            "the run was started with components that are not plain data",
+            "resume it from the program that started it",
+        )
+    return {name: getattr(config, name) for name in ChainConfig.model_fields}
 
 
 def _spec(component: BaseModel) -> dict[str, object]:

@@ -10,50 +10,39 @@ the next version is written from the champion.
 """
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    asynccontextmanager,
-    suppress,
-)
-from dataclasses import dataclass
+from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, cast
 
 import anyio
 
 from sifaka.budget import Ledger
+from sifaka.chain.parts import Parts
+from sifaka.chain.stopping import no_more_attempts, nothing_left_to_do, twin
 from sifaka.chain.writers import Writer
-from sifaka.critics.protocol import Critic
 from sifaka.critique import run_critics
-from sifaka.errors import BudgetExceeded, CriticError, SifakaError, StorageError, VersionConflict
-from sifaka.events import ChainEvent, Phase
-from sifaka.models import CALLER, Generation
-from sifaka.models.editor import EditorModel
-from sifaka.results import Usage, majority
-from sifaka.retrieval import first_version, retrieve
-from sifaka.retrievers.protocol import Retriever
-from sifaka.run import (
+from sifaka.entries import (
     Critiqued,
     Decided,
     Decision,
     Drafted,
     Entry,
     Retrieved,
-    Run,
     RunStatus,
     Stopped,
     StopReason,
     Validated,
 )
-from sifaka.selection import EDITOR, compare
-from sifaka.storage.protocol import ThoughtStore
+from sifaka.errors import BudgetExceeded, CriticError, SifakaError, StorageError, VersionConflict
+from sifaka.events import ChainEvent, Phase
+from sifaka.models import Generation
+from sifaka.models.editor import EditorModel
+from sifaka.results import Usage, majority
+from sifaka.retrieval import first_version, retrieve
+from sifaka.run import Run
+from sifaka.selection import compare
 from sifaka.thought import Thought
 from sifaka.validation import run_validators
-from sifaka.validators.protocol import Validator
 
-_TURNED_DOWN_IN_A_ROW = 2
-"""Versions of a model without any gain after which more of them are not expected to help."""
 _PARTING_SECONDS = 5.0
 """How long a cancelled run may take to put its end on record."""
 _BUDGET_REASONS: Mapping[str, StopReason] = MappingProxyType(
@@ -64,27 +53,6 @@ _BUDGET_REASONS: Mapping[str, StopReason] = MappingProxyType(
         "cost": "budget_cost",
     }
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What a run is worked on with."""
-
-    writers: tuple[Writer, ...]
-    validators: tuple[Validator, ...]
-    critics: tuple[Critic, ...]
-    retrievers: tuple[Retriever, ...]
-    store: ThoughtStore
-
-    @asynccontextmanager
-    async def connected(self) -> AsyncGenerator[None]:
-        """Keep the connections to the providers open, and close them at the end."""
-        models = [getattr(part, "model", None) for part in (*self.writers, *self.critics)]
-        async with AsyncExitStack() as stack:
-            for model in {id(model): model for model in models}.values():
-                if isinstance(model, AbstractAsyncContextManager):
-                    await stack.enter_async_context(cast("AbstractAsyncContextManager[Any]", model))
-            yield
 
 
 class Engine:
@@ -154,14 +122,14 @@ class Engine:
 
     async def _write(self) -> AsyncGenerator[ChainEvent, None]:
         champion = self.run.champion
-        if champion is not None and self._nothing_left_to_do(champion):
+        if champion is not None and nothing_left_to_do(self.run):
             yield await self._stop("done", "passed")
             return
         base = champion or await first_version(self.run, "", self._parts.retrievers)
         last: Writer = None
         for writer in self._parts.writers:
             last = writer
-            if not isinstance(writer, EditorModel) and (reason := self._no_more_attempts()):
+            if not isinstance(writer, EditorModel) and (reason := no_more_attempts(self.run)):
                 yield await self._stop("done", reason)
                 return
             if writer is None:
@@ -174,7 +142,7 @@ class Engine:
                 continue
             yield self._doing("generate", f"{writer.name} writes version {len(self.run.thoughts)}")
             generation = await self._generate(writer, base)
-            if isinstance(writer, EditorModel) and self._twin(generation.text):
+            if isinstance(writer, EditorModel) and twin(self.run, generation.text):
                 continue
             yield await self._append(
                 Drafted(thought=self._draft(base, generation, writer.name)),
@@ -236,9 +204,9 @@ class Engine:
 
     async def _critique(self) -> AsyncGenerator[ChainEvent, None]:
         thought = self._latest
-        twin = self._twin(thought.text, before=thought)
-        if twin is not None:
-            feedback = twin.critic_feedback
+        same = twin(self.run, thought.text, before=thought)
+        if same is not None:
+            feedback = same.critic_feedback
         else:
             names = ", ".join(c.name for c in self._parts.critics)
             yield self._doing("critique", f"asking {names}")
@@ -254,11 +222,11 @@ class Engine:
 
     async def _select(self) -> AsyncGenerator[ChainEvent, None]:
         candidate, champion, original = self._latest, self.run.champion, self.run.original
-        twin = self._twin(candidate.text, before=candidate)
+        same = twin(self.run, candidate.text, before=candidate)
         if champion is None or original is None:
             decision = Decision(accepted=True, reason="the first version")
-        elif twin is not None:
-            decision = Decision(accepted=False, reason=f"the same text as version {twin.iteration}")
+        elif same is not None:
+            decision = Decision(accepted=False, reason=f"the same text as version {same.iteration}")
         elif self.run.config.policy == "last" and candidate.text.strip():
             decision = Decision(accepted=True, reason="the last version, as the policy wants")
         else:
@@ -268,42 +236,6 @@ class Engine:
             "select",
             f"{'accepted' if decision.accepted else 'turned down'}: {decision.reason}",
         )
-
-    def _nothing_left_to_do(self, champion: Thought) -> bool:
-        if not champion.text.strip() or not champion.passed:
-            return False
-        feedback = champion.critic_feedback
-        unheard = bool(feedback) and all(f.status == "abstained" for f in feedback)
-        if unheard or majority(feedback) == "revise":
-            return False
-        # A caller who asks to write, and says what, is not done before having written.
-        asked = self.run.config.model == CALLER and bool(self.run.prompt)
-        return not asked or self._attempts() > 0
-
-    def _no_more_attempts(self) -> StopReason | None:
-        if self._attempts() >= self.run.config.max_iterations and self.run.thoughts:
-            return "max_iterations"
-        if CALLER in {thought.author for thought in self.run.thoughts}:
-            return None  # each brief says why the version before was turned down: let them try
-        attempts = [t for t in self.run.thoughts[1:] if t.author != EDITOR]
-        recent = attempts[-_TURNED_DOWN_IN_A_ROW:]
-        turned_down = [t for t in recent if not self.run.decisions[t.id].accepted]
-        repeated = any(self._twin(t.text, before=t) for t in recent[-1:])
-        if repeated or len(turned_down) == _TURNED_DOWN_IN_A_ROW:
-            return "stalled"
-        return None
-
-    def _attempts(self) -> int:
-        return sum(thought.author != EDITOR for thought in self.run.thoughts[1:])
-
-    def _twin(self, text: str, *, before: Thought | None = None) -> Thought | None:
-        """An earlier version with the very same text."""
-        for thought in self.run.thoughts:
-            if before is not None and thought.id == before.id:
-                return None
-            if thought.text == text:
-                return thought
-        return None
 
     def _doing(self, phase: Phase, message: str) -> ChainEvent:
         return ChainEvent(

@@ -2,9 +2,10 @@
 
 from sifaka.brief import Brief, brief_for
 from sifaka.chain.review import Review
+from sifaka.entries import RunStatus, StopReason
 from sifaka.immutable import Frozen
 from sifaka.results import Issue, Usage, ValidationResult
-from sifaka.run import Run, RunStatus, StopReason
+from sifaka.run import Run
 from sifaka.thought import Thought
 
 

@@ -1,4 +1,4 @@
-"""Importing PydanticAI: late, for it takes long, and by one thread, for its modules form a circle."""
+"""Importing PydanticAI: late, as it takes long, by one thread, as its modules form a circle."""
 
 import threading
 from importlib import import_module

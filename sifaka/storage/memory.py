@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from anyio import to_thread
 
+from sifaka.entries import Entry
 from sifaka.errors import ThoughtNotFound, VersionConflict
-from sifaka.run import Entry, Run
+from sifaka.run import Run
 from sifaka.storage.bm25 import query_words, rank, snippet
 from sifaka.storage.cursor import Position, decode_cursor, encode_cursor
 from sifaka.storage.entry_json import encode_entries

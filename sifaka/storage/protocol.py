@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from sifaka.entries import Entry
 from sifaka.immutable import Frozen
-from sifaka.run import Entry, Run, RunSummary
+from sifaka.run import Run, RunSummary
 
 
 class RunPage(Frozen):

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from sifaka.entries import Entry
 from sifaka.errors import ThoughtNotFound
-from sifaka.run import Entry, Run
+from sifaka.run import Run
 from sifaka.storage import sqlite_runs, sqlite_search
 from sifaka.storage.protocol import Hits, RunPage
 from sifaka.storage.sqlite_worker import SQLiteWorker

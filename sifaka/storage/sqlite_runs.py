@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
+from sifaka.entries import Drafted, Entry, RunStatus, StopReason
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
-from sifaka.run import Drafted, Entry, Run, RunStatus, RunSummary, StopReason
+from sifaka.run import Run, RunSummary
 from sifaka.storage.cursor import Position, decode_cursor, encode_cursor
 from sifaka.storage.entry_json import encode_entries, replay_run
 from sifaka.storage.protocol import RunPage

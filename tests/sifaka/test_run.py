@@ -1,19 +1,19 @@
 import pytest
 
 from sifaka.budget import Budget
-from sifaka.results import CriticFeedback, Usage, ValidationResult
-from sifaka.run import (
+from sifaka.entries import (
     ChainConfig,
     Critiqued,
     Decided,
     Decision,
     Drafted,
     Entry,
-    Run,
     Started,
     Stopped,
     Validated,
 )
+from sifaka.results import CriticFeedback, Usage, ValidationResult
+from sifaka.run import Run
 from sifaka.thought import Thought
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sifaka.run import Drafted, Entry, Run, Started
+from sifaka.entries import Drafted, Entry, Started
+from sifaka.run import Run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage

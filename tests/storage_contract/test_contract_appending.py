@@ -3,9 +3,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import anyio
 import pytest
 
-from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
-from sifaka.results import CriticFeedback, Issue, Usage, ValidationResult
-from sifaka.run import (
+from sifaka.entries import (
     ChainConfig,
     Critiqued,
     Decided,
@@ -13,11 +11,13 @@ from sifaka.run import (
     Drafted,
     Entry,
     Retrieved,
-    Run,
     Started,
     Stopped,
     Validated,
 )
+from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
+from sifaka.results import CriticFeedback, Issue, Usage, ValidationResult
+from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.thought import Document, Thought, ToolCall
 

@@ -3,8 +3,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from sifaka.entries import Decided, Decision, Drafted, Started, Stopped
 from sifaka.errors import ConfigurationError
-from sifaka.run import Decided, Decision, Drafted, Run, Started, Stopped
+from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.thought import Thought
 

@@ -2,7 +2,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from sifaka.run import Drafted, Run, Started
+from sifaka.entries import Drafted, Started
+from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.thought import Thought
 

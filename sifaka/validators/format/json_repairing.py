@@ -5,12 +5,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import cast
+from typing import SupportsIndex, cast
 
 from sifaka.validators.format.schema import Json
 
 REPAIR_LIMIT = 200_000
 """The most characters of a text that is repaired: a longer one takes more than half a second."""
+LOOKS_PER_CHARACTER = 20
+"""How often a repair may look at each character on average, and"""
+LOOKS_LIMIT = 1_000_000
+"""how often altogether."""
 CHATTER_LIMIT = 200
 """The most characters around JSON that count as its wrapping."""
 
@@ -78,9 +82,29 @@ def _parsed(source: str) -> Json:
     import json_repair
 
     try:
-        return cast("Json", json_repair.loads(source, skip_json_loads=True))
-    except (RecursionError, ValueError):
+        return cast("Json", json_repair.loads(_Metered(source), skip_json_loads=True))
+    except (RecursionError, ValueError, TimeoutError):
         return None
+
+
+class _Metered(str):
+    """A text that may be looked at so often: json-repair takes quadratic time on hostile input.
+
+    It reads by index, about three times each character of a text that is worth a repair.
+    """
+
+    __slots__ = ("left",)
+
+    def __new__(cls, text: str) -> "_Metered":
+        metered = super().__new__(cls, text)
+        metered.left = min(LOOKS_LIMIT, 10_000 + LOOKS_PER_CHARACTER * len(text))
+        return metered
+
+    def __getitem__(self, key: SupportsIndex | slice, /) -> str:
+        self.left -= 1
+        if self.left < 0:
+            raise TimeoutError
+        return super().__getitem__(key)
 
 
 def _same_content(source: str, value: Json) -> bool:

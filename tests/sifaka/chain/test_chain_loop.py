@@ -5,10 +5,10 @@ import anyio
 import pytest
 
 from sifaka import Budget, Chain, ChainEvent, Document, Thought
+from sifaka.entries import Critiqued, Decided, Drafted, Stopped, Validated
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.models import Generation
 from sifaka.results import CriticFeedback, Usage, ValidationResult
-from sifaka.run import Critiqued, Decided, Drafted, Stopped, Validated
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel, ScriptedRetriever
 

@@ -4,8 +4,9 @@ import sys
 
 import anyio
 
+from sifaka.entries import Drafted, Entry, Started
 from sifaka.errors import VersionConflict
-from sifaka.run import Drafted, Entry, Run, Started
+from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.thought import Thought

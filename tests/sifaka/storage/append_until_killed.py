@@ -4,7 +4,8 @@ import sys
 
 import anyio
 
-from sifaka.run import Drafted, Run, Started
+from sifaka.entries import Drafted, Started
+from sifaka.run import Run
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.thought import Thought
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from sifaka.entries import Critiqued, Decided, Decision, Drafted, Entry, Started, Validated
 from sifaka.errors import StorageError
 from sifaka.results import CriticFeedback, ValidationResult
-from sifaka.run import Critiqued, Decided, Decision, Drafted, Entry, Run, Started, Validated
+from sifaka.run import Run
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.thought import Thought
 

@@ -11,8 +11,9 @@ import anyio
 import apsw
 import pytest
 
+from sifaka.entries import Started
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
-from sifaka.run import Run, Started
+from sifaka.run import Run
 from sifaka.storage import sqlite_file
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite_connection import Connection

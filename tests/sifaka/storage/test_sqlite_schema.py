@@ -5,8 +5,9 @@ from typing import Any, cast
 import apsw
 import pytest
 
+from sifaka.entries import Drafted, Entry, Started
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.run import Drafted, Entry, Run, Started
+from sifaka.run import Run
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite_connection import Connection
