@@ -24,7 +24,7 @@ def define(
         "Any", type(arguments.__name__, (arguments,), {"model_config": ConfigDict(extra="forbid")})
     )
     tool.fn_metadata.arg_model = strict
-    tool.parameters = terse(without_nulls(strict.model_json_schema(by_alias=True)))
+    tool.parameters = compact(terse(without_nulls(strict.model_json_schema(by_alias=True))))
     if tool.fn_metadata.output_schema is not None:
         tool.fn_metadata.output_schema = terse(tool.fn_metadata.output_schema)
     return tool
@@ -38,6 +38,23 @@ def terse(schema: dict[str, Any]) -> dict[str, Any]:
 def without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema without the null that means an argument left out: leaving it out says that."""
     return _mapped(schema, _without_null)
+
+
+def compact(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema whose definitions stand where they are used, and that says only once, at its root,
+    that unknown names are refused: what is refused further inside, its error explains.
+    """
+    definitions = schema.get("$defs", {})
+
+    def inlined(node: dict[str, Any]) -> dict[str, Any]:
+        if "$ref" in node:
+            definition = definitions[node["$ref"].removeprefix("#/$defs/")]
+            node = {**definition, **{k: v for k, v in node.items() if k != "$ref"}}
+        if node.get("additionalProperties") is False and node is not schema:
+            node = {k: v for k, v in node.items() if k != "additionalProperties"}
+        return node
+
+    return {k: v for k, v in _mapped(schema, inlined).items() if k != "$defs"}
 
 
 def _without_null(node: dict[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from typing import Annotated, Literal, TypeVar, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
-from sifaka.prose import Span, code, urls
+from sifaka.prose import Span, urls
 from sifaka.results import Issue, ValidationResult
 from sifaka.thought import Thought
+from sifaka.validators.pieces import code_spans
 from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec
 from sifaka.validators.terms import in_case_of, may_contain, term_pattern
 
@@ -152,7 +153,7 @@ def _banned_term(entry: str | Replacement) -> str:
 
 def _occurrences(text: str, found: Sequence[tuple[Span, str | Replacement]]) -> Iterator[Issue]:
     replaceable = any(isinstance(entry, Replacement) for _, entry in found)
-    verbatim = sorted(code(text) + urls(text)) if replaceable else []
+    verbatim = sorted(code_spans(text) + urls(text)) if replaceable else []
     for (start, end), entry in found:
         message = f"{_banned_term(entry)!r} is prohibited"
         fix: str | None = None

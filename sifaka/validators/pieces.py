@@ -1,19 +1,29 @@
-"""The sentences of Markdown prose, found in a time that grows with the length of the text."""
+"""The sentences and the code of Markdown, found in a time that grows with the length of the text."""
 
 import re
 from collections.abc import Iterator
 
-from sifaka.prose import Span, sentences
+from sifaka.prose import Span, code, sentences
 
 PIECE = 1_000
 """From how many characters on a paragraph is searched in several pieces."""
-LONG_PIECE = 5_000
+LONG_PIECE = 2_000
 """From how many on a piece ends even where that may split an abbreviation from what follows."""
+
+RUN_LIMIT = 2_000
+"""From how many marks in a row on nobody means code."""
 
 _BLOCK_END = re.compile(r"\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,3}[.)])[ \t]))")
 _SURE_END = re.compile(r"[a-z]{7}[.!?]\s+(?=[A-Z])")
 """The end of a sentence that cannot be an abbreviation."""
 _ANY_END = re.compile(r"[.!?]\s+")
+
+
+def code_spans(text: str) -> list[Span]:
+    """The code of `sifaka.prose`; none in a text whose runs of marks would take quadratic time."""
+    if "`" not in text and "~~~" not in text:
+        return []
+    return [] if any(mark * RUN_LIMIT in text for mark in "`~") else code(text)
 
 
 def sentence_spans(text: str) -> Iterator[Span]:

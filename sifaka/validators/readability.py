@@ -5,10 +5,10 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from sifaka.prose import Span, code, urls, words
+from sifaka.prose import Span, urls, words
 from sifaka.results import Issue, ValidationResult
 from sifaka.thought import Thought
-from sifaka.validators.pieces import sentence_spans
+from sifaka.validators.pieces import code_spans, sentence_spans
 from sifaka.validators.spec import Name, OptionalSpec
 from sifaka.validators.syllables import syllables
 from sifaka.validators.verbatim import blanked
@@ -106,7 +106,7 @@ def _measured(text: str) -> list[_Measure]:
 
 def _prose_only(text: str) -> str:
     """The text with spaces in place of everything that is not prose: offsets stay."""
-    verbatim = [*(code(text) if "`" in text or "~~~" in text else ()), *urls(text)]
+    verbatim = [*code_spans(text), *urls(text)]
     return _NOT_PROSE.sub(lambda line: " " * len(line.group()), blanked(text, verbatim))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Mapping
 from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, ConfigDict, GetJsonSchemaHandler, model_validator
-from pydantic.json_schema import JsonSchemaValue
+from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 from pydantic_core import CoreSchema
 
 from sifaka.immutable import Frozen
@@ -22,8 +22,8 @@ def _usable(name: str) -> str:
     return name.strip()
 
 
-Name = Annotated[str, AfterValidator(_usable)]
-"""What a validator's results are filed under."""
+Name = Annotated[str, AfterValidator(_usable), SkipJsonSchema()]
+"""What a validator's results are filed under; too rarely given to be in the published schema."""
 
 
 class Published(Frozen):

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 
 from sifaka import prose
-from sifaka.validators.pieces import sentence_spans
+from sifaka.validators.pieces import code_spans, sentence_spans
 
 Wanted = dict[str, str]
 Keeps = Callable[[str], bool]
@@ -33,7 +33,7 @@ _SAME = str.maketrans("“”„«»‘’‚−–\u00a0\u202f", '"""""\'\'\'--
 
 def numbers_in(text: str) -> Wanted:
     """Numbers outside URLs, code and the markers of ordered lists."""
-    hidden = blanked(text, (*prose.urls(text), *_code(text)))
+    hidden = blanked(text, (*prose.urls(text), *code_spans(text)))
     hidden = _LIST_MARKER.sub(lambda match: " " * len(match.group()), hidden)
     return {_number(match.group()): match.group() for match in _NUMBER.finditer(hidden)}
 
@@ -59,7 +59,7 @@ def keeps_urls(text: str) -> Keeps:
 
 def quotes_in(text: str) -> Wanted:
     """What stands between double quotation marks of any style, outside code."""
-    hidden = blanked(text, _code(text))
+    hidden = blanked(text, code_spans(text))
     found = (next(filter(None, match.groups())) for match in _QUOTES.finditer(hidden))
     return {key: quote for quote in found if (key := _flat(quote).strip(" .,;:!?"))}
 
@@ -72,7 +72,7 @@ def keeps_quotes(text: str) -> Keeps:
 
 def code_in(text: str) -> Wanted:
     """Fenced blocks and inline code, without their marks."""
-    found = (text[start:end] for start, end in _code(text))
+    found = (text[start:end] for start, end in code_spans(text))
     return {key: piece for piece in found if (key := _code_body(piece))}
 
 
@@ -85,7 +85,7 @@ def keeps_code(text: str) -> Keeps:
 
 def names_in(text: str) -> Wanted:
     """Capitalised words inside sentences, acronyms and CamelCase: a guess, for English."""
-    hidden = blanked(text, (*prose.urls(text), *_code(text)))
+    hidden = blanked(text, (*prose.urls(text), *code_spans(text)))
     starts = {start for start, _ in sentence_spans(hidden)}
     found: Wanted = {}
     for match in _NAME.finditer(hidden):
@@ -107,17 +107,12 @@ def keeps_names(text: str) -> Keeps:
 
 
 def _number(token: str) -> str:
-    digits = "".join(
-        str(unicodedata.digit(character)) if character.isdigit() else character
-        for character in token
-    ).replace("−", "-")
+    digits = token.replace("−", "-")
+    if not digits.isascii():
+        digits = "".join(str(unicodedata.digit(each, each)) for each in digits)
     if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
         return digits.replace(",", "")
     return re.sub(r"[’'\u00a0\u202f\u2009]", "", digits)
-
-
-def _code(text: str) -> list[prose.Span]:
-    return prose.code(text) if "`" in text or "~~~" in text else []
 
 
 def _code_body(piece: str) -> str:
