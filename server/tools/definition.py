@@ -41,8 +41,9 @@ def without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def compact(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema whose definitions stand where they are used, and that says only once, at its root,
-    that unknown names are refused: what is refused further inside, its error explains.
+    """A schema whose definitions stand where they are used.
+
+    That unknown names are refused it says once, at its root; further inside the error says it.
     """
     definitions = schema.get("$defs", {})
 

@@ -1,4 +1,4 @@
-"""The sentences and the code of Markdown, found in a time that grows with the length of the text."""
+"""The sentences and the code of Markdown, found in time that grows with the text's length."""
 
 import re
 from collections.abc import Iterator

@@ -22,7 +22,7 @@ def _usable(name: str) -> str:
     return name.strip()
 
 
-Name = Annotated[str, AfterValidator(_usable), SkipJsonSchema()]
+Name = Annotated[SkipJsonSchema[str], AfterValidator(_usable)]
 """What a validator's results are filed under; too rarely given to be in the published schema."""
 
 
