@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 import anyio
 import anyio.abc
@@ -12,7 +13,11 @@ from sifaka.events import ChainEvent
 
 logger = logging.getLogger(__name__)
 
-Work = Callable[[Listener], Awaitable[RunResult]]
+_PARTING_SECONDS = 10
+"""How long a cancelled run may take to put its end on record."""
+
+Result = TypeVar("Result", bound=RunResult)
+Work = Callable[[Listener], Awaitable[Result]]
 
 
 @dataclass(eq=False)
@@ -32,8 +37,13 @@ class Jobs:
         self._jobs: dict[str, _Job] = {}
 
     async def run(
-        self, run_id: str, work: Work, *, wait_seconds: float, listener: Listener | None = None
-    ) -> RunResult | None:
+        self,
+        run_id: str,
+        work: Work[Result],
+        *,
+        wait_seconds: float,
+        listener: Listener | None = None,
+    ) -> Result | None:
         """Work on a run and wait for it, but not longer than `wait_seconds`.
 
         While somebody waits, the events go to `listener`; a cancelled wait cancels the run. After
@@ -45,26 +55,33 @@ class Jobs:
         Raises:
             Exception: What the work raised.
         """
+        with anyio.move_on_after(wait_seconds):
+            while (other := self._jobs.get(run_id)) is not None:
+                await other.finished.wait()
+        if run_id in self._jobs:
+            return None
         job = self._jobs[run_id] = _Job(listener)
         self._group.start_soon(self._work, run_id, job, work)
         try:
             with anyio.move_on_after(wait_seconds):
                 await job.finished.wait()
         except anyio.get_cancelled_exc_class():
-            job.scope.cancel()
+            await self.cancel(run_id)
             raise
         finally:
             job.listener = None
         if job.error is not None:
             raise job.error
-        return job.result
+        return cast("Result | None", job.result)
 
-    def cancel(self, run_id: str) -> None:
-        """Stop working on a run, if it is one of ours."""
+    async def cancel(self, run_id: str) -> None:
+        """Stop working on a run, if it is one of ours, and wait until its end is on record."""
         if job := self._jobs.get(run_id):
             job.scope.cancel()
+            with anyio.move_on_after(_PARTING_SECONDS, shield=True):
+                await job.finished.wait()
 
-    async def _work(self, run_id: str, job: _Job, work: Work) -> None:
+    async def _work(self, run_id: str, job: _Job, work: Work[RunResult]) -> None:
         async def tell(event: ChainEvent) -> None:
             if job.listener is not None:
                 await job.listener(event)

@@ -22,9 +22,10 @@ class Budget(Frozen):
     max_tokens: int | None = Field(default=None, ge=0)
     """Input and output tokens together."""
     max_seconds: float | None = Field(default=None, gt=0)
-    """Seconds of work, over all resumes; waiting for a caller not included."""
+    """Seconds of work, over all resumes; waiting for a caller not included. Models, critics and
+    retrievers are stopped when it is spent; validators finish, so that every text has a verdict."""
     max_cost_usd: float | None = Field(default=None, ge=0)
-    """US dollars; only for models with a known price."""
+    """US dollars. A model without a known price may make one call: it may have cost anything."""
 
 
 class Ledger:
@@ -65,10 +66,24 @@ class Ledger:
             return "tokens"
         if self.seconds_left == 0.0:
             return "seconds"
-        cost = spent.cost_usd
-        if budget.max_cost_usd is not None and cost is not None and cost >= budget.max_cost_usd:
-            return "cost"
+        if budget.max_cost_usd is not None and spent.model_calls:
+            # What has no known price may have cost anything.
+            cost = spent.cost_usd
+            if cost is None or cost >= budget.max_cost_usd:
+                return "cost"
         return None
+
+    def require(self, calls: int) -> None:
+        """See that there is room for so many calls, without setting them aside.
+
+        Raises:
+            BudgetExceeded: There is not.
+        """
+        if limit := self.exhausted():
+            raise BudgetExceeded(limit)
+        most = self.budget.max_calls
+        if most is not None and self._spent.model_calls + self._reserved + calls > most:
+            raise BudgetExceeded("calls")
 
     def reserve(self) -> None:
         """Set one call aside.

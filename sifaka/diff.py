@@ -1,16 +1,21 @@
 """What was changed between two texts, word by word, and which issue asked for it."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Literal
+from typing import Literal, cast
 
 from sifaka.immutable import Frozen
 from sifaka.results import Issue
 
 _TOKEN = re.compile(r"\s+|[^\W_]+|.", re.DOTALL)
-_LARGEST_BLOCK = 4_000
-"""Tokens up to which a changed block is compared word by word; the cost grows with the square."""
+_SENTENCE = re.compile(r".+?(?:[.!?]\s+|\Z)", re.DOTALL)
+_CAREFUL = 250_000
+"""Pairs of pieces up to which the alignment that reads best is looked for; its cost can grow with
+the cube of the length."""
+_LARGEST = 400_000_000
+"""Pairs of pieces up to which an alignment is looked for at all: about a second and 50 MB."""
 
 
 class Hunk(Frozen):
@@ -34,11 +39,11 @@ def diff(before: str, after: str, issues: Iterable[Issue] = ()) -> tuple[Hunk, .
         issues: What was found in `before`; a changed hunk takes the message of the issue whose
             place it touches, or whose quote it contains.
     """
-    found = tuple(issues)
+    reasons = _Reasons(issues)
     hunks: list[Hunk] = []
     position = 0
     for op, old, new in _merged(_words(before, after)):
-        reason = None if op == "equal" else _reason(position, old, found)
+        reason = None if op == "equal" else reasons.of(position, position + len(old))
         hunks.append(Hunk(op=op, before=old, after=new, start=position, reason=reason))
         position += len(old)
     return tuple(hunks)
@@ -48,22 +53,47 @@ _Piece = tuple[Literal["equal", "insert", "delete", "replace"], str, str]
 
 
 def _words(before: str, after: str) -> Iterator[_Piece]:
-    """Lines first, then the words of the lines that differ: long texts stay affordable."""
-    old_lines, new_lines = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    for op, old, new in _opcodes(old_lines, new_lines):
-        if op != "replace":
-            yield op, old, new
-            continue
-        old_words, new_words = _TOKEN.findall(old), _TOKEN.findall(new)
-        if len(old_words) * len(new_words) > _LARGEST_BLOCK**2:
-            yield op, old, new
+    """Lines, then sentences of lines that differ, then their words: long texts stay affordable."""
+    return _refined(before, after, (_lines, _SENTENCE.findall, _TOKEN.findall))
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def _refined(
+    before: str, after: str, levels: Sequence[Callable[[str], list[str]]]
+) -> Iterator[_Piece]:
+    split, *finer = levels
+    for op, old, new in _aligned(split(before), split(after)):
+        if op == "replace" and finer:
+            yield from _refined(old, new, finer)
         else:
-            yield from _opcodes(old_words, new_words)
+            yield op, old, new
 
 
-def _opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Piece]:
-    for op, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[_Piece]:
+    """What is equal, inserted, deleted and replaced between two lists of pieces."""
+    pairs = len(old) * len(new)
+    if pairs <= _CAREFUL:
+        codes: Iterable[_Opcode] = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    elif pairs <= _LARGEST:
+        codes = _fast_opcodes(old, new)
+    else:
+        codes = [("replace", 0, len(old), 0, len(new))]
+    for op, i, j, k, m in codes:
         yield op, "".join(old[i:j]), "".join(new[k:m])
+
+
+_Opcode = tuple[Literal["equal", "insert", "delete", "replace"], int, int, int, int]
+
+
+def _fast_opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Opcode]:
+    from rapidfuzz.distance import Levenshtein
+
+    for code in Levenshtein.opcodes(old, new):
+        op = cast("Literal['equal', 'insert', 'delete', 'replace']", code.tag)
+        yield op, code.src_start, code.src_end, code.dest_start, code.dest_end
 
 
 def _merged(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
@@ -90,13 +120,28 @@ def _joined(pieces: list[_Piece]) -> Iterator[_Piece]:
     yield from pieces[last:]
 
 
-def _reason(start: int, old: str, issues: Sequence[Issue]) -> str | None:
-    end = start + len(old)
-    asked: list[tuple[int, int, str]] = []
-    for issue in issues:
-        if issue.start is None or issue.end is None or issue.start > end or start > issue.end:
-            continue
-        shared = min(end, issue.end) - max(start, issue.start)
-        # What covers most of the change asked for it; of several, the one that is about least else.
-        asked.append((-shared, issue.end - issue.start, issue.message))
-    return min(asked)[2] if asked else None
+class _Reasons:
+    """Which issue asked for a change at a place."""
+
+    _LONG = 500
+    """Characters from which an issue's place is looked at for every change."""
+
+    def __init__(self, issues: Iterable[Issue]) -> None:
+        spans = sorted(
+            (issue.start, issue.end, issue.message)
+            for issue in issues
+            if issue.start is not None and issue.end is not None
+        )
+        self._long = [span for span in spans if span[1] - span[0] >= self._LONG]
+        self._short = [span for span in spans if span[1] - span[0] < self._LONG]
+
+    def of(self, start: int, end: int) -> str | None:
+        """The message of the issue that covers most of a place, the most precise one of several."""
+        first = bisect_right(self._short, (start - self._LONG,))
+        last = bisect_right(self._short, (end + 1,))
+        asked = [
+            (max(start, at) - min(end, until), until - at, message)
+            for at, until, message in (*self._short[first:last], *self._long)
+            if at <= end and start <= until
+        ]
+        return min(asked)[2] if asked else None

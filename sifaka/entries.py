@@ -35,6 +35,7 @@ class ChainConfig(Frozen):
     model: str = "auto"
     validators: tuple[FrozenJson, ...] = ()
     critics: tuple[FrozenJson, ...] = ()
+    retrievers: tuple[FrozenJson, ...] = ()
     policy: Literal["best", "last"] = "best"
     max_iterations: int = Field(default=3, ge=0)
     budget: Budget = Budget()

@@ -120,7 +120,8 @@ class ThoughtNotFound(SifakaError):
 
     def __init__(self, thought_id: str) -> None:
         super().__init__(
-            f"no run or thought {thought_id!r}", "get_thought_history without an id lists the runs"
+            f"no run or thought {_short(thought_id)!r}",
+            "get_thought_history without an id lists the runs",
         )
         self.thought_id = thought_id
 
@@ -130,7 +131,7 @@ class StaleRevision(SifakaError):
 
     def __init__(self, parent_id: str, *, current_id: str) -> None:
         super().__init__(
-            f"parent {parent_id!r} is not the version to improve any more",
+            f"parent {_short(parent_id)!r} is not the version to improve any more",
             f"revise {current_id!r}, the text of the latest brief, and submit with that parent_id",
         )
         self.parent_id = parent_id
@@ -147,3 +148,7 @@ class BudgetExceeded(SifakaError):
     def __init__(self, limit: str) -> None:
         super().__init__(f"the run's budget of {limit} is spent", "raise the budget to go on")
         self.limit = limit
+
+
+def _short(identifier: str) -> str:
+    return identifier if len(identifier) <= 60 else f"{identifier[:50]}..."

@@ -1,6 +1,7 @@
 """Where the words, sentences and verbatim parts of a text are."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 Span = tuple[int, int]
@@ -9,7 +10,8 @@ Span = tuple[int, int]
 _WORD = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
 _URL = re.compile(r"(?:https?|ftp|mailto|file|wss?)://?[^\s<>\"'`)\]}]+|www\.[^\s<>\"'`)\]}]+")
 _FENCE = re.compile(
-    r"^(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=mark)[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+    r"^(?P<mark>`{3,}(?!`)|~{3,}(?!~))[^\n]*\n.*?(?:^(?P=mark)[`~]*[ \t]*$|\Z)",
+    re.MULTILINE | re.DOTALL,
 )
 _INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]*_]*(?=\s|\Z)|\n[ \t]*\n")
@@ -46,11 +48,13 @@ def urls(text: str) -> list[Span]:
 def code(text: str) -> list[Span]:
     """Fenced code blocks and inline code of Markdown, marks included."""
     fences = [match.span() for match in _FENCE.finditer(text)]
-    inline = [
-        match.span()
-        for match in _INLINE_CODE.finditer(text)
-        if not any(start <= match.start() < end for start, end in fences)
-    ]
+    starts = [start for start, _ in fences]
+
+    def fenced(offset: int) -> bool:
+        before = bisect_right(starts, offset)
+        return before > 0 and offset < fences[before - 1][1]
+
+    inline = [m.span() for m in _INLINE_CODE.finditer(text) if not fenced(m.start())]
     return sorted(fences + inline)
 
 
@@ -71,7 +75,7 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
         return False
     before = re.search(r"[\w.]*\Z", text[max(0, match.start() - 20) : match.start()])
     word = before.group().lower() if before else ""
-    following = text[match.end() :].lstrip()[:1]
+    following = text[match.end() : match.end() + 200].lstrip()[:1]
     if word in _ABBREVIATIONS:
         return not following.isupper() or word in {
             "mr",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sifaka.entries import Decision
-from sifaka.results import majority
+from sifaka.results import CriticFeedback, majority
 from sifaka.thought import Thought
 
 EDITOR = "editor"
@@ -27,7 +27,7 @@ class Criterion:
     what: str
     """What is measured, for the reason of a decision."""
     measure: Callable[[Thought, Thought], float]
-    """The measure of a version, given the original; smaller is better."""
+    """The measure of a version against a rival; smaller is better."""
 
 
 def _blank(thought: Thought, _: Thought) -> float:
@@ -48,32 +48,42 @@ def _shortfall(*, required: bool) -> Callable[[Thought, Thought], float]:
     )
 
 
-def _objection(thought: Thought, _: Thought) -> float:
-    if not thought.critic_feedback:
-        return 0.0
-    return {"accept": 0.0, None: 0.5, "revise": 1.0}[majority(thought.critic_feedback)]
+def _heard(thought: Thought) -> set[str]:
+    return {f.critic for f in thought.critic_feedback if f.status == "ok"}
 
 
-def _weight_of_issues(thought: Thought, _: Thought) -> float:
+def _common(thought: Thought, rival: Thought) -> tuple[CriticFeedback, ...]:
+    """What those critics say about a version that spoke about its rival too: no vote is missing."""
+    both = _heard(thought) & _heard(rival)
+    return tuple(f for f in thought.critic_feedback if f.critic in both)
+
+
+def _unheard(thought: Thought, _: Thought) -> float:
+    return float(bool(thought.critic_feedback) and not _heard(thought))
+
+
+def _objection(thought: Thought, rival: Thought) -> float:
+    return float(majority(_common(thought, rival)) == "revise")
+
+
+def _weight_of_issues(thought: Thought, rival: Thought) -> float:
     return sum(
         issue.severity
-        for feedback in thought.critic_feedback
-        if feedback.status == "ok"
+        for feedback in _common(thought, rival)
         for issue in feedback.issues
         if issue.anchored
     )
 
 
 def _task_was_judged(thought: Thought) -> bool:
-    return any(f.judges_task and f.verdict is not None for f in thought.critic_feedback)
+    return any(feedback.judges_task for feedback in thought.critic_feedback)
 
 
-def _distance(thought: Thought, original: Thought) -> float:
-    if not original.text.strip():
-        return 0.0
+def _distance(original: Thought) -> Callable[[Thought, Thought], float]:
     from rapidfuzz.distance import Levenshtein
 
-    return Levenshtein.distance(thought.text.split(), original.text.split())
+    words = original.text.split()
+    return lambda thought, _: Levenshtein.distance(thought.text.split(), words) if words else 0.0
 
 
 CRITERIA: tuple[Criterion, ...] = (
@@ -82,19 +92,17 @@ CRITERIA: tuple[Criterion, ...] = (
     Criterion(what="distance from passing them", measure=_shortfall(required=True)),
     Criterion(what="advisory validators failed", measure=_failed(required=False)),
     Criterion(what="distance from passing the advisory ones", measure=_shortfall(required=False)),
+    Criterion(what="silence of the critics", measure=_unheard),
     Criterion(what="revision asked for by the critics", measure=_objection),
     Criterion(what="severity of the issues found", measure=_weight_of_issues),
 )
 """In the order in which they decide."""
 
-FEWER_CHANGES = Criterion(what="words changed from the original", measure=_distance)
-"""What decides between versions that are equally good."""
-
 
 def compare(candidate: Thought, champion: Thought, original: Thought) -> Decision:
     """Whether the candidate takes the champion's place, and why or why not."""
     for criterion in CRITERIA:
-        if decision := _decide(criterion, candidate, champion, original):
+        if decision := _decide(criterion, candidate, champion):
             return decision
     if candidate.author == EDITOR and candidate.text != champion.text:
         return Decision(accepted=True, reason="safe edits, nothing else changed")
@@ -102,15 +110,14 @@ def compare(candidate: Thought, champion: Thought, original: Thought) -> Decisio
         return Decision(
             accepted=True, reason="written for the task, and nothing that was measured is worse"
         )
-    if decision := _decide(FEWER_CHANGES, candidate, champion, original):
+    fewer = Criterion(what="words changed from the original", measure=_distance(original))
+    if decision := _decide(fewer, candidate, champion):
         return decision
     return Decision(accepted=False, reason=f"no better than version {champion.iteration}")
 
 
-def _decide(
-    criterion: Criterion, candidate: Thought, champion: Thought, original: Thought
-) -> Decision | None:
-    new, old = criterion.measure(candidate, original), criterion.measure(champion, original)
+def _decide(criterion: Criterion, candidate: Thought, champion: Thought) -> Decision | None:
+    new, old = criterion.measure(candidate, champion), criterion.measure(champion, candidate)
     if abs(new - old) <= _EPSILON:
         return None
     relation = "less" if new < old else "more"

@@ -68,7 +68,7 @@ class ThoughtOut(BaseModel):
             author=thought.author,
             accepted=decision.accepted if decision else None,
             reason=decision.reason if decision else None,
-            passed=thought.passed,
+            passed=thought.passed and decision is not None,
             validation_results=[ValidationOut.of(r) for r in thought.validation_results.values()],
             critic_feedback=[CritiqueOut.of(f) for f in thought.critic_feedback],
             diff=changes(parent, thought),

@@ -15,8 +15,8 @@ from sifaka.chain import cancel_run as cancel
 async def cancel_run(run_id: str, ctx: ToolContext) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
     state = state_of(ctx)
+    await state.jobs.cancel(run_id)
     result = await cancel(state.store, run_id)
-    state.jobs.cancel(run_id)
     out = ImproveOut.of(result)
     return answer(improvement(out), out)
 

@@ -2,6 +2,8 @@
 
 from typing import Annotated
 
+import anyio
+import anyio.to_thread
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
@@ -10,11 +12,14 @@ from server.schemas.arguments import OptionalText
 from server.schemas.runs import ImproveOut
 from server.tools.answer import ToolContext, answer, state_of
 from server.tools.definition import define
-from server.tools.progress import work_on
+from server.tools.progress import reporter
 from server.view.text import improvement
 from sifaka.budget import Budget
+from sifaka.chain import RunResult, cancel_run
 from sifaka.presets import Effort
 from sifaka.validators import ValidatorSpec
+
+_PARTING_SECONDS = 5
 
 
 async def improve_text(
@@ -38,7 +43,8 @@ async def improve_text(
     wait_seconds: Annotated[float, Field(ge=0, le=3600, description="then answers `running`")] = 45,
 ) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
-    chain = await state_of(ctx).chain(
+    state = state_of(ctx)
+    chain = await state.chain(
         model=model,
         validators=validators,
         critics=critics,
@@ -47,8 +53,20 @@ async def improve_text(
         budget=budget,
     )
     run = await chain.start(prompt, text=text)
-    result = await work_on(ctx, chain, run.run_id, wait_seconds)
-    out = ImproveOut.of(result)
+    try:
+        result = await state.jobs.run(
+            run.run_id,
+            lambda listen: chain.resume(run.run_id, listen=listen),
+            wait_seconds=wait_seconds,
+            listener=reporter(ctx),
+        )
+    except anyio.get_cancelled_exc_class():
+        # Whoever asked has left; if the work had not begun, the record is still open.
+        with anyio.move_on_after(_PARTING_SECONDS, shield=True):
+            await cancel_run(state.store, run.run_id)
+        raise
+    result = result or RunResult(run=await state.store.load(run.run_id))
+    out = await anyio.to_thread.run_sync(ImproveOut.of, result)
     return answer(improvement(out), out)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import anyio.to_thread
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
@@ -9,7 +10,12 @@ from pydantic import Field
 from server.schemas.runs import SubmitOut
 from server.tools.answer import ToolContext, answer, state_of
 from server.tools.definition import define
+from server.tools.progress import reporter
 from server.view.text import submission
+from sifaka.chain import Submission
+
+WAIT_SECONDS = 45.0
+"""After which a submission that is still being judged is answered with `running`."""
 
 
 async def submit_revision(
@@ -19,8 +25,17 @@ async def submit_revision(
     ctx: ToolContext,
 ) -> Annotated[CallToolResult, SubmitOut]:
     """See the tool's description."""
-    chain = await state_of(ctx).chain_of(run_id)
-    out = SubmitOut.of_submission(await chain.submit(run_id, parent_id, text))
+    state = state_of(ctx)
+    chain = await state.chain_of(run_id)
+    result = await state.jobs.run(
+        run_id,
+        lambda listen: chain.submit(run_id, parent_id, text, listen=listen),
+        wait_seconds=WAIT_SECONDS,
+        listener=reporter(ctx),
+    )
+    if result is None:
+        result = Submission.pending(await state.store.load(run_id))
+    out = await anyio.to_thread.run_sync(SubmitOut.of_submission, result)
     return answer(submission(out), out)
 
 

@@ -21,7 +21,7 @@ from sifaka.validators import ValidatorSpec
 
 async def validate_text(
     text: str,
-    validators: list[ValidatorSpec],
+    validators: Annotated[list[ValidatorSpec], Field(max_length=50)],
     original: Annotated[OptionalText, Field(description="what `preserve` compares with")] = "",
 ) -> Annotated[CallToolResult, ValidateOut]:
     """See the tool's description."""

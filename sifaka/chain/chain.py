@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import Any, Literal, Self
 
 import anyio
+from pydantic import ValidationError
 
 from sifaka.blocking import run_blocking
 from sifaka.budget import Budget, Ledger
@@ -14,19 +15,26 @@ from sifaka.chain.engine import Engine
 from sifaka.chain.parts import Parts
 from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
-from sifaka.chain.submission import Submission, earlier_submission
+from sifaka.chain.submission import (
+    Submission,
+    earlier_submission,
+    settled,
+    waiting_champion,
+)
 from sifaka.chain.writers import asks_a_provider, judge_for, model_name, writers_for
 from sifaka.critics import CriticSpec, parse_critics, with_judge
 from sifaka.critique import run_critics
 from sifaka.entries import ChainConfig, Drafted, Started
-from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
+from sifaka.errors import ConfigurationError, StorageError, VersionConflict
 from sifaka.events import ChainEvent
+from sifaka.explain import explain
 from sifaka.models import AUTO, CALLER
 from sifaka.presets import Effort, iterations
 from sifaka.results import Usage
 from sifaka.retrieval import first_version
 from sifaka.retrievers.protocol import Retriever
 from sifaka.run import Run
+from sifaka.selection import EDITOR
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.texts import check_text
@@ -41,8 +49,8 @@ Policy = Literal["best", "last"]
 class Chain:
     """A configured refinement: generate, validate, critique, keep the best, and again.
 
-    A chain never changes: each `with_...` returns a new one, and one chain serves any number of
-    runs at the same time.
+    Its methods never change it: each `with_...` returns a new one, and one chain serves any number
+    of runs at the same time.
 
     Args:
         model: Who writes. `auto` (the editor, then the calling agent), `editor`, `caller`,
@@ -80,10 +88,6 @@ class Chain:
         store: ThoughtStore | None = None,
         deps: Any = None,
     ) -> None:
-        if max_iterations is not None and max_iterations < 0:
-            raise ConfigurationError(
-                f"max_iterations is {max_iterations}", "use 0 or more versions"
-            )
         self.model = model
         self.validators = parse_validators(validators)
         default = ("self_refine",) if asks_a_provider(model) else ("lint",)
@@ -97,6 +101,10 @@ class Chain:
         self.store = store or MemoryStorage()
         self.deps = deps
         self._critics_given = critics is not None
+        try:
+            _ = self.config
+        except ValidationError as error:
+            raise ConfigurationError(explain(error)) from error
 
     @classmethod
     def of_config(cls, config: ChainConfig, *, store: ThoughtStore) -> Self:
@@ -115,6 +123,7 @@ class Chain:
             model=model_name(self.model),
             validators=tuple(describe(v) for v in self.validators),
             critics=tuple(describe(c) for c in self.critics),
+            retrievers=tuple(describe(r) for r in self.retrievers),
             policy=self.policy,
             max_iterations=self.max_iterations,
             budget=self.budget,
@@ -165,7 +174,7 @@ class Chain:
     async def stream(self, prompt: str = "", *, text: str = "") -> AsyncGenerator[ChainEvent]:
         """Like `run`, yielding the events; the last one carries the run as it ended."""
         engine = await self._start(prompt, text)
-        async with aclosing(engine.drive()) as events:
+        async with aclosing(self._recorded(engine)) as events:
             async for event in events:
                 yield event
 
@@ -212,31 +221,35 @@ class Chain:
         """
         if not check_text(text).strip():
             raise ConfigurationError("the revision is empty", "submit the complete text")
-        run = await self._own(run_id)
-        if earlier := earlier_submission(run, parent_id, text):
-            if run.status == "running":
-                run = (await self._work(Engine(self._parts(), run), listen)).run
-            return Submission.of(run, earlier.id)
-        if run.status != "needs_revision":
-            raise ConfigurationError(
-                f"run {run_id!r} does not wait for a revision, it is {run.status}",
-                "start a new run with improve_text",
+        engine, draft = await self._take_in(run_id, parent_id, text)
+        if engine is not None:
+            # A caller that leaves meanwhile may come back: what it submitted stays open.
+            async with aclosing(engine.drive()) as events:
+                async for event in events:
+                    if listen is not None:
+                        await listen(event)
+        return Submission.of(await self.store.load(run_id), draft.id)
+
+    async def _take_in(
+        self, run_id: str, parent_id: str, text: str
+    ) -> tuple[Engine | None, Thought]:
+        """The stored draft of a submission, and who has to work on it, unless that is done."""
+        while True:
+            run = await settled(self.store, await self._own(run_id))
+            if earlier := earlier_submission(run, parent_id, text):
+                undecided = earlier.id not in run.decisions
+                return Engine(self._parts(), run.reopened()) if undecided else None, earlier
+            champion = waiting_champion(run, parent_id)
+            draft = champion.next_iteration(iteration=len(run.thoughts)).with_text(
+                text, author=CALLER, history=()
             )
-        champion = run.champion
-        assert champion is not None, "a run waits only after its first decision"
-        if parent_id != champion.id:
-            raise StaleRevision(parent_id, current_id=champion.id)
-        draft = champion.next_iteration(iteration=len(run.thoughts)).with_text(
-            text, author=CALLER, history=()
-        )
-        entry = Drafted(thought=draft)
-        after = run.apply(entry)
-        try:
-            await self.store.append(after, [entry], expected_version=run.version)
-        except VersionConflict as conflict:
-            raise StaleRevision(parent_id, current_id=champion.id) from conflict
-        result = await self._work(Engine(self._parts(), after), listen)
-        return Submission.of(result.run, draft.id)
+            entry = Drafted(thought=draft)
+            after = run.apply(entry)
+            try:
+                await self.store.append(after, [entry], expected_version=run.version)
+            except VersionConflict:
+                continue  # somebody else submitted at the same moment; see what has become of it
+            return Engine(self._parts(), after), draft
 
     async def cancel(self, run_id: str) -> RunResult:
         """Stop a run, wherever it is worked on, and keep its best version.
@@ -259,6 +272,10 @@ class Chain:
         if not (prompt.strip() or check_text(text).strip()):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
         parts = self._parts()
+        if not text.strip() and self.model == EDITOR:
+            raise ConfigurationError(
+                "the editor cannot write a text from a prompt", "give a text, or another model"
+            )
         started = Started(prompt=prompt, config=self.config)
         run = Run.start(started)
         entries: list[Started | Drafted] = [started]
@@ -270,15 +287,28 @@ class Chain:
         return Engine(parts, run)
 
     async def _work(self, engine: Engine, listen: Listener | None) -> RunResult:
+        async with aclosing(self._recorded(engine)) as events:
+            async for event in events:
+                if listen is not None:
+                    await listen(event)
+        return RunResult(run=engine.run)
+
+    async def _recorded(self, engine: Engine) -> AsyncGenerator[ChainEvent]:
+        """The engine's events; when it breaks off, the record says how."""
         try:
             async with aclosing(engine.drive()) as events:
                 async for event in events:
-                    if listen is not None:
-                        await listen(event)
+                    yield event
         except anyio.get_cancelled_exc_class():
-            await engine.cancelled()
+            await engine.abandon("cancelled", "cancelled", None)
             raise
-        return RunResult(run=engine.run)
+        except StorageError:
+            raise
+        # A bug stays a bug and is raised, but its run must not look as if somebody worked on it.
+        except Exception as error:
+            kind = type(error).__name__
+            await engine.abandon("failed", "error", f"the run broke off with {kind}")
+            raise
 
     async def _own(self, run_id: str) -> Run:
         run = await self.store.load(run_id)

@@ -34,7 +34,7 @@ def settings_of(config: ChainConfig) -> Mapping[str, Any]:
         ConfigurationError: It names a component that is code, not data; only the program that has
             that code can go on with the run.
     """
-    components = (*config.validators, *config.critics)
+    components = (*config.validators, *config.critics, *config.retrievers)
     if config.model.startswith("object:") or any(c["type"] == "object" for c in components):
         raise ConfigurationError(
             "the run was started with components that are not plain data",

@@ -19,6 +19,7 @@ from sifaka.budget import Ledger
 from sifaka.chain.parts import Parts
 from sifaka.chain.stopping import no_more_attempts, nothing_left_to_do, twin
 from sifaka.chain.writers import Writer
+from sifaka.critics import asks_a_model
 from sifaka.critique import run_critics
 from sifaka.entries import (
     Critiqued,
@@ -32,7 +33,15 @@ from sifaka.entries import (
     StopReason,
     Validated,
 )
-from sifaka.errors import BudgetExceeded, CriticError, SifakaError, StorageError, VersionConflict
+from sifaka.errors import (
+    BudgetExceeded,
+    ConfigurationError,
+    CriticError,
+    ModelProviderError,
+    SifakaError,
+    StorageError,
+    VersionConflict,
+)
 from sifaka.events import ChainEvent, Phase
 from sifaka.models import Generation
 from sifaka.models.editor import EditorModel
@@ -40,6 +49,7 @@ from sifaka.results import Usage, majority
 from sifaka.retrieval import first_version, retrieve
 from sifaka.run import Run
 from sifaka.selection import compare
+from sifaka.texts import check_text
 from sifaka.thought import Thought
 from sifaka.validation import run_validators
 
@@ -95,10 +105,10 @@ class Engine:
             except SifakaError as error:
                 yield await self._stop("failed", "error", str(error))
 
-    async def cancelled(self) -> None:
-        """Put on record that the work was cancelled; the best version stays the champion."""
-        with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(VersionConflict):
-            await self._stop("cancelled", "cancelled")
+    async def abandon(self, status: RunStatus, reason: StopReason, error: str | None) -> None:
+        """Put on record that the work broke off; the best version stays the champion."""
+        with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(StorageError):
+            await self._stop(status, reason, error)
 
     def _phase(self) -> AsyncGenerator[ChainEvent, None]:
         match self.run.reached:
@@ -155,12 +165,13 @@ class Engine:
 
     async def _generate(self, writer: Writer, base: Thought) -> Generation:
         assert writer is not None
-        if not isinstance(writer, EditorModel) and (limit := self._ledger.exhausted()):
-            raise BudgetExceeded(limit)
+        if not isinstance(writer, EditorModel):
+            # A version that nobody can judge any more is not worth paying for.
+            self._ledger.require(1 + sum(asks_a_model(critic) for critic in self._parts.critics))
         with self._ledger.charged(), anyio.move_on_after(self._ledger.seconds_left):
             generation = await writer.generate_with_thought(base)
             self._ledger.charge(generation.usage)
-            return generation
+            return _checked(generation, writer.name)
         raise BudgetExceeded("seconds")
 
     def _draft(self, base: Thought, generation: Generation, author: str) -> Thought:
@@ -180,7 +191,11 @@ class Engine:
 
     async def _retrieve_for_critics(self) -> AsyncGenerator[ChainEvent, None]:
         yield self._doing("retrieve", "looking for documents for the critics")
-        documents = await retrieve(self._parts.retrievers, self._latest.text)
+        documents = None
+        with anyio.move_on_after(self._ledger.seconds_left):
+            documents = await retrieve(self._parts.retrievers, self._latest.text)
+        if documents is None:
+            raise BudgetExceeded("seconds")
         yield await self._append(
             Retrieved(thought_id=self._latest.id, documents=documents),
             "retrieve",
@@ -260,3 +275,13 @@ class Engine:
 
     def _unrecorded(self) -> Usage:
         return self._ledger.spent - self.run.usage
+
+
+def _checked(generation: Generation, model: str) -> Generation:
+    try:
+        check_text(generation.text, "the answer")
+    except ConfigurationError as error:
+        raise ModelProviderError(
+            f"{model}: {error.message}", "choose another model", code="malformed"
+        ) from error
+    return generation

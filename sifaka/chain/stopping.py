@@ -1,7 +1,7 @@
 """When a run has come to its end: rules over what is stored, so that a resume decides the same."""
 
 from sifaka.entries import StopReason
-from sifaka.models import CALLER
+from sifaka.models import AUTO, CALLER
 from sifaka.results import majority
 from sifaka.run import Run
 from sifaka.selection import EDITOR
@@ -20,8 +20,9 @@ def nothing_left_to_do(run: Run) -> bool:
     unheard = bool(feedback) and all(f.status == "abstained" for f in feedback)
     if unheard or majority(feedback) == "revise":
         return False
-    # A caller who asks to write, and says what, is not done before having written.
-    asked = run.config.model == CALLER and bool(run.prompt)
+    # A task in words that no critic weighs is not done before the caller has written for it.
+    judged = any(f.judges_task for f in feedback)
+    asked = bool(run.prompt) and not judged and run.config.model in {AUTO, CALLER}
     return not asked or _attempts(run) > 0
 
 

@@ -1,9 +1,18 @@
-"""What became of a version that the caller submitted."""
+"""Versions that the caller submits: whether they can be taken in, and what became of them."""
+
+import anyio
 
 from sifaka.chain.result import RunResult
+from sifaka.errors import ConfigurationError, StaleRevision
 from sifaka.models import CALLER
 from sifaka.run import Run
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.thought import Thought
+
+_SILENCE = 5.0
+"""Seconds without a new entry after which whoever worked on a run is taken for dead."""
+_LOOK_AGAIN = 0.05
+"""Seconds between two looks at a run that somebody else works on."""
 
 
 class Submission(RunResult):
@@ -17,8 +26,14 @@ class Submission(RunResult):
         """The outcome of one submitted version of a run."""
         decision = run.decisions.get(thought_id)
         if decision is None:
-            return cls(run=run, accepted=False, reason=run.error or "it was not compared yet")
+            return cls.pending(run)
         return cls(run=run, accepted=decision.accepted, reason=decision.reason)
+
+    @classmethod
+    def pending(cls, run: Run) -> "Submission":
+        """A submission that is taken in and not decided yet."""
+        reason = run.error or "it is still being judged; submit it again to hear the outcome"
+        return cls(run=run, accepted=False, reason=reason)
 
 
 def earlier_submission(run: Run, parent_id: str, text: str) -> Thought | None:
@@ -27,3 +42,33 @@ def earlier_submission(run: Run, parent_id: str, text: str) -> Thought | None:
         if (thought.author, thought.parent_id, thought.text) == (CALLER, parent_id, text):
             return thought
     return None
+
+
+def waiting_champion(run: Run, parent_id: str) -> Thought:
+    """The version that a submission against `parent_id` revises.
+
+    Raises:
+        ConfigurationError: The run does not wait for a revision.
+        StaleRevision: It waits for a revision of another version.
+    """
+    if run.status != "needs_revision":
+        raise ConfigurationError(
+            f"run {run.run_id!r} does not wait for a revision, it is {run.status}",
+            "submit again in a moment" if run.status == "running" else "start a new run",
+        )
+    champion = run.champion
+    assert champion is not None, "a run waits only after its first decision"
+    if parent_id != champion.id:
+        raise StaleRevision(parent_id, current_id=champion.id)
+    return champion
+
+
+async def settled(store: ThoughtStore, run: Run) -> Run:
+    """The run when nobody works on it any more: it has stopped, or fallen silent."""
+    version, silent = run.version, 0.0
+    while run.status == "running" and silent < _SILENCE:
+        await anyio.sleep(_LOOK_AGAIN)
+        run = await store.load(run.run_id)
+        silent = silent + _LOOK_AGAIN if run.version == version else 0.0
+        version = run.version
+    return run

@@ -22,6 +22,8 @@ CRITICS: Mapping[str, type[LintCritic | SelfRefineCritic | PromptCritic]] = Mapp
 )
 """Every built-in critic by its `type`."""
 
+_MOST = 20
+"""Critics of one chain: each that asks a model is a call for each version."""
 CriticSpec = str | Mapping[str, object] | Critic
 """A critic's name, its `{"type": ..., options}`, or the critic itself."""
 
@@ -32,7 +34,10 @@ def parse_critics(specs: Iterable[CriticSpec]) -> tuple[Critic, ...]:
     Raises:
         ConfigurationError: A spec is wrong; the message says which one, and what is allowed.
     """
-    return tuple(_parse(spec, f"critics[{n}]") for n, spec in enumerate(specs))
+    given = tuple(specs)
+    if len(given) > _MOST:
+        raise ConfigurationError(f"{len(given)} critics", f"ask {_MOST} or fewer")
+    return tuple(_parse(spec, f"critics[{n}]") for n, spec in enumerate(given))
 
 
 def with_judge(critic: Critic, judge: "MeteredModel | None") -> Critic:
@@ -54,10 +59,20 @@ def with_judge(critic: Critic, judge: "MeteredModel | None") -> Critic:
     return critic.model_copy(update={"model": provider_model(asked)})
 
 
+def asks_a_model(critic: Critic) -> bool:
+    """Whether an opinion of this critic takes a model call."""
+    return isinstance(critic, JudgingCritic)
+
+
 def _parse(spec: CriticSpec, place: str) -> Critic:
     if isinstance(spec, str):
         spec = {"type": spec}
     if not isinstance(spec, Mapping):
+        if not callable(getattr(spec, "critique", None)):
+            raise ConfigurationError(
+                f"{place}: {type(spec).__name__} is not a critic",
+                f"give a name ({', '.join(CRITICS)}), an object with a type, or a critic",
+            )
         return spec
     kind = spec.get("type")
     if not isinstance(kind, str) or kind not in CRITICS:
@@ -77,6 +92,7 @@ __all__ = [
     "LintCritic",
     "PromptCritic",
     "SelfRefineCritic",
+    "asks_a_model",
     "parse_critics",
     "with_judge",
 ]

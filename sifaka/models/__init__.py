@@ -9,7 +9,7 @@ from typing import Literal
 from sifaka.models.protocol import Generation, Model
 
 AUTO: Literal["auto"] = "auto"
-"""The configured provider; without one the editor, then the calling agent."""
+"""The editor, then the calling agent; a server puts its configured provider in its place."""
 CALLER: Literal["caller"] = "caller"
 """The calling agent: the run waits for what it submits."""
 

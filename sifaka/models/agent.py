@@ -80,6 +80,13 @@ class AgentModel:
             )
         except (AgentRunError, UserError) as error:
             raise translate(error, self.name) from error
+        if result.response.finish_reason == "length":
+            raise ModelProviderError(
+                f"{self.name}: the answer was cut off at the model's output limit",
+                "raise max_tokens in the model's settings, or shorten the text",
+                provider=self.name.partition(":")[0],
+                code="context_window",
+            )
         text = _as_text(result.output)
         if not text.strip():
             raise ModelProviderError(

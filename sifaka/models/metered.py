@@ -1,10 +1,11 @@
 """The one place every model call passes: reserved, bounded in time, retried, settled."""
 
+import logging
 import random
 from typing import TYPE_CHECKING
 
 import anyio
-from pydantic_ai.exceptions import AgentRunError, ModelTimeoutError
+from pydantic_ai.exceptions import AgentRunError, ModelTimeoutError, UserError
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 
@@ -16,6 +17,8 @@ from sifaka.results import Usage
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.settings import ModelSettings
+
+logger = logging.getLogger(__name__)
 
 ATTEMPTS = 3
 """Calls for one answer: the first and what follows a transient failure."""
@@ -75,12 +78,25 @@ class MeteredModel(WrapperModel):
         usage = Usage(model_calls=1, cost_usd=None)
         left = ledger.seconds_left
         try:
-            with anyio.move_on_after(min(self._call_timeout, left or self._call_timeout)):
+            with anyio.move_on_after(
+                self._call_timeout if left is None else min(self._call_timeout, left)
+            ):
                 response = await self.wrapped.request(
                     messages, model_settings, model_request_parameters
                 )
                 usage = usage_of(response)
                 return response
+        except (AgentRunError, UserError):
+            raise
+        # Adapters stumble over replies that are not what the protocol says, each in its own way.
+        except Exception as error:
+            logger.exception("%s: the adapter failed on a reply", self.model_id)
+            raise ModelProviderError(
+                f"{self.model_id}: the answer could not be read ({type(error).__name__})",
+                "try again or choose another model",
+                provider=self.model_id.partition(":")[0],
+                code="malformed",
+            ) from error
         finally:
             ledger.settle(usage)
         if ledger.seconds_left == 0.0:

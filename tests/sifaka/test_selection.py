@@ -106,9 +106,31 @@ def test_an_empty_text_never_wins() -> None:
     assert not compare(version("  "), version(required=(0.0,)), ORIGINAL).accepted
 
 
-def test_feedback_of_a_critic_that_abstained_counts_neither_way() -> None:
+def test_a_version_that_no_critic_could_judge_never_beats_one_that_was_judged() -> None:
     silent = version().add_critic_feedback(CriticFeedback.abstain("c", "timeout"))
-    accepted = version(verdict="accept")
-    rejected = version(verdict="revise")
-    assert not compare(silent, accepted, ORIGINAL).accepted
-    assert compare(silent, rejected, ORIGINAL).accepted
+    for verdict in ("accept", "revise"):
+        judged = version(verdict=verdict)
+        assert not compare(silent, judged, ORIGINAL).accepted
+        assert compare(judged, silent, ORIGINAL).accepted
+
+
+def test_a_critic_that_abstains_on_one_version_weighs_for_neither() -> None:
+    before = version(verdict="revise", severities=(1,)).add_critic_feedback(
+        CriticFeedback(
+            critic="flaky", verdict="revise", issues=(Issue.at("some text", 0, 4, "x", severity=5),)
+        )
+    )
+    after = version(verdict="revise", severities=(2,)).add_critic_feedback(
+        CriticFeedback.abstain("flaky", "error")
+    )
+    assert not compare(after, before, ORIGINAL).accepted, "its silence is no improvement"
+
+
+def test_a_critic_of_the_task_that_abstains_does_not_open_the_door_to_ties() -> None:
+    rewritten = version("friendly words", prompt="make it friendly").add_critic_feedback(
+        CriticFeedback.abstain("judge", "timeout")
+    )
+    champion = version(ORIGINAL.text, prompt="make it friendly").add_critic_feedback(
+        CriticFeedback.abstain("judge", "timeout")
+    )
+    assert not compare(rewritten, champion, ORIGINAL).accepted

@@ -275,7 +275,7 @@ async def test_the_fluent_way_is_the_same_engine_and_changes_no_chain() -> None:
         ({"validators": [{"type": "colour"}]}, "validators[0]"),
         ({"critics": ["nobody"]}, "unknown critic 'nobody'"),
         ({"model": "gpt-5"}, "unknown model 'gpt-5'"),
-        ({"max_iterations": -1}, "max_iterations is -1"),
+        ({"max_iterations": -1}, "max_iterations: should be at least 0, not -1"),
         ({"effort": "heroic"}, "unknown effort 'heroic'"),
     ],
 )
@@ -296,3 +296,8 @@ async def test_a_text_that_cannot_be_worked_on_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError):
         await chain(store=store).run(text=text)
     assert (await store.recent(limit=1)).runs == ()
+
+
+async def test_the_editor_cannot_write_from_nothing() -> None:
+    with pytest.raises(ConfigurationError, match="cannot write a text from a prompt"):
+        await Chain(model="editor").run("write something")

@@ -1,4 +1,5 @@
 import json
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -145,3 +146,10 @@ def test_any_text_gets_a_result_and_every_fix_passes(text: str) -> None:
             assert text[issue.start : issue.end].startswith(issue.quote)
         if issue.fix is not None:
             assert check_json(issue.fix, None).passed
+
+
+@pytest.mark.parametrize("opening", ["{", "['", '["a" ', '{"a" '])
+def test_a_hostile_text_is_given_up_in_time(opening: str) -> None:
+    began = time.thread_time()
+    assert not check_json(opening * (20_000 // len(opening)), None).passed
+    assert time.thread_time() - began < 5

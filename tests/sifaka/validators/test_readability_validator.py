@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,3 +106,10 @@ def test_any_text_gets_a_result_with_spans_that_hold(text: str) -> None:
 @given(st.text())
 def test_any_word_has_at_least_one_syllable(word: str) -> None:
     assert syllables(word) >= 1
+
+
+@pytest.mark.parametrize("piece", ["`", "a", "aA", "a. ", "e.g. ", "“"])
+def test_a_hostile_text_is_measured_in_time(piece: str) -> None:
+    began = time.thread_time()
+    check(piece * (100_000 // len(piece)))
+    assert time.thread_time() - began < 5

@@ -136,7 +136,7 @@ ALL: list[dict[str, object]] = [
     {"type": "length", "max_words": 100, "max_chars": 1000},
     {"type": "content", "required": ["budget"], "prohibited": ["leverage", "twice"]},
     {"type": "readability", "max_grade": 5},
-    {"type": "preserve", "names": True},
+    {"type": "preserve"},
     {"type": "regex", "must_match": [r"\bbudget\b"], "must_not_match": ["foo"]},
     {"type": "format", "format": "json", "name": "json"},
     {"type": "format", "format": "yaml", "name": "yaml"},
