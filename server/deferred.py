@@ -19,7 +19,8 @@ from mcp_types import (
 )
 from mcp_types import Tool as ListedTool
 
-from server.failures import resource_errors, tool_errors
+from server.failures import prompt_errors, resource_errors, tool_errors
+from server.stdio import serve_stdio
 
 
 class DeferredServer(MCPServer[Any]):
@@ -95,6 +96,10 @@ class DeferredServer(MCPServer[Any]):
         self.fill()
         return await super().list_prompts()
 
+    async def run_stdio_async(self) -> None:
+        """See `MCPServer`."""
+        await serve_stdio(self._lowlevel_server)
+
     async def get_prompt(
         self,
         name: str,
@@ -103,4 +108,5 @@ class DeferredServer(MCPServer[Any]):
     ) -> GetPromptResult | InputRequiredResult:
         """See `MCPServer`."""
         self.fill()
-        return await super().get_prompt(name, arguments, context)
+        with prompt_errors():
+            return await super().get_prompt(name, arguments, context)

@@ -10,6 +10,8 @@ from mcp.server.mcpserver.exceptions import (
     UnexpectedResourceError,
     UnexpectedToolError,
 )
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 from pydantic import ValidationError
 
 from sifaka.errors import SifakaError, ThoughtNotFound
@@ -45,6 +47,16 @@ def resource_errors() -> Generator[None]:
         if isinstance(cause, SifakaError):
             raise ResourceError(str(cause)) from cause
         raise
+
+
+@contextmanager
+def prompt_errors() -> Generator[None]:
+    """Within it, a prompt that is unknown or lacks an argument is the caller's mistake."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error).partition("\n")[0]
+        raise MCPError(code=INVALID_PARAMS, message=message) from error
 
 
 def _tags() -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The server over Streamable HTTP."""
 
+import socket
 import sys
 
 import uvicorn
@@ -21,7 +22,9 @@ def create_http_app(settings: Settings) -> Starlette:
     """The ASGI application: MCP at `/mcp`, liveness at `/healthz`.
 
     Stateless: any replica answers any request. Answers are event streams, so that a client that
-    leaves cancels its work.
+    disconnects cancels its work. A `notifications/cancelled` of the handshake era arrives as a
+    request of its own, which a stateless server cannot relate to another: there, cancel_run stops a
+    run, or leaving does.
     """
     server = SifakaServer(settings)
 
@@ -49,22 +52,22 @@ def serve_http(settings: Settings, host: str, port: int) -> None:
     Raises:
         ConfigurationError: The address cannot be listened on.
     """
+    try:
+        listener = socket.create_server((host, port), reuse_port=False)
+    except OSError as error:  # a name that does not resolve is one too
+        raise ConfigurationError(
+            f"cannot listen on {host}:{port}: {error.strerror}", "choose another --host or --port"
+        ) from error
     config = uvicorn.Config(
         create_http_app(settings),
-        host=host,
-        port=port,
         http="httptools",
         log_level=settings.log_level.lower(),
         log_config=None,
         timeout_graceful_shutdown=5,
     )
-    try:
-        listener = config.bind_socket()
-    except SystemExit as error:  # how uvicorn says that it could not bind
-        raise ConfigurationError(
-            f"cannot listen on {host}:{port}", "choose another --host or --port"
-        ) from error
-    listener.listen(config.backlog)  # whoever reads the line below may connect at once
-    bound = listener.getsockname()[1]
-    print(f"sifaka: listening on http://{host}:{bound}/mcp", file=sys.stderr, flush=True)
+    # Whoever reads this may connect at once: the socket listens already.
+    url = f"http://{host}:{listener.getsockname()[1]}/mcp"
+    print(f"sifaka: listening on {url}", file=sys.stderr, flush=True)
+    if host not in {"127.0.0.1", "localhost", "::1"}:
+        print("sifaka: anybody who reaches this address can use it", file=sys.stderr, flush=True)
     uvicorn.Server(config).run(sockets=[listener])

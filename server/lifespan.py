@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -33,7 +33,8 @@ class AppState:
     group: anyio.abc.TaskGroup
     build: Callable[[], object]
     """Builds what the server offers."""
-    _warmed: list[bool] = field(default_factory=list[bool])
+    warmed: anyio.Event
+    """Set when the warm-up has begun."""
 
     async def chain(self, *, model: str = "auto", **settings: Any) -> Chain:
         """A chain on this server's store; `auto` is the configured model, if there is one.
@@ -63,8 +64,8 @@ class AppState:
 
     def warm_up(self) -> None:
         """Load in the background, once, what the first call would otherwise wait for."""
-        if not self._warmed:
-            self._warmed.append(True)
+        if not self.warmed.is_set():
+            self.warmed.set()
             self.group.start_soon(anyio.to_thread.run_sync, _load, self)
 
 
@@ -90,6 +91,7 @@ class Lifespan:
                     jobs=Jobs(group),
                     group=group,
                     build=self._warm_up,
+                    warmed=anyio.Event(),
                 )
                 yield self.state
                 group.cancel_scope.cancel()

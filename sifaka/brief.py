@@ -63,7 +63,7 @@ def _instructions(run: Run, champion: Thought) -> str:
         "Write the next version of `text`: meet every failure, keep what already passes, weigh the "
         "issues."
         if champion.text
-        else f"Write the text: {run.prompt}"
+        else f"Write the text for this task: {run.prompt!r}."
     )
     how = (
         f"Submit it whole with submit_revision(run_id={run.run_id!r}, parent_id={champion.id!r}, "

@@ -120,9 +120,9 @@ def _decide(criterion: Criterion, candidate: Thought, champion: Thought) -> Deci
     new, old = criterion.measure(candidate, champion), criterion.measure(champion, candidate)
     if abs(new - old) <= _EPSILON:
         return None
-    relation = "less" if new < old else "more"
+    relation = "better" if new < old else "worse"
     return Decision(
         accepted=new < old,
-        reason=f"{relation} {criterion.what}: {new:.3g} against {old:.3g} in version "
-        f"{champion.iteration}",
+        reason=f"{relation} in {criterion.what}: {new:.3g}, version {champion.iteration} has "
+        f"{old:.3g}",
     )

@@ -120,7 +120,7 @@ class HitOut(BaseModel):
         return cls(
             run_id=hit.run_id,
             thought_id=hit.thought_id,
-            score=round(hit.score, 4),
+            score=float(f"{hit.score:.4g}"),
             snippet=hit.snippet,
             created_at=hit.created_at.isoformat(),
         )

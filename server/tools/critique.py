@@ -62,5 +62,7 @@ def tool() -> Tool:
         description="What is wrong with a text and where, as issues that quote it. Without a model "
         "configured: mechanical issues, plus a rubric for you to judge the rest by. Changes and "
         "stores nothing.",
-        annotations=ToolAnnotations(read_only_hint=True, open_world_hint=True),
+        annotations=ToolAnnotations(
+            read_only_hint=True, idempotent_hint=True, open_world_hint=True
+        ),
     )

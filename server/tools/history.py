@@ -14,6 +14,8 @@ from server.view.text import history
 from sifaka.errors import ConfigurationError
 from sifaka.storage.protocol import ThoughtStore
 
+_LONGEST_NUMBER = 9
+
 
 async def get_thought_history(
     ctx: ToolContext,
@@ -41,6 +43,8 @@ async def look_up(
     """A run's versions, the versions that match a query, or the recent runs."""
     if run_id and query:
         raise ConfigurationError("run_id and query exclude each other", "give one of them")
+    if query and cursor:
+        raise ConfigurationError("a search has one page", "raise the limit instead of a cursor")
     if run_id:
         return await timeline(store, run_id, limit, cursor, include_text=include_text)
     if query:
@@ -56,8 +60,10 @@ async def timeline(
     store: ThoughtStore, run_id: str, limit: int, cursor: str, *, include_text: bool
 ) -> HistoryOut:
     """A page of a run's versions, oldest first; the cursor is the number of the next one."""
-    if cursor and not cursor.isdecimal():
-        raise ConfigurationError(f"unknown cursor {cursor!r}", "pass next_cursor as it was given")
+    if cursor and not (cursor.isdecimal() and len(cursor) < _LONGEST_NUMBER):
+        raise ConfigurationError(
+            f"unknown cursor {cursor[:20]!r}", "pass next_cursor as it was given"
+        )
     run = await store.load(run_id)
     first = int(cursor or 0)
     page = run.thoughts[first : first + limit]

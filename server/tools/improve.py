@@ -28,7 +28,9 @@ async def improve_text(
     prompt: Annotated[
         OptionalText, Field(description="the task; alone, the text is written from it")
     ] = "",
-    validators: Annotated[list[ValidatorSpec], Field(description="what the text must pass")] = [],  # noqa: B006 - pydantic copies it
+    validators: Annotated[
+        list[ValidatorSpec] | None, Field(description="what the text must pass")
+    ] = None,
     critics: Annotated[
         list[str | dict[str, object]] | None,
         Field(description='names or {"type", options}: lint, self_refine, prompt {rubric}'),
@@ -46,7 +48,7 @@ async def improve_text(
     state = state_of(ctx)
     chain = await state.chain(
         model=model,
-        validators=validators,
+        validators=validators or (),
         critics=critics,
         effort=effort,
         max_iterations=max_iterations,

@@ -50,6 +50,6 @@ def tool() -> Tool:
             read_only_hint=False,
             destructive_hint=False,
             idempotent_hint=True,
-            open_world_hint=False,
+            open_world_hint=True,
         ),
     )

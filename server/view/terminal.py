@@ -60,13 +60,14 @@ def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
     for line in result.degraded:
         console.print(Text(f"degraded: {line}", style="yellow"))
     if result.brief:
-        console.print(Text(f"\n{result.brief.instructions}", style="cyan"))
+        waiting = "a writer is needed: submit the next version over MCP with submit_revision"
+        console.print(Text(f"\n{waiting}", style="cyan"))
     passed = "passing" if result.passed else "not passing"
     usage = result.usage
     console.print(
         Text(
             f"\n{result.status} ({result.stop_reason}), {passed}, "
-            f"{result.run.iterations} versions after the first, {usage.model_calls} model calls, "
+            f"versions: {result.run.iterations + 1}, model calls: {usage.model_calls}, "
             f"{usage.seconds:.2f} s",
             style="bold",
         )

@@ -6,7 +6,7 @@ from server.schemas.changes import HunkOut
 from server.schemas.history import HistoryOut, ThoughtOut
 from server.schemas.reviews import CritiqueTextOut
 from server.schemas.runs import BriefOut, ImproveOut, SubmitOut
-from server.schemas.verdicts import IssueOut, ValidationOut
+from server.schemas.verdicts import IssueOut, UsageOut, ValidationOut
 
 _MOST = 40
 """Lines of one kind; more would bury the rest. The structured part has them all."""
@@ -36,10 +36,10 @@ def improvement(out: ImproveOut) -> str:
     state = f"status: {out.status}" + (f" ({out.stop_reason})" if out.stop_reason else "")
     lines = [
         state,
-        f"passed: {_yes(out.passed)}   changed: {_yes(out.changed)}   versions after the first: "
-        f"{out.iterations}",
+        f"passed: {_yes(out.passed)}   changed: {_yes(out.changed)}   versions: "
+        f"{out.iterations + 1}",
         f"run_id: {out.run_id}   thought_id: {out.thought_id}   history: run://{out.run_id}",
-        f"usage: {out.usage.model_calls} model calls, {out.usage.seconds:g} s",
+        f"usage: {usage(out.usage)}",
         *_verdict_lines(out.validation_results),
         *_section("changes", _change_lines(out.diff)),
         *_section("issues left", _issue_lines(out.issues)),
@@ -69,7 +69,8 @@ def history(out: HistoryOut) -> str:
         lines += ["", *_thought_lines(thought)]
     for line in out.runs or []:
         lines.append(
-            f"{line.run_id}  {line.status}  passed: {_yes(line.passed)}  "
+            f"{line.run_id}  {line.status} ({line.stop_reason or 'at work'})  "
+            f"passed: {_yes(line.passed)}  versions: {line.iterations + 1}  "
             f"{line.updated_at}  {line.excerpt}"
         )
     if out.hits is not None:
@@ -82,6 +83,15 @@ def history(out: HistoryOut) -> str:
     return "\n".join(lines)
 
 
+def usage(spent: UsageOut) -> str:
+    """What was consumed, in one line."""
+    cost = "unknown" if spent.cost_usd is None else f"${spent.cost_usd:.4f}"
+    return (
+        f"{spent.model_calls} model calls, {spent.input_tokens} + {spent.output_tokens} tokens, "
+        f"cost {cost}, {spent.seconds:g} s"
+    )
+
+
 def _thought_lines(thought: ThoughtOut) -> Iterator[str]:
     fate = {True: "accepted", False: "turned down", None: "not compared"}[thought.accepted]
     yield f"version {thought.iteration} ({thought.thought_id}) by {thought.author}: {fate}"
@@ -90,6 +100,7 @@ def _thought_lines(thought: ThoughtOut) -> Iterator[str]:
     yield from (f"  {line}" for line in _verdict_lines(thought.validation_results))
     for said in thought.critic_feedback:
         yield f"  {said.critic}: {said.verdict or said.reason or 'no verdict'}"
+        yield from (f"    - {suggestion}" for suggestion in said.suggestions[:_MOST])
     yield from (f"  {line}" for line in _change_lines(thought.diff))
     if thought.text is not None:
         yield thought.text
@@ -98,7 +109,7 @@ def _thought_lines(thought: ThoughtOut) -> Iterator[str]:
 def _verdict_lines(results: Iterable[ValidationOut]) -> Iterator[str]:
     for result in results:
         mark = "pass" if result.passed else "FAIL" if result.required else "fail (advice)"
-        yield f"{mark}  {result.validator}: {result.message}"
+        yield f"{mark}  {result.validator}: {result.message} (score {result.score:.2f})"
         if result.passed:
             continue
         yield from (f"      {line}" for line in _issue_lines(result.issues))
@@ -110,7 +121,9 @@ def _issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
         place = f"[{issue.start}:{issue.end}] " if issue.start is not None else ""
         quote = f"{_short(issue.quote)!r}: " if issue.quote else ""
         fix = "" if issue.fix is None else f" -> {_short(issue.fix)!r}"
-        yield f"{place}{quote}{issue.message}{fix}"
+        support = f", reported by {issue.support}" if issue.support > 1 else ""
+        about = f"{issue.category}, severity {issue.severity}{support}"
+        yield f"{place}{quote}{issue.message}{fix} ({about})"
     if len(issues) > _MOST:
         yield f"... and {len(issues) - _MOST} more"
 

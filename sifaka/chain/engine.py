@@ -166,8 +166,9 @@ class Engine:
     async def _generate(self, writer: Writer, base: Thought) -> Generation:
         assert writer is not None
         if not isinstance(writer, EditorModel):
-            # A version that nobody can judge any more is not worth paying for.
-            self._ledger.require(1 + sum(asks_a_model(critic) for critic in self._parts.critics))
+            # A version that nobody can judge any more is not worth paying for, but for the first.
+            judges = sum(asks_a_model(critic) for critic in self._parts.critics)
+            self._ledger.require(1 + judges if base.text else 1)
         with self._ledger.charged(), anyio.move_on_after(self._ledger.seconds_left):
             generation = await writer.generate_with_thought(base)
             self._ledger.charge(generation.usage)

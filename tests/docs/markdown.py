@@ -13,6 +13,8 @@ DOCUMENTS = tuple(
         *sorted((ROOT / "docs").glob("*.md")),
     )
 )
+RUN = tuple(document for document in DOCUMENTS if document != "docs/benchmarks.md")
+"""The documents whose code is run; what the other one shows takes minutes."""
 _FENCE = re.compile(r"^```(\S*)[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")

@@ -7,9 +7,10 @@ from typing import Any
 
 import yaml
 
+from tests.packaging.makefile import make_targets
+
 ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
 
 
 def test_the_newest_release_in_the_changelog_is_the_version() -> None:
@@ -26,7 +27,7 @@ def test_the_commit_hooks_call_targets_that_exist() -> None:
     for hook in repository["hooks"]:
         program, target = hook["entry"].split()
         assert (program, hook["language"], hook["pass_filenames"]) == ("make", "system", False)
-        assert target in TARGETS
+        assert target in make_targets()
     assert {hook["id"] for hook in repository["hooks"]} == {"lint", "types", "test"}
 
 
@@ -38,4 +39,4 @@ def test_what_goes_into_the_source_distribution_exists() -> None:
 def test_continuous_integration_runs_targets_that_exist() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     (targets,) = re.findall(r"^make (.+)$", script, re.MULTILINE)
-    assert set(targets.split()) <= TARGETS
+    assert set(targets.split()) <= make_targets()

@@ -92,6 +92,18 @@ async def test_prompts_tell_which_tools_to_use(client: Client) -> None:
         assert expected in message.content.text
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("refine", {}), ("nobody", {}), ("review", {"text": "a", "x": "y"})]
+)
+async def test_a_wrong_prompt_is_the_callers_mistake(
+    client: Client, name: str, arguments: dict[str, str]
+) -> None:
+    with pytest.raises(MCPError) as error:
+        await client.get_prompt(name, arguments)
+    assert error.value.error.code == -32602
+    assert "\n" not in error.value.error.message
+
+
 async def test_ids_and_names_are_completed(client: Client) -> None:
     out = await improved(client)
     runs = await client.complete(

@@ -3,6 +3,8 @@ from typing import Any
 
 import anyio
 import pytest
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
 
 from sifaka import Budget, Chain, ChainEvent, Document, Thought
 from sifaka.entries import Critiqued, Decided, Drafted, Stopped, Validated
@@ -301,3 +303,66 @@ async def test_a_text_that_cannot_be_worked_on_is_refused(text: str) -> None:
 async def test_the_editor_cannot_write_from_nothing() -> None:
     with pytest.raises(ConfigurationError, match="cannot write a text from a prompt"):
         await Chain(model="editor").run("write something")
+
+
+async def test_a_version_is_not_paid_for_when_nobody_could_judge_it_any_more() -> None:
+    judge = FunctionModel(lambda messages, info: opinion("revise"))
+    writer = FunctionModel(lambda messages, info: ModelResponse(parts=[TextPart("x")]))
+    result = await Chain(
+        model=writer, critics=["self_refine"], judge_model=judge, budget=Budget(max_calls=2)
+    ).run(text="A good and complete text.")
+    assert (result.stop_reason, result.text) == ("budget_calls", "A good and complete text.")
+    assert result.usage.model_calls == 1
+
+
+async def test_a_task_in_words_is_not_done_by_an_editor_that_cannot_read_it() -> None:
+    result = await Chain().run("Translate it into German.", text="The cat sat on the mat.")
+    assert result.status == "needs_revision"
+
+
+async def test_a_bug_in_a_part_is_raised_and_its_run_does_not_look_alive() -> None:
+    store = MemoryStorage()
+
+    class Buggy:
+        name = "buggy"
+
+        async def generate_with_thought(self, thought: Thought) -> Generation:
+            raise ZeroDivisionError("secret detail")
+
+    with pytest.raises(ZeroDivisionError):
+        await chain(model=Buggy(), store=store).run(text="a b c d")
+    (summary,) = (await store.recent(limit=1)).runs
+    run = await store.load(summary.run_id)
+    assert (run.status, run.stop_reason) == ("failed", "error")
+    assert run.error == "the run broke off with ZeroDivisionError"
+
+
+@pytest.mark.parametrize("broken", ["a\0b", "a\ud800b", "x" * 1_000_001])
+async def test_an_answer_that_cannot_be_stored_is_a_malformed_answer(broken: str) -> None:
+    result = await chain(broken).run(text="a b c d")
+    assert (result.status, result.text) == ("failed", "a b c d")
+
+
+async def test_an_answer_that_was_cut_off_is_no_version() -> None:
+    cut_off = ModelResponse(parts=[TextPart("a b")], finish_reason="length")
+    result = await chain(model=FunctionModel(lambda messages, info: cut_off)).run(text="a b c d")
+    assert (result.status, result.text) == ("failed", "a b c d")
+    assert "cut off" in (result.error or "")
+
+
+async def test_a_run_with_retrievers_is_not_resumed_without_them() -> None:
+    retriever = ScriptedRetriever(documents=(Document(text="a fact"),))
+    run = await chain(model="editor", retrievers=[retriever]).start(text="a b c d")
+    with pytest.raises(ConfigurationError, match="not plain data"):
+        Chain.of_config(run.config, store=MemoryStorage())
+
+
+async def test_a_price_that_is_not_known_may_have_used_up_the_cost_budget() -> None:
+    priceless = Usage(model_calls=1, cost_usd=None)
+    lines = [Generation(text=text, usage=priceless) for text in ("a b c d e f", "a b c d e")]
+    result = await chain(*lines, budget=Budget(max_cost_usd=5)).run(text="a b c d e f g")
+    assert (result.stop_reason, result.usage.model_calls) == ("budget_cost", 1)
+
+
+def opinion(verdict: str) -> ModelResponse:
+    return ModelResponse(parts=[ToolCallPart("answer", {"verdict": verdict})])

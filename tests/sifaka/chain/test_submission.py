@@ -1,9 +1,11 @@
 import json
 from typing import Any
 
+import anyio
 import pytest
 
-from sifaka import Chain
+from sifaka import Chain, CriticFeedback, Thought
+from sifaka.chain import Submission
 from sifaka.errors import ConfigurationError, StaleRevision, ThoughtNotFound
 from sifaka.storage import MemoryStorage
 
@@ -129,3 +131,57 @@ async def test_unknown_runs_and_empty_revisions_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="empty"):
         await caller(store).submit(waiting.run_id, waiting.brief.parent_id, "  ")
     assert len((await store.load(waiting.run_id)).thoughts) == len(waiting.run.thoughts)
+
+
+class Gate:
+    """A critic that waits until it is let through."""
+
+    name = "gate"
+
+    def __init__(self) -> None:
+        self.reached = anyio.Event()
+        self.open = anyio.Event()
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        if thought.author == "caller":
+            self.reached.set()
+            await self.open.wait()
+        return CriticFeedback(critic=self.name, verdict="accept", judges_task=False)
+
+
+async def test_a_submission_survives_a_caller_that_leaves() -> None:
+    store, gate = MemoryStorage(), Gate()
+    chain = caller(store, critics=[gate])
+    waiting = await chain.run(text=LONG)
+    assert waiting.brief is not None
+    parent, good = waiting.brief.parent_id, "Your refund arrives on Friday."
+    async with anyio.create_task_group() as group:
+        group.start_soon(chain.submit, waiting.run_id, parent, good)
+        with anyio.fail_after(5):
+            await gate.reached.wait()
+        group.cancel_scope.cancel()
+    gate.open.set()
+    again = await chain.submit(waiting.run_id, parent, good)
+    assert (again.accepted, again.status) == (True, "done")
+    assert len(again.run.thoughts) == 2
+
+
+async def test_equal_submissions_at_the_same_time_are_one() -> None:
+    store = MemoryStorage()
+    waiting = await caller(store).run(text=LONG)
+    assert waiting.brief is not None
+    parent = waiting.brief.parent_id
+    outcomes: list[Submission] = []
+
+    async def submit() -> None:
+        outcomes.append(
+            await caller(store).submit(waiting.run_id, parent, "Your refund arrives on Friday.")
+        )
+
+    async with anyio.create_task_group() as group:
+        for _ in range(6):
+            group.start_soon(submit)
+    assert {(o.accepted, o.status, o.reason) for o in outcomes} == {
+        (True, "done", outcomes[0].reason)
+    }
+    assert len((await store.load(waiting.run_id)).thoughts) == 2

@@ -1,0 +1,85 @@
+"""The server over stdio, with an answer to every line that comes in."""
+
+import json
+from typing import Any, Self, cast
+
+import anyio
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared.message import SessionMessage
+from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
+
+_ADVICE = "not a JSON-RPC message in valid UTF-8 JSON: check for broken characters"
+
+
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve until the client closes our input.
+
+    A line that is no valid message, such as one with half of a surrogate pair in a text, is
+    answered with an error. Without an answer its sender would wait for ever.
+    """
+    async with stdio_server() as (incoming, outgoing):
+        lines = _AnsweredLines(incoming, outgoing)
+        await server.run(cast("Any", lines), outgoing, server.create_initialization_options())
+
+
+class _AnsweredLines:
+    """The messages of a stream; what is none is answered here and goes no further."""
+
+    def __init__(
+        self,
+        incoming: ReadStream[SessionMessage | Exception],
+        outgoing: WriteStream[SessionMessage],
+    ) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+
+    @property
+    def last_context(self) -> object:
+        """The context the last message was sent in."""
+        return getattr(self._incoming, "last_context", None)
+
+    async def receive(self) -> SessionMessage:
+        while isinstance(item := await self._incoming.receive(), Exception):
+            await self._outgoing.send(SessionMessage(refusal(item)))
+        return item
+
+    async def aclose(self) -> None:
+        await self._incoming.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+def refusal(error: Exception) -> JSONRPCError:
+    """The answer to a line that could not be read, under the line's id if it has one."""
+    return JSONRPCError(
+        jsonrpc="2.0", id=_id_of(error), error=ErrorData(code=PARSE_ERROR, message=_ADVICE)
+    )
+
+
+def _id_of(error: Exception) -> str | int | None:
+    if not isinstance(error, ValidationError):
+        return None
+    line = error.errors(include_url=False)[0].get("input")
+    try:
+        # Python's parser takes what the strict one refused.
+        message = json.loads(line) if isinstance(line, str) else line
+    except ValueError:
+        return None
+    found = cast("dict[str, Any]", message).get("id") if isinstance(message, dict) else None
+    return found if isinstance(found, str | int) else None

@@ -1,0 +1,108 @@
+"""What the documents list, compared with what the program has."""
+
+from typing import get_args
+
+import pytest
+
+from server.cli import COMMANDS, run
+from server.settings import TOOLSETS, LogLevel, Settings
+from sifaka.chain.writers import writers_for
+from sifaka.entries import Entry, RunStatus, StopReason
+from sifaka.models.metered import ATTEMPTS, CALL_TIMEOUT, LONGEST_WAIT
+from sifaka.presets import ITERATIONS
+from sifaka.selection import CRITERIA
+from sifaka.storage import FORMS, SCHEMES
+from sifaka.storage.sqlite_file import BUSY_SECONDS
+from sifaka.texts import MAX_TEXT
+from tests.docs.markdown import code, read, section, table
+
+
+def test_the_criteria_of_selection_are_told_in_their_order() -> None:
+    lines = section("docs/chain.md", "Which version wins").splitlines()
+    told = [line.partition(". ")[2] for line in lines if line[:1].isdigit()]
+    assert told == [criterion.what for criterion in CRITERIA]
+
+
+def test_every_stop_reason_is_told() -> None:
+    rows = table(section("docs/chain.md", "When it stops"))
+    reasons = rows[: [code(row[0])[0] for row in rows].index("failed") + 1]
+    assert {code(row[1])[0] for row in reasons} == set(get_args(StopReason))
+    assert {code(row[0])[0] for row in reasons} == set(get_args(RunStatus)) - {"running"}
+
+
+def test_every_effort_is_told() -> None:
+    text = section("docs/chain.md", "When it stops")
+    efforts = table(text[text.index("| Effort") :])
+    assert {code(name)[0]: int(count) for name, count in efforts} == ITERATIONS
+
+
+def test_every_kind_of_model_is_told() -> None:
+    rows = table(section("docs/chain.md", "Who writes"))
+    kinds = [code(row[0])[0] for row in rows]
+    assert kinds == ["auto", "editor", "caller", "provider:name"]
+    for kind in kinds[:3]:
+        assert writers_for(kind, ())
+
+
+def test_the_numbers_about_failing_providers_are_those_of_the_code() -> None:
+    text = section("docs/chain.md", "When a provider fails")
+    assert f"at most {ATTEMPTS} times" in text
+    assert f"up to {LONGEST_WAIT:g} seconds" in text
+    assert f"after {CALL_TIMEOUT:g} seconds" in text
+    assert f"up to {BUSY_SECONDS:g} seconds" in section("docs/storage.md", "Several processes")
+    assert f"{MAX_TEXT:,} characters" in section("docs/tools.md", "Tools")
+
+
+def test_every_store_is_told_by_its_url() -> None:
+    urls = [code(row[0])[0] for row in table(section("docs/storage.md", "Storage"))]
+    assert set(urls) == set(FORMS.split(" | "))
+    assert {url.partition(":")[0] for url in urls} == set(SCHEMES)
+
+
+def test_every_kind_of_entry_is_told() -> None:
+    rows = table(section("docs/storage.md", "What is stored"))
+    kinds = [model.model_fields["kind"].default for model in get_args(get_args(Entry)[0])]
+    assert [code(row[0])[0] for row in rows] == kinds
+
+
+def test_every_setting_is_told_with_its_default() -> None:
+    rows = table(section("README.md", "Settings"))
+    told = {code(row[0])[0]: code(row[1]) for row in rows}
+    assert set(told) == {f"SIFAKA_{name.upper()}" for name in Settings.model_fields}
+    lists = {"toolsets", "allowed_hosts"}
+    for name, field in Settings.model_fields.items():
+        default = ",".join(field.default) if name in lists else field.default
+        fixed = [default] if isinstance(default, str) and default else []
+        assert told[f"SIFAKA_{name.upper()}"] == fixed, name
+    meanings = {code(row[0])[0]: row[2] for row in rows}
+    assert set(code(meanings["SIFAKA_TOOLSETS"])) == set(TOOLSETS)
+    assert set(code(meanings["SIFAKA_LOG_LEVEL"])) == set(get_args(LogLevel))
+
+
+def test_every_command_is_named_in_the_readme() -> None:
+    text = section("README.md", "From a shell")
+    assert all(f"sifaka {name}" in text or f"`{name}`" in text for name in COMMANDS)
+
+
+def test_the_exit_codes_are_those_of_the_table(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = section("README.md", "From a shell")
+    codes = [int(row[0]) for row in table(text[text.index("| Exit code") :])]
+    monkeypatch.setenv("SIFAKA_HOME", str(tmp_path))
+    validate = ["validate", "examples/announcement.md", "--max-words"]
+    real = [
+        run([*validate, "1000"]),
+        run([*validate, "10"]),
+        run([*validate, "10", "--min-words", "20"]),
+    ]
+    assert real == codes
+    assert run(["history", "run_nobody_has"]) == codes[2]
+    assert "min_words" in capsys.readouterr().err
+
+
+def test_the_readme_is_short_and_runs_something_early() -> None:
+    lines = read("README.md").splitlines()
+    assert len(lines) < 200
+    assert "make demo" in lines[:15]
+    assert "![" not in read("README.md"), "no badges"

@@ -1,0 +1,156 @@
+"""`docs/tools.md` against the live server: it leaves nothing out and invents nothing."""
+
+import json
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from mcp import Client
+from mcp_types import TextContent, Tool
+
+from server.app import SifakaServer
+from server.settings import TOOLSETS, Settings
+from sifaka.critics import CRITICS
+from sifaka.validators import VALIDATORS
+from tests.docs.markdown import code, section, table
+
+pytestmark = pytest.mark.anyio
+
+DOCUMENT = "docs/tools.md"
+SHAPES = {
+    "verdict": "ValidationOut",
+    "issue": "IssueOut",
+    "change": "HunkOut",
+    "usage": "UsageOut",
+    "brief": "BriefOut",
+    "critique": "CritiqueOut",
+    "run": "RunOut",
+    "version": "ThoughtOut",
+    "line": "RunLine",
+    "hit": "HitOut",
+}
+"""What the document calls the shapes, and what the schemas do."""
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncGenerator[Client]:
+    async with Client(SifakaServer(Settings(home=tmp_path))) as client:
+        yield client
+
+
+async def tools(client: Client) -> dict[str, Tool]:
+    return {tool.name: tool for tool in (await client.list_tools()).tools}
+
+
+def rows(heading: str, first: str) -> dict[str, list[str]]:
+    """The rows of the table under a heading whose first column is called so, by their name."""
+    text = section(DOCUMENT, heading)
+    found = table(text[text.index(f"| {first} ") :])
+    return {code(row[0])[0]: row[1:] for row in found}
+
+
+async def test_every_tool_is_listed_with_its_annotations(client: Client) -> None:
+    live = await tools(client)
+    told = {code(row[0])[0]: row[1:] for row in table(section(DOCUMENT, "Tools"))}
+    assert list(told) == list(live) == list(TOOLSETS["refine"])
+    for name, tool in live.items():
+        hints = tool.annotations
+        assert hints is not None
+        answers = (hints.read_only_hint, hints.idempotent_hint, hints.open_world_hint)
+        assert told[name] == ["yes" if answer else "no" for answer in answers], name
+
+
+async def test_every_argument_is_told_with_its_default(client: Client) -> None:
+    for name, tool in (await tools(client)).items():
+        schema = tool.input_schema
+        told = rows(name, "Argument")
+        assert list(told) == [*schema["properties"]], name
+        for argument, (default, _) in told.items():
+            assert default == _default(schema, argument), f"{name}.{argument}"
+
+
+async def test_every_field_of_an_answer_is_told(client: Client) -> None:
+    live = await tools(client)
+    same_as_improve = set(rows("improve_text", "Result"))
+    for name, tool in live.items():
+        assert tool.output_schema is not None
+        told: set[str] = set() if name == "cancel_run" else set(rows(name, "Result"))
+        if name in {"submit_revision", "cancel_run"}:
+            told |= same_as_improve
+        assert told == set(tool.output_schema["properties"]), name
+
+
+async def test_every_shape_in_an_answer_is_told(client: Client) -> None:
+    shapes: dict[str, Any] = {}
+    for tool in (await tools(client)).values():
+        shapes |= (tool.output_schema or {}).get("$defs", {})
+    for heading, definition in SHAPES.items():
+        assert list(rows(heading, "Field")) == [*shapes[definition]["properties"]], heading
+    assert set(shapes) - set(SHAPES.values()) == {"FailureOut"}, "told in the brief's failures"
+    (failures,) = rows("brief", "Field")["failures"]
+    assert all(field in failures for field in shapes["FailureOut"]["properties"])
+
+
+async def test_every_validator_is_told_with_its_options(client: Client) -> None:
+    schema = (await tools(client))["validate_text"].input_schema
+    listed = {each["type"]["const"]: each for each in _specs(schema)}
+    told = rows("Validators", "Type")
+    assert list(told) == list(VALIDATORS) == list(listed)
+    for kind, (options, _) in told.items():
+        common = {"type", "name"} if kind == "content" else {"type", "name", "required"}
+        assert set(code(options)) == set(listed[kind]) - common, kind
+
+
+def test_every_critic_is_told_with_its_options() -> None:
+    told = rows("Critics", "Type")
+    assert list(told) == list(CRITICS)
+    for kind, (options, _) in told.items():
+        assert set(code(options)) == set(CRITICS[kind].model_fields) - {"type"}, kind
+
+
+async def test_every_error_is_answered_as_told(client: Client) -> None:
+    for call, expected in table(section(DOCUMENT, "Errors")):
+        tool, _, arguments = code(call)[0].partition(" ")
+        result = await client.call_tool(tool, json.loads(arguments))
+        assert result.is_error, call
+        (content,) = result.content
+        assert isinstance(content, TextContent)
+        assert code(expected)[0] in content.text, call
+        assert "\n" not in content.text, call
+    recent = await client.call_tool("get_thought_history", {})
+    assert recent.structured_content is not None
+    assert recent.structured_content["runs"] == [], "an error stores nothing"
+
+
+async def test_every_resource_and_prompt_is_told(client: Client) -> None:
+    addresses = {str(found.uri) for found in (await client.list_resources()).resources}
+    templates = (await client.list_resource_templates()).resource_templates
+    addresses |= {found.uri_template for found in templates}
+    assert set(rows("Resources and prompts", "Address")) == addresses
+    prompts = (await client.list_prompts()).prompts
+    told = rows("Resources and prompts", "Prompt")
+    assert {name: code(arguments) for name, (arguments, _) in told.items()} == {
+        prompt.name: [argument.name for argument in prompt.arguments or []] for prompt in prompts
+    }
+
+
+def _default(schema: dict[str, Any], argument: str) -> str:
+    if argument in schema.get("required", []):
+        return "required"
+    field = schema["properties"][argument]
+    return f"`{json.dumps(field['default'])}`" if "default" in field else ""
+
+
+def _specs(schema: object) -> Iterator[dict[str, Any]]:
+    """The properties of every object inside a schema that has a constant `type`."""
+    if isinstance(schema, dict):
+        inner = cast("dict[str, Any]", schema)
+        properties = inner.get("properties", {})
+        if "const" in properties.get("type", {}):
+            yield properties
+        for value in inner.values():
+            yield from _specs(value)
+    elif isinstance(schema, list):
+        for value in cast("list[object]", schema):
+            yield from _specs(value)

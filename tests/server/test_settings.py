@@ -1,0 +1,88 @@
+"""Settings: what is allowed, and what is said about the rest."""
+
+from pathlib import Path
+
+import pytest
+
+from server.settings import Settings, ignored, load_settings
+from sifaka.errors import ConfigurationError
+
+WRONG = [
+    ("STORE", "foo", "allowed: memory:"),
+    ("STORE", "mysql://localhost", "allowed: memory:"),
+    ("STORE", "sqlite:///~/x.db", "sqlite:////absolute/path.db"),
+    ("MODEL", "foo", "should be auto, editor, caller, or provider:name"),
+    ("MODEL", "openai:", "provider:name"),
+    ("MODEL", "openai:gpt 5", "provider:name"),
+    ("JUDGE_MODEL", "zzz", "should be provider:name"),
+    ("JUDGE_MODEL", "editor", "should be provider:name"),
+    ("TENANT", "a b", "should be 1 to 64 letters, digits or characters of _ . @ -"),
+    ("TENANT", "a\n", "should be 1 to 64"),
+    ("TENANT", "x" * 65, "should be 1 to 64"),
+    ("ALLOWED_HOSTS", "///", "should be host, host:port or host:*"),
+    ("ALLOWED_HOSTS", "good.example,https://x.example", "'https://x.example' should be host"),
+    ("ALLOWED_HOSTS", "x.example:99999", "should be host"),
+    ("TOOLSETS", "cooking", "unknown toolset 'cooking'"),
+    ("LOG_LEVEL", "LOUD", "DEBUG"),
+    ("AUTH_TOKENS_FILE", "tokens", "cannot check tokens"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "allowed"), WRONG)
+def test_a_wrong_value_is_one_line_that_names_it_once_and_says_what_is_allowed(
+    name: str, value: str, allowed: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings({f"SIFAKA_{name}": value})
+    said = str(caught.value)
+    assert said.startswith(f"SIFAKA_{name}")
+    assert allowed in said
+    assert "\n" not in said
+    assert f"{name.lower()}:" not in said, "named by its variable, not by the field as well"
+    assert "pattern" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("store", "memory:"),
+        ("store", "sqlite:///runs.db"),
+        ("model", "caller"),
+        ("model", "openai:gpt-5"),
+        ("model", "ollama:llama3:8b"),
+        ("judge_model", "openai-chat:stub"),
+        ("tenant", "jo.doe@example-1_2"),
+        ("allowed_hosts", ("localhost", "a-b.example:*", "10.0.0.1:8000", "[::1]:*", "x.example.")),
+    ],
+)
+def test_what_is_allowed_is_taken_as_it_is(name: str, value: object) -> None:
+    assert getattr(Settings.model_validate({name: value}), name) == value
+
+
+def test_looking_at_a_store_touches_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    load_settings({"SIFAKA_STORE": "sqlite:///runs.db", "SIFAKA_HOME": str(tmp_path / "home")})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_password_in_a_wrong_store_is_not_shown() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings({"SIFAKA_STORE": "redis://me:secret@host/0"})
+    assert "secret" not in str(caught.value)
+
+
+def test_a_flag_and_a_file_are_named_as_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"^--store='foo': "):
+        load_settings({"SIFAKA_STORE": "memory:"}, {"store": "foo"})
+    file = tmp_path / "sifaka.toml"
+    file.write_text('judge_model = "zzz"\n')
+    with pytest.raises(ConfigurationError, match=r"sifaka\.toml: judge_model='zzz': should be"):
+        load_settings({}, folder=tmp_path)
+
+
+def test_what_this_version_does_without_is_said() -> None:
+    lines = ignored({"SIFAKA_FALLBACK_MODELS": "a:b", "SIFAKA_EMBEDDING_MODEL": "", "HOME": "/"})
+    assert len(lines) == 1
+    assert lines[0].startswith("SIFAKA_FALLBACK_MODELS ")
