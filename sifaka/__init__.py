@@ -2,19 +2,40 @@
 
 from sifaka.budget import Budget
 from sifaka.chain import Chain, RunResult, create_pydantic_chain
+from sifaka.critics import LintCritic, PromptCritic, SelfRefineCritic
 from sifaka.events import ChainEvent
 from sifaka.improve import improve, improve_sync
 from sifaka.results import CriticFeedback, Issue, ValidationResult
+from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.thought import Document, Thought, ThoughtReference, ToolCall
+from sifaka.validators import (
+    ContentValidator,
+    FormatValidator,
+    LengthValidator,
+    PreserveValidator,
+    ReadabilityValidator,
+    RegexValidator,
+)
 
 __all__ = [
     "Budget",
     "Chain",
     "ChainEvent",
+    "ContentValidator",
     "CriticFeedback",
     "Document",
+    "FormatValidator",
     "Issue",
+    "LengthValidator",
+    "LintCritic",
+    "MemoryStorage",
+    "PreserveValidator",
+    "PromptCritic",
+    "ReadabilityValidator",
+    "RegexValidator",
     "RunResult",
+    "SQLiteStorage",
+    "SelfRefineCritic",
     "Thought",
     "ThoughtReference",
     "ToolCall",

@@ -15,20 +15,15 @@ from sifaka.chain.engine import Engine
 from sifaka.chain.parts import Parts
 from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
-from sifaka.chain.submission import (
-    Submission,
-    earlier_submission,
-    settled,
-    waiting_champion,
-)
+from sifaka.chain.submission import Submission, take_in
 from sifaka.chain.writers import asks_a_provider, judge_for, model_name, writers_for
 from sifaka.critics import CriticSpec, parse_critics, with_judge
 from sifaka.critique import run_critics
 from sifaka.entries import ChainConfig, Drafted, Started
-from sifaka.errors import ConfigurationError, StorageError, VersionConflict
+from sifaka.errors import ConfigurationError, StorageError
 from sifaka.events import ChainEvent
 from sifaka.explain import explain
-from sifaka.models import AUTO, CALLER
+from sifaka.models import AUTO
 from sifaka.presets import Effort, iterations
 from sifaka.results import Usage
 from sifaka.retrieval import first_version
@@ -221,35 +216,13 @@ class Chain:
         """
         if not check_text(text).strip():
             raise ConfigurationError("the revision is empty", "submit the complete text")
-        engine, draft = await self._take_in(run_id, parent_id, text)
-        if engine is not None:
+        run, draft = await take_in(self.store, await self._own(run_id), parent_id, text)
+        if draft.id not in run.decisions:
             # A caller that leaves meanwhile may come back: what it submitted stays open.
-            async with aclosing(engine.drive()) as events:
-                async for event in events:
-                    if listen is not None:
-                        await listen(event)
-        return Submission.of(await self.store.load(run_id), draft.id)
-
-    async def _take_in(
-        self, run_id: str, parent_id: str, text: str
-    ) -> tuple[Engine | None, Thought]:
-        """The stored draft of a submission, and who has to work on it, unless that is done."""
-        while True:
-            run = await settled(self.store, await self._own(run_id))
-            if earlier := earlier_submission(run, parent_id, text):
-                undecided = earlier.id not in run.decisions
-                return Engine(self._parts(), run.reopened()) if undecided else None, earlier
-            champion = waiting_champion(run, parent_id)
-            draft = champion.next_iteration(iteration=len(run.thoughts)).with_text(
-                text, author=CALLER, history=()
-            )
-            entry = Drafted(thought=draft)
-            after = run.apply(entry)
-            try:
-                await self.store.append(after, [entry], expected_version=run.version)
-            except VersionConflict:
-                continue  # somebody else submitted at the same moment; see what has become of it
-            return Engine(self._parts(), after), draft
+            engine = Engine(self._parts(), run.reopened())
+            await _listened(engine.drive(), listen)
+            run = engine.run
+        return Submission.of(run, draft.id)
 
     async def cancel(self, run_id: str) -> RunResult:
         """Stop a run, wherever it is worked on, and keep its best version.
@@ -287,10 +260,7 @@ class Chain:
         return Engine(parts, run)
 
     async def _work(self, engine: Engine, listen: Listener | None) -> RunResult:
-        async with aclosing(self._recorded(engine)) as events:
-            async for event in events:
-                if listen is not None:
-                    await listen(event)
+        await _listened(self._recorded(engine), listen)
         return RunResult(run=engine.run)
 
     async def _recorded(self, engine: Engine) -> AsyncGenerator[ChainEvent]:
@@ -345,3 +315,10 @@ class Chain:
             "deps": self.deps,
         }
         return type(self)(**{**settings, **changes})
+
+
+async def _listened(events: AsyncGenerator[ChainEvent, None], listen: Listener | None) -> None:
+    async with aclosing(events):
+        async for event in events:
+            if listen is not None:
+                await listen(event)

@@ -3,7 +3,8 @@
 import anyio
 
 from sifaka.chain.result import RunResult
-from sifaka.errors import ConfigurationError, StaleRevision
+from sifaka.entries import Drafted
+from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
 from sifaka.models import CALLER
 from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
@@ -36,7 +37,39 @@ class Submission(RunResult):
         return cls(run=run, accepted=False, reason=reason)
 
 
-def earlier_submission(run: Run, parent_id: str, text: str) -> Thought | None:
+async def take_in(store: ThoughtStore, run: Run, parent_id: str, text: str) -> tuple[Run, Thought]:
+    """Store a submission as the next version of a run that waits for it.
+
+    A submission that is stored already, by the same caller or by another at the same moment, is not
+    stored again.
+
+    Returns:
+        The run, and the version that was submitted; it is still to be judged unless the run holds a
+        decision on it.
+
+    Raises:
+        ConfigurationError: The run does not wait for a revision.
+        StaleRevision: It waits for a revision of another version.
+    """
+    while True:
+        run = await _settled(store, run)
+        if earlier := _earlier_submission(run, parent_id, text):
+            return run, earlier
+        champion = _waiting_champion(run, parent_id)
+        draft = champion.next_iteration(iteration=len(run.thoughts)).with_text(
+            text, author=CALLER, history=()
+        )
+        entry = Drafted(thought=draft)
+        after = run.apply(entry)
+        try:
+            await store.append(after, [entry], expected_version=run.version)
+        except VersionConflict:
+            run = await store.load(run.run_id)  # somebody else submitted at the same moment
+            continue
+        return after, draft
+
+
+def _earlier_submission(run: Run, parent_id: str, text: str) -> Thought | None:
     """The version of this text that the caller submitted against this parent before, if any."""
     for thought in run.thoughts:
         if (thought.author, thought.parent_id, thought.text) == (CALLER, parent_id, text):
@@ -44,7 +77,7 @@ def earlier_submission(run: Run, parent_id: str, text: str) -> Thought | None:
     return None
 
 
-def waiting_champion(run: Run, parent_id: str) -> Thought:
+def _waiting_champion(run: Run, parent_id: str) -> Thought:
     """The version that a submission against `parent_id` revises.
 
     Raises:
@@ -63,7 +96,7 @@ def waiting_champion(run: Run, parent_id: str) -> Thought:
     return champion
 
 
-async def settled(store: ThoughtStore, run: Run) -> Run:
+async def _settled(store: ThoughtStore, run: Run) -> Run:
     """The run when nobody works on it any more: it has stopped, or fallen silent."""
     version, silent = run.version, 0.0
     while run.status == "running" and silent < _SILENCE:
