@@ -21,7 +21,7 @@ demo: $(READY)
 	@$(BIN)/python -m server.cli improve examples/announcement.md --max-words 300 --forbid "world-class=reliable" || test $$? -eq 1
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .
