@@ -1,5 +1,7 @@
 """Settings: flags over environment over `sifaka.toml`, read once."""
 
+import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +13,9 @@ from pydantic import Field, ValidationError, field_validator
 from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
 from sifaka.immutable import Frozen
+from sifaka.models import AUTO, CALLER
+from sifaka.selection import EDITOR
+from sifaka.storage import open_store
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 TOOLSETS: Mapping[str, tuple[str, ...]] = {
@@ -27,6 +32,17 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
 """The names of the tools in each toolset."""
 
 
+MAX_PORT = 65_535
+_TOKENS = "SIFAKA_AUTH_TOKENS_FILE"
+_IGNORED = ("SIFAKA_FALLBACK_MODELS", "SIFAKA_EMBEDDING_MODEL")
+_NO_PROVIDER = (AUTO, EDITOR, CALLER)
+_PROVIDER = re.compile(r"[^\s:]+:\S+")
+_HOST = re.compile(
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])"
+    r"(?::(?:\*|(?P<port>[0-9]{1,5})))?"
+)
+
+
 class Settings(Frozen):
     """What the process was told. Each field is `SIFAKA_<NAME>` in the environment."""
 
@@ -34,11 +50,52 @@ class Settings(Frozen):
     judge_model: str | None = None
     store: str = "sqlite:"
     home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("sifaka", False)))
-    tenant: str = Field(default="default", min_length=1, max_length=64, pattern=r"^[\w.@-]+$")
+    tenant: str = "default"
     toolsets: tuple[str, ...] = ("refine",)
     allowed_hosts: tuple[str, ...] = ()
     """Host headers the HTTP server answers to besides the loopback ones; `*` for any port."""
     log_level: LogLevel = "WARNING"
+
+    @field_validator("model")
+    @classmethod
+    def _names_a_writer(cls, value: str) -> str:
+        if value not in _NO_PROVIDER and not _PROVIDER.fullmatch(value):
+            raise ValueError(
+                f"should be {', '.join(_NO_PROVIDER)}, or provider:name such as openai:gpt-5"
+            )
+        return value
+
+    @field_validator("judge_model")
+    @classmethod
+    def _names_a_provider(cls, value: str | None) -> str | None:
+        if value is not None and not _PROVIDER.fullmatch(value):
+            raise ValueError("should be provider:name such as openai:gpt-5")
+        return value
+
+    @field_validator("store")
+    @classmethod
+    def _can_be_opened(cls, value: str) -> str:
+        try:
+            open_store(value, home=Path(os.sep))  # looks at the form only
+        except ConfigurationError as error:
+            raise ValueError(error.suggestion or error.message) from error
+        return value
+
+    @field_validator("tenant")
+    @classmethod
+    def _is_a_name(cls, value: str) -> str:
+        if not re.fullmatch(r"[\w.@-]{1,64}", value):
+            raise ValueError("should be 1 to 64 letters, digits or characters of _ . @ -")
+        return value
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _are_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for host in value:
+            found = _HOST.fullmatch(host)
+            if not found or int(found["port"] or 0) > MAX_PORT:
+                raise ValueError(f"{host!r} should be host, host:port or host:*")
+        return value
 
     @field_validator("toolsets", "allowed_hosts", mode="before")
     @classmethod
@@ -85,6 +142,12 @@ def load_settings(
         ConfigurationError: A value is wrong: names the flag, variable or file, the value and what
             is allowed.
     """
+    if environ.get(_TOKENS):
+        # Silently serving without the authentication somebody asked for would be worse.
+        raise ConfigurationError(
+            f"{_TOKENS} is set, and this version cannot check tokens",
+            "unset it, and expose the server only behind a proxy that authenticates",
+        )
     names = {name: f"SIFAKA_{name.upper()}" for name in Settings.model_fields}
     in_file, path = _file(folder)
     in_environ = {name: environ[v] for name, v in names.items() if environ.get(v)}
@@ -100,7 +163,22 @@ def load_settings(
             where = names[name]
         else:
             where = f"{path}: {name}"
-        raise ConfigurationError(f"{where}={merged.get(name)!r}: {explain(error)}") from error
+        reason = explain(error).removeprefix(f"{name}: ")
+        raise ConfigurationError(f"{where}={_shown(merged.get(name))}: {reason}") from error
+
+
+def ignored(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """A line for each variable that is set and that this version does without."""
+    return tuple(
+        f"{name} is set and has no effect: this version does not support it"
+        for name in _IGNORED
+        if environ.get(name)
+    )
+
+
+def _shown(value: object) -> str:
+    # The URL of a store may carry a password.
+    return re.sub(r"//[^/]*@", "//***@", repr(value))
 
 
 def _file(folder: Path | None) -> tuple[dict[str, Any], Path | None]:

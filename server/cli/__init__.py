@@ -11,8 +11,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NoReturn
 
-from server.settings import Settings, load_settings
+from server.cli.output import prepare_streams, printing
+from server.cli.signals import INTERRUPTED, TERMINATED, Terminated
+from server.settings import Settings, ignored, load_settings
 from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound
+
+logger = logging.getLogger(__name__)
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -46,27 +50,57 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command.
 
     Returns:
-        The exit code: 0 done and passing, 1 done but not passing, 2 usage or configuration.
+        The exit code: 0 done and passing, 1 done but not passing, 2 usage or configuration, and
+        128 and the signal's number when a signal ended it.
+
+    Raises:
+        SystemExit: The arguments are wrong or ask for help; it carries the code.
     """
-    options = _parser(arguments).parse_args(arguments)
+    prepare_streams()
     try:
-        settings = load_settings(os.environ, _flags(options), folder=Path.cwd())
+        options = _options(arguments)
+        settings = load_settings(os.environ, _flags(options), folder=_here())
         logging.basicConfig(level=settings.log_level, stream=sys.stderr)
+        for line in ignored(os.environ):
+            logger.warning(line)
         return options.run(options, settings)
-    except (ConfigurationError, ThoughtNotFound) as error:
+    except ThoughtNotFound as error:
+        return _complain(SifakaError(error.message, "`sifaka history` lists the runs"), USAGE)
+    except ConfigurationError as error:
         return _complain(error, USAGE)
     except SifakaError as error:
         return _complain(error, NOT_PASSING)
-    except BrokenPipeError:
-        # The reader of our output has left; there is nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+    except Terminated:
+        return TERMINATED
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    try:
+        return _parser(arguments).parse_args(arguments)
+    except SystemExit:
+        with printing():  # the help or the version
+            pass
+        raise
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise ConfigurationError(
+            "the current folder does not exist any more", "change to another one"
+        ) from error
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE, f"sifaka: {message} — see `{self.prog} --help`\n")
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="sifaka", description="Check, criticise and improve texts, and remember every version."
     )
     parser.add_argument("--version", action="version", version=version("sifaka-mcp"))

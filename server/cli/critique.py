@@ -5,6 +5,7 @@ import argparse
 import anyio
 
 from server.cli import options as opt
+from server.cli.output import print_json, printing
 from server.settings import Settings
 from server.tools.critique import review
 from server.view.text import critique as as_text
@@ -24,5 +25,9 @@ def critique(options: argparse.Namespace, settings: Settings) -> int:
     text = check_text(opt.read_text(options.file))
     chain = opt.chain_of(options, settings)
     out = anyio.run(review, chain, text, options.prompt)
-    print(out.model_dump_json(indent=2) if options.json else as_text(out))
+    if options.json:
+        print_json(out)
+    else:
+        with printing() as stream:
+            print(as_text(out), file=stream)
     return 0 if out.verdict == "accept" else 1

@@ -1,13 +1,13 @@
 """`sifaka doctor`: what is configured, and does it work."""
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 
 import anyio
 
 from server.cli import options as opt
+from server.cli.output import print_json, printing
 from server.settings import Settings
 from sifaka.chain import asks_a_provider
 from sifaka.errors import SifakaError
@@ -29,10 +29,11 @@ def doctor(options: argparse.Namespace, settings: Settings) -> int:
     findings = list(examine(settings))
     if options.json:
         report = [{"part": p, "works": works, "found": found} for p, works, found in findings]
-        print(json.dumps(report, indent=2))
+        print_json(report)
     else:
-        for part, works, found in findings:
-            print(f"{'ok  ' if works else 'FAIL'}  {part}: {found}")
+        with printing() as stream:
+            for part, works, found in findings:
+                print(f"{'ok  ' if works else 'FAIL'}  {part}: {found}", file=stream)
     return 0 if all(works for _, works, _ in findings) else 1
 
 

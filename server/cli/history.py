@@ -5,6 +5,7 @@ import argparse
 import anyio
 
 from server.cli import options as opt
+from server.cli.output import print_json, printing
 from server.schemas.history import HistoryOut
 from server.settings import Settings
 from server.tools.history import look_up
@@ -15,7 +16,7 @@ from sifaka.storage import open_store
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("run_id", metavar="RUN", nargs="?", default="")
-    parser.add_argument("--limit", type=int, default=20, metavar="N")
+    opt.add_limit(parser, 20)
     parser.add_argument("--cursor", default="", help="continue an earlier page")
     parser.add_argument("--text", action="store_true", help="print each version's text")
     opt.add_json(parser)
@@ -28,6 +29,7 @@ def history(options: argparse.Namespace, settings: Settings) -> int:
 
     async def work() -> HistoryOut:
         try:
+            await opt.check_store(store)
             return await look_up(
                 store,
                 run_id=options.run_id,
@@ -40,5 +42,9 @@ def history(options: argparse.Namespace, settings: Settings) -> int:
             await store.aclose()
 
     out = anyio.run(work)
-    print(out.model_dump_json(indent=2, exclude_none=True) if options.json else as_text(out))
+    if options.json:
+        print_json(out)
+    else:
+        with printing() as stream:
+            print(as_text(out), file=stream)
     return 0

@@ -2,12 +2,13 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 import anyio
 
 from server.cli import options as opt
 from server.cli.report import finish
+from server.cli.signals import termination_interrupts
+from server.cli.target import check_target, write_text
 from server.settings import Settings
 from server.view.terminal import Progress
 from sifaka.chain import RunResult
@@ -31,31 +32,22 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
     """Improve the text, print what was done, and write the text where it was asked for."""
     if options.in_place and options.file == "-":
         raise ConfigurationError("--in-place needs a file", "use --out FILE with standard input")
+    target = options.file if options.in_place else options.out
+    if target:
+        check_target(target)
     text = opt.read_text(options.file)
     chain = opt.chain_of(options, settings, effort=options.effort)
 
     async def work() -> RunResult:
         with Progress(sys.stderr) as progress:
             try:
+                await opt.check_store(chain.store)
                 return await chain.run(options.prompt, text=text, listen=progress.show)
             finally:
                 await chain.store.aclose()
 
-    result = anyio.run(work)
-    target = options.file if options.in_place else options.out
+    with termination_interrupts():
+        result = anyio.run(work)
     if target and (result.changed or options.out):
-        _write(Path(target), result.text)
+        write_text(target, result.text)
     return finish(result, as_json=options.json, show_text=not target)
-
-
-def _write(path: Path, text: str) -> None:
-    """All or nothing: a crash in between leaves the old file whole."""
-    temporary = path.with_name(f".{path.name}.sifaka")
-    try:
-        temporary.write_bytes(text.encode("utf-8"))
-        if path.exists():
-            temporary.chmod(path.stat().st_mode)
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise ConfigurationError(f"{path}: {error.strerror}", "choose another --out") from error

@@ -1,15 +1,18 @@
 """Options that several commands share, and what they mean."""
 
 import argparse
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TextIO
 
+from server.cli.spec import parse_spec
 from server.settings import Settings
 from sifaka.chain import Chain
-from sifaka.errors import ConfigurationError
+from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage import open_store
+from sifaka.storage.protocol import ThoughtStore
 
 
 def add_text(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +43,24 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the structured result")
 
 
+def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
+    """How many entries of a list."""
+    parser.add_argument(
+        "--limit", type=whole_number(1, 100), default=default, metavar="N", help="1 to 100"
+    )
+
+
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """The type of an option that takes a whole number between two bounds, both allowed."""
+
+    def parse(value: str) -> int:
+        if re.fullmatch(r"[0-9]{1,9}", value) and low <= int(value) <= high:
+            return int(value)
+        raise argparse.ArgumentTypeError(f"{value!r} is not a whole number from {low} to {high}")
+
+    return parse
+
+
 def read_text(file: str) -> str:
     """The text of a file, or of standard input for `-`.
 
@@ -48,7 +69,10 @@ def read_text(file: str) -> str:
     """
     try:
         if file == "-":
-            return sys.stdin.buffer.read().decode("utf-8")
+            stdin: TextIO | None = sys.stdin
+            if stdin is None:
+                raise ConfigurationError("standard input is closed", "pipe a text into it")
+            return stdin.buffer.read().decode("utf-8")
         return Path(file).read_bytes().decode("utf-8")
     except OSError as error:
         raise ConfigurationError(f"{file}: {error.strerror}", "name a file, or -") from error
@@ -64,16 +88,32 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Ch
     Raises:
         ConfigurationError: An option is wrong.
     """
-    spec: Mapping[str, Any] = _spec(options.spec) if getattr(options, "spec", None) else {}
-    critics = getattr(options, "critics", None)
+    file = getattr(options, "spec", None)
+    validators, critics = parse_spec(read_text(file), file) if file else ((), None)
+    named = [name.strip() for name in (getattr(options, "critics", None) or "").split(",")]
     return Chain(
         model=settings.model,
         judge_model=settings.judge_model,
-        validators=[*_rules(options), *spec.get("validators", [])],
-        critics=critics.split(",") if critics else spec.get("critics"),
+        validators=[*_rules(options), *validators],
+        critics=[name for name in named if name] or critics,
         store=open_store(settings.store, home=settings.home).scoped(settings.tenant),
         **more,
     )
+
+
+async def check_store(store: ThoughtStore) -> None:
+    """Open the store before any work is done in vain.
+
+    Raises:
+        ConfigurationError: It cannot be opened.
+        StorageError: Not now, but it may be later.
+    """
+    try:
+        await store.recent(limit=1)
+    except StorageError as error:
+        if error.retryable:
+            raise
+        raise ConfigurationError(error.message, error.suggestion) from error
 
 
 def _rules(options: argparse.Namespace) -> Iterator[Mapping[str, object]]:
@@ -99,23 +139,3 @@ def _rules(options: argparse.Namespace) -> Iterator[Mapping[str, object]]:
 def _prohibited(option: str) -> str | Mapping[str, str]:
     term, equals, replacement = option.partition("=")
     return {"term": term, "replacement": replacement} if equals else term
-
-
-def _spec(file: str) -> Mapping[str, Any]:
-    import yaml
-
-    try:
-        spec = yaml.safe_load(read_text(file))
-    except yaml.YAMLError as error:
-        raise ConfigurationError(
-            f"{file} is neither YAML nor JSON: {str(error).splitlines()[0]}", "correct the file"
-        ) from error
-    return _checked(spec, file)
-
-
-def _checked(spec: object, file: str) -> Mapping[str, Any]:
-    if isinstance(spec, dict):
-        mapping = cast("Mapping[str, Any]", spec)
-        if mapping.keys() <= {"validators", "critics"}:
-            return mapping
-    raise ConfigurationError(f"{file}: not a spec", "write {validators: [...], critics: [...]}")

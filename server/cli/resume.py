@@ -7,6 +7,7 @@ import anyio
 
 from server.cli import options as opt
 from server.cli.report import finish
+from server.cli.signals import termination_interrupts
 from server.settings import Settings
 from server.view.terminal import Progress
 from sifaka.chain import Chain, RunResult
@@ -27,10 +28,13 @@ def resume(options: argparse.Namespace, settings: Settings) -> int:
     async def work() -> RunResult:
         with Progress(sys.stderr) as progress:
             try:
+                await opt.check_store(store)
                 run = await store.load(options.run_id)
                 chain = Chain.of_config(run.config, store=store)
                 return await chain.resume(options.run_id, listen=progress.show)
             finally:
                 await store.aclose()
 
-    return finish(anyio.run(work), as_json=options.json)
+    with termination_interrupts():
+        result = anyio.run(work)
+    return finish(result, as_json=options.json)

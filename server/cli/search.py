@@ -8,7 +8,13 @@ from server.cli.history import history
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("query", metavar="QUERY")
-    parser.add_argument("--limit", type=int, default=10, metavar="N")
+    parser.add_argument("query", metavar="QUERY", type=_words)
+    opt.add_limit(parser, 10)
     opt.add_json(parser)
     parser.set_defaults(run=history, run_id="", cursor="", text=False)
+
+
+def _words(value: str) -> str:
+    if not value.strip():
+        raise argparse.ArgumentTypeError("there is nothing to search for")
+    return value

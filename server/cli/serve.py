@@ -1,15 +1,22 @@
 """`sifaka serve`: the tools over MCP, on stdio or HTTP."""
 
 import argparse
+import sys
+from typing import TextIO
 
-from server.settings import Settings
+from server.cli.options import whole_number
+from server.cli.signals import interruption_ends_the_process
+from server.settings import MAX_PORT, Settings
+from sifaka.errors import ConfigurationError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("--transport", choices=["stdio", "http"], default="stdio")
     parser.add_argument("--host", default="127.0.0.1", help="for http")
-    parser.add_argument("--port", type=int, default=8000, help="for http; 0 takes a free one")
+    parser.add_argument(
+        "--port", type=whole_number(0, MAX_PORT), default=8000, help="for http; 0 takes a free one"
+    )
     parser.add_argument("--toolsets", help="comma-separated: refine, recall")
     parser.add_argument("--model", help="what `auto` means: provider:name")
     parser.set_defaults(run=serve)
@@ -22,7 +29,11 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
 
         serve_http(settings, options.host, options.port)
     else:
+        stdin: TextIO | None = sys.stdin
+        if stdin is None:
+            raise ConfigurationError("standard input is closed", "start it from an MCP host")
         from server.app import SifakaServer
 
-        SifakaServer(settings).run("stdio")
+        with interruption_ends_the_process():
+            SifakaServer(settings).run("stdio")
     return 0

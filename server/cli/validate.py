@@ -1,11 +1,11 @@
 """`sifaka validate`: check a text against rules."""
 
 import argparse
-import sys
 
 import anyio
 
 from server.cli import options as opt
+from server.cli.output import print_json, printing
 from server.schemas.reviews import ValidateOut
 from server.schemas.verdicts import ValidationOut
 from server.settings import Settings
@@ -36,7 +36,8 @@ def validate(options: argparse.Namespace, settings: Settings) -> int:
         results=[ValidationOut.of(result) for result in results.values()],
     )
     if options.json:
-        print(out.model_dump_json(indent=2))
+        print_json(out)
     else:
-        show_verdicts(list(results.values()), sys.stdout)
+        with printing() as stream:
+            show_verdicts(list(results.values()), stream)
     return 0 if out.passed else 1

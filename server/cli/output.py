@@ -1,0 +1,71 @@
+"""Printing to whatever standard output is: a terminal, a pipe, a full disk, nothing."""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TextIO
+
+from pydantic import BaseModel
+
+from sifaka.errors import ConfigurationError
+
+
+def prepare_streams() -> None:
+    """Make standard output and error take every character, whatever the locale says.
+
+    A terminal keeps its encoding, since it can show no other; files and pipes get UTF-8. A stream
+    that was closed by the caller takes everything and keeps nothing.
+    """
+    for name in ("stdout", "stderr"):
+        stream: TextIO | None = getattr(sys, name)
+        if stream is None:
+            # Without this the next file to be opened would get the number of the closed stream.
+            sink = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, os.fdopen(sink, "w", encoding="utf-8"))
+        elif isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+@contextmanager
+def printing() -> Generator[TextIO]:
+    """Standard output, flushed at the end.
+
+    A reader that has left is nobody to tell: what was to be printed is dropped.
+
+    Raises:
+        ConfigurationError: It cannot be written, such as on a full disk.
+    """
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_the_rest()
+    except OSError as error:
+        _drop_the_rest()
+        raise ConfigurationError(
+            f"standard output: {error.strerror}", "the work itself was done; print elsewhere"
+        ) from error
+
+
+def print_json(value: BaseModel | object) -> None:
+    """Print the JSON of a value, as an MCP client would get it.
+
+    Raises:
+        ConfigurationError: Standard output cannot be written.
+    """
+    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    unicode = sys.stdout.encoding.lower().startswith("utf")
+    with printing() as stream:
+        # A terminal that lacks a character gets JSON's own escape for it.
+        print(json.dumps(data, indent=2, ensure_ascii=not unicode), file=stream)
+
+
+def _drop_the_rest() -> None:
+    # What is still in the buffer would fail again when the interpreter ends.
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, sys.stdout.fileno())
+    os.close(sink)

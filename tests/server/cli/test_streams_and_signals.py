@@ -1,0 +1,144 @@
+"""Terminals, pipes, full disks and signals, which need real processes."""
+
+import io
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from server.cli import run
+from tests.stubs.provider import HANGS, Reply, provider
+from tests.stubs.servers import environment
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def started(folder: Path, *command: str, **more: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env=environment(folder / "home", PYTHONPATH=str(Path(__file__).parents[3]), **more),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def in_shell(folder: Path, command: str, **more: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        ["/bin/bash", "-c", command],
+        cwd=folder,
+        env=environment(
+            folder / "home",
+            PYTHONPATH=str(Path(__file__).parents[3]),
+            SIFAKA=f"{sys.executable} -m server.cli",
+            **more,
+        ),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_an_interrupt_ends_a_server_that_waits_for_standard_input(here: Path) -> None:
+    with started(here, "server") as server:
+        try:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            assert server.stderr is not None
+            server.stdin.write(json.dumps(HELLO).encode() + b"\n")
+            server.stdin.flush()
+            assert b'"id":1' in server.stdout.readline()
+            server.send_signal(signal.SIGINT)
+            assert server.wait(timeout=10) == 130
+            assert server.stderr.read() == b""
+        finally:
+            server.kill()
+
+
+def test_a_terminated_run_is_on_record_as_cancelled(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = threading.Event()
+
+    def never_answers() -> Iterator[Reply]:
+        asked.set()
+        yield HANGS
+
+    arguments = ["improve", "text.md", "--model", "openai-chat:stub", "--max-words", "3"]
+    with provider(never_answers()) as served:
+        key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
+        with started(here, "server.cli", *arguments, **key) as command:
+            try:
+                assert asked.wait(timeout=30)
+                command.send_signal(signal.SIGTERM)
+                _, err = command.communicate(timeout=10)
+                assert (command.returncode, err) == (143, b"")
+            finally:
+                command.kill()
+    assert run(["history", "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [r["status"] for r in runs] == ["cancelled"]
+
+
+class AsciiTerminal(io.TextIOWrapper):
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="ascii")
+
+    def isatty(self) -> bool:
+        return True
+
+    def shown(self) -> str:
+        self.seek(0)
+        return self.read()
+
+
+def test_a_terminal_without_unicode_gets_escapes_and_valid_json(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "text.md").write_text("Caf\u00e9 recieve \U0001f600.\n", encoding="utf-8")
+    terminal = AsciiTerminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    run(["critique", "text.md"])
+    run(["improve", "text.md"])
+    assert "Caf\\xe9" in terminal.shown()
+    terminal = AsciiTerminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    run(["improve", "text.md", "--json"])
+    assert "Caf\u00e9" in json.loads(terminal.shown())["text"]
+
+
+def test_a_pipe_gets_utf_8_whatever_the_locale_says(here: Path) -> None:
+    (here / "text.md").write_text("Caf\u00e9 \u2014 recieve \U0001f600.\n", encoding="utf-8")
+    piped = in_shell(here, "$SIFAKA improve text.md --json", **ASCII)
+    assert piped.stderr == b""
+    assert json.loads(piped.stdout.decode("utf-8"))["text"].startswith("Caf\u00e9")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_behind_standard_output_is_one_line(here: Path) -> None:
+    done = in_shell(here, "$SIFAKA history > /dev/full")
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"sifaka: standard output: ")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_reader_that_left_does_not_change_the_exit_code(here: Path) -> None:
+    failing = "$SIFAKA validate text.md --max-words 1"
+    done = in_shell(here, f"{{ {failing}; echo $? >&2; }} | true")
+    assert done.stderr == b"1\n"

@@ -1,0 +1,154 @@
+"""What is said about a wrong call: one line, and exit code 2. In this process, for speed."""
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+import pytest
+
+from server.cli import run
+from server.schemas.history import HistoryOut
+
+COMMANDS = [
+    ["serve"],
+    ["improve", "text.md"],
+    ["validate", "text.md", "--max-words", "9"],
+    ["critique", "text.md"],
+    ["history"],
+    ["search", "goods"],
+    ["resume", "run_x"],
+    ["doctor"],
+]
+
+
+def code_of(arguments: list[str]) -> int:
+    try:
+        return run(arguments)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else -1
+
+
+@pytest.mark.parametrize("name", ["SIFAKA_STORE", "SIFAKA_MODEL", "SIFAKA_JUDGE_MODEL"])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_every_command_checks_the_settings_first(
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    name: str,
+) -> None:
+    monkeypatch.setenv(name, "foo")
+    assert run(command) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"sifaka: {name}='foo': ")
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["serve", "--transport", "http", "--port", "99999"], "from 0 to 65535"),
+        (["serve", "--port", "http"], "from 0 to 65535"),
+        (["serve", "--store", "foo"], "--store='foo'"),
+        (["history", "--limit", "0"], "from 1 to 100"),
+        (["history", "--limit", "101"], "from 1 to 100"),
+        (["search", "goods", "--limit", "-1"], "from 1 to 100"),
+        (["search", ""], "nothing to search for"),
+        (["search", "  "], "nothing to search for"),
+        (["history", "run_x"], "`sifaka history` lists the runs"),
+        (["resume", "run_x"], "`sifaka history` lists the runs"),
+        (["improve", "text.md", "--critics", " , nobody"], "'nobody'"),
+        (["improve", "text.md", "--out", "home"], "home: is a folder"),
+    ],
+)
+def test_a_wrong_argument_is_one_line(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    (here / "home").mkdir()
+    assert code_of(arguments) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert "get_thought_history" not in err
+    assert err.startswith("sifaka: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("{validators: 5}", "validators: not a list"),
+        ("{validators: null}", "validators: not a list"),
+        ("{validators: [5]}", "validators[0]: not a mapping"),
+        ("{validators: &a [*a]}", "validators[0]: not a mapping"),
+        ("{critics: 5}", "critics: not a list"),
+        ("{critics: lint}", "critics: not a list"),
+        ("{critics: [5]}", "critics[0]: neither a name nor a mapping"),
+        ("{rules: []}", "unknown key 'rules'"),
+        ("[" * 5000, "nested too deeply"),
+        ("a: 2001-99-99", "not of its YAML type"),
+        ('!!int ""', "not of its YAML type"),
+        ("!!timestamp x", "not of its YAML type"),
+        ("5", "not a spec"),
+    ],
+)
+def test_a_wrong_spec_is_one_line(
+    here: Path, capsys: pytest.CaptureFixture[str], spec: str, said: str
+) -> None:
+    (here / "rules.yaml").write_text(spec)
+    assert run(["validate", "text.md", "--spec", "rules.yaml"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("sifaka: rules.yaml: ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [["improve", "-"], ["serve"]])
+def test_a_closed_standard_input_is_said(
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run(command) == 2
+    assert capsys.readouterr().err.startswith("sifaka: standard input is closed")
+
+
+@pytest.mark.parametrize(
+    "command", [c for c in COMMANDS if c[0] in {"improve", "history", "search", "resume"}]
+)
+def test_a_store_that_cannot_be_opened_is_a_wrong_configuration(
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+) -> None:
+    monkeypatch.setenv("SIFAKA_HOME", str(here / "text.md" / "home"))
+    assert run(command) == 2
+    assert "text.md" in capsys.readouterr().err
+
+
+def test_a_variable_without_effect_is_a_warning(
+    here: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SIFAKA_EMBEDDING_MODEL", "openai:embedding")
+    with caplog.at_level(logging.WARNING):
+        assert run(["history", "--json"]) == 0
+    assert [r.getMessage().split()[0] for r in caplog.records] == ["SIFAKA_EMBEDDING_MODEL"]
+
+
+def test_history_gives_the_tools_structured_result_with_its_nulls(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["history", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == HistoryOut(runs=[]).model_dump(mode="json")
+
+
+def test_critics_may_be_written_with_spaces_and_empty_parts(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["critique", "text.md", "--critics", "lint , ,", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [critique["critic"] for critique in found["critiques"]] == ["lint"]
