@@ -7,7 +7,9 @@ from sifaka.editor.lexicon import lexicon
 from sifaka.editor.passage import Passage
 from sifaka.results import Issue
 
-_ARTICLE = re.compile(r"(?<![\w'’.\-/*=&+])(A|a|An|an) {1,3}([a-z]{3,})(?![\w'’/=(]|\.\w)")
+_ARTICLE = re.compile(
+    r"(?<![\w'’.\-/*=&+])(A|a|An|an) {1,3}([a-z]{3,}|Europeans?)(?![\w'’/=(]|\.\w)"
+)
 
 # Vote 2. How the word begins to be spoken, where the spelling tells. Acronyms in small letters make
 # `u` hard: "a url", "a usb port", but "an upper bound".
@@ -18,6 +20,15 @@ _VOWEL_SOUND = re.compile(
     r"[aeio]|un[^aiu]|up[a-z]{2}|ul[tc]|um[bp]|ugly|ush|utt|ur[bcg]|hour|honest|honou?r|heir|herb"
 )
 _UNSURE = re.compile(r"one|oui|ono|uno|oen")
+# Vote 3, where letter and sound differ: words whose sound nobody argues about.
+_SAID_YOU = lexicon(
+    "user unit unique union unified uniform universal universe university unilateral unicorn",
+    "useful",
+    "usual usable usage useless utility uranium utensil utopia european euro eulogy euphemism ewe",
+    "unanimous one-time one-off one-way one-page one-day one-year one-line one-to-one one-sided",
+    "once",
+    "one-hour one-person one-size one-shot",
+)
 # An onset that can be read as a word; `an sql query` is read letter by letter.
 _ONSET = re.compile(
     r"(?:[bcdfgjklmnprstvwz]|qu|[bcfgps]l|[bcdfgpt]r|s[ckmnptw]|sc?h|s[cpt]r|spl|squ|ch|ph|th|tw|thr|wr|wh|kn|gn|ps)[aeiou]"
@@ -45,13 +56,13 @@ def articles(passage: Passage) -> Iterator[Issue]:
         start, end = match.span(1)
         if _is_name(passage, match) or not passage.free(start, match.end()):
             continue
-        sound = _sound(word)
-        letter = "an" if word[0] in "aeiou" else "a"
+        sound = _sound(word.lower())
+        letter = "an" if word[0].lower() in "aeiou" else "a"
         if sound is None or article.lower() == sound:
             continue
         fix = sound.capitalize() if article[0] == "A" else sound
         message = f'"{sound}" before "{word}"'
-        if letter == sound:
+        if letter == sound or (sound == "a" and _is_said_you(passage, match)):
             yield passage.safe(start, end, fix, message, rule="article", category="grammar")
         else:
             yield passage.suggestion(
@@ -69,6 +80,13 @@ def _sound(word: str) -> str | None:
         return "an"
     # Before a silent or half-silent h both are in use: "an historic", "a hotel".
     return "a" if len(word) >= 4 and word[0] not in "aeiouhy" and _ONSET.match(word) else None
+
+
+def _is_said_you(passage: Passage, match: re.Match[str]) -> bool:
+    """Whether the word, with what a hyphen joins to it, begins with the sound of `you` or `won`."""
+    word = match.group(2).lower()
+    joined = re.compile(r"-[a-z]+").match(passage.text, match.end())
+    return word in _SAID_YOU or (joined is not None and word + joined.group() in _SAID_YOU)
 
 
 def _is_name(passage: Passage, match: re.Match[str]) -> bool:

@@ -5,18 +5,22 @@ from dataclasses import replace
 
 from sifaka.editor.applying import Edit, Edited, apply, apply_gated, replaces_everything
 from sifaka.editor.gate import keeps_surroundings
-from sifaka.editor.report import RULES, findings, is_data
+from sifaka.editor.report import LONG_TEXT, RULES, findings, is_data
 from sifaka.results import Issue
 
 ROUNDS = 4
 """How often the text is checked again after edits, because one edit can make another possible."""
+
+LONG_ROUNDS = 1
+"""The same for a text of more than `LONG_TEXT` characters, so that it takes seconds only."""
 
 
 def edit(text: str, issues: Sequence[Issue] = ()) -> Edited:
     """Make every safe edit: first the given ones, then those the rules find.
 
     Editing the result again changes nothing. A text that does not settle within `ROUNDS` rounds is
-    not edited by the rules at all.
+    not edited by the rules at all. A text of more than `LONG_TEXT` characters gets `LONG_ROUNDS`
+    and keeps what was done; it may have more to do the next time.
 
     Args:
         text: The text to edit.
@@ -30,15 +34,17 @@ def edit(text: str, issues: Sequence[Issue] = ()) -> Edited:
     if (whole and given.edits) or is_data(given.text):
         return given
     rounds = [given]
-    for _ in range(ROUNDS):
+    long = len(given.text) > LONG_TEXT
+    for _ in range(LONG_ROUNDS if long else ROUNDS):
         found, _ = findings(rounds[-1].text, RULES.values())
         done = apply(rounds[-1].text, found)
         if not done.edits:
             return Edited(text=done.text, edits=_log(rounds))
         rounds.append(done)
-    found, _ = findings(rounds[-1].text, RULES.values())
-    if apply(rounds[-1].text, found).edits:
-        return given
+    if not long:
+        found, _ = findings(rounds[-1].text, RULES.values())
+        if apply(rounds[-1].text, found).edits:
+            return given
     return Edited(text=rounds[-1].text, edits=_log(rounds))
 
 

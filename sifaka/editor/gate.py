@@ -11,7 +11,8 @@ WINDOW = 40
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nor|neither|nothing|nobody|nowhere|cannot|without|unless)\b|n['’]t\b",
+    r"\b(?:not|no|never|none|nor|neither|nothing|nobody|nowhere|cannot|without|unless"
+    r"|(?:do|does|did|is|are|was|were|has|have|had|could|should|would)nt)\b|n['’]t\b",
     re.IGNORECASE,
 )
 
@@ -22,7 +23,8 @@ def facts(text: str) -> Counter[str]:
     The ways to write `not` count as one, so that `cannot` may become `can't`.
     """
     found = Counter(match.group() for match in _NUMBER.finditer(text))
-    found.update(text[start:end] for start, end in urls(text))
+    if ":/" in text or "www." in text or "mailto:" in text:
+        found.update(text[start:end] for start, end in urls(text))
     for match in _NEGATION.finditer(text):
         word = match.group().lower()
         found["not" if word in {"not", "cannot"} or word.endswith("t") else word] += 1

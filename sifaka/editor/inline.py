@@ -35,7 +35,11 @@ _QUOTE = re.compile(
 )
 _CALL = re.compile(r"(?<![\w.:])[\w.:]{1,100}\([^\s()]{0,200}\)")
 _PLACEHOLDER = re.compile(r"\$?\{[^{}\n]{0,200}\}|%[({]?\w+[)}]?s?\b|\[\w+(?:[.=:]\w+)+\]")
-_TOKEN = re.compile(r"[^\s()\[\]{}<>\"“”«»—]+")
+# Ordinary words with their punctuation are left out here already, for speed.
+_APART = r"\s()\[\]{}<>\"“”«»—"
+_TOKEN = re.compile(
+    rf"(?<![^{_APART}])(?![A-Z]?[a-z]+(?:['’][a-z]+)?[.,;:!?]?(?:[{_APART}]|\Z))[^{_APART}]+"
+)
 _EDGES = "*_~.,;:!?'’‘…`"
 _PATH = re.compile(
     r"(?:~|\.{1,2})?[/\\][\w.@~/\\-]|[A-Za-z]:[/\\]|[\w.@*~-]+[/\\][\w.*@~/\\-]*|\.[A-Za-z]\w*$"

@@ -7,43 +7,122 @@ from sifaka.editor.lexicon import lexicon
 from sifaka.prose import Span
 
 _PARAGRAPH = re.compile(r"\S.*?(?=\n[ \t]*\n|\Z)", re.DOTALL)
-_WORD = re.compile(r"[^\W\d_]+")
-# Words of several languages ("a", "in", "no", "die") are left out: they tell nothing.
-_ENGLISH = lexicon(
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+# Words of several languages count half, or not at all ("a", "in", "no", "die").
+ENGLISH = lexicon(
     "the and of to is that for with are this it you was be from by not have or we can will",
     "your has but they which when if its at there what how more than our were been their",
-    "would should could",
+    "would should could i he she his him them us my these those who where why all any some been",
+    "does did do had about into because only also very please here then so get gets got an every",
+    "before after while since until without through between again other another each never always",
+    "don't doesn't isn't didn't can't won't it's that's",
 )
+"""The words that most English sentences have some of."""
+
 _OTHER = lexicon(
-    # French, German, Spanish, Italian, Portuguese, Dutch, Swedish, Polish
-    "le la les des et une est que qui dans pour avec sur pas vous nous ce cette du au aux il elle",
-    "der das und ist nicht ein eine einen dem von mit für sich auch werden zu im wir sie auf als",
-    "el los las por con para del una su como más pero",
-    "di che per non della sono il anche questo delle gli",
-    "os um uma não com mais foi são ao",
-    "het een van niet voor zijn deze wordt ook",
-    "och att det som är på inte till av ett",
-    "nie się jest że oraz",
+    # French
+    "le les des une est dans avec sur pas vous nous cette ces aux elle elles ils mais où être",
+    "avoir",
+    "c'est n'est qu'il d'un d'une j'ai l'on je suis êtes sommes ont fait très plus bien merci",
+    "bonjour",
+    "veuillez voici aussi comme quand tout tous toute leur leurs votre notre faut peut beaucoup",
+    "donc",
+    # German
+    "der das und ist nicht ein eine einen einem einer dem von für sich auch werden wird zu zum",
+    "zur im",
+    "wir sie auf als aber oder wenn dass ich du er es bin bist sind haben hatte kann können",
+    "muss müssen",
+    "mir mich dir dich uns euch ihr ihre mein meine dein deine sein seine kein keine nur noch",
+    "schon sehr",
+    "bitte danke guten guter morgen heute nach bei aus über unter durch wie wo warum weil bis",
+    "beim vom",
+    # Dutch
+    "het een van niet voor zijn deze dit dat wordt ook maar naar bij uit om wat wie waar hoe",
+    "kunnen",
+    "moet moeten hebben heeft ben bent jij jullie wij zij hij ik je onze geen meer dan nog wel",
+    "zeer",
+    "graag bedankt hallo goed gaat gaan kan worden mijn jouw zich omdat zou zal daar hier",
+    # Spanish
+    "el los las una que por para del su sus como más pero muy está están es son fue hay este",
+    "esta estos",
+    "también cuando donde qué porque sin sobre hasta desde nuestro nuestra gracias hola todo",
+    "todos puede",
+    # Italian
+    "di che per non della delle dello degli dei nel nella sono il gli anche questo questa",
+    "questi ma più",
+    "è perché quando dove come molto grazie ciao abbiamo hanno essere fatto alla alle dal dalla",
+    "siamo",
+    # Portuguese
+    "os as um uma não com foi são ao aos do da dos das na nas em pelo pela você nós eles isso",
+    "isto",
+    "muito obrigado obrigada também está estão mas mais quando onde seu sua nosso temos tem",
+    # Polish
+    "nie się jest że oraz na z w do dla jak ale czy są był była było być to ten ta tego przez",
+    "przy od",
+    "proszę dziękuję dzień dobry bardzo może tylko już tak mnie mamy gdy jeśli",
+    # Swedish, Danish, Norwegian
+    "och att det som är på inte till av ett en för med den har var jag du vi ni han hon kan ska",
+    "vill",
+    "quiero archivo encontrado buenos días señor señora favor tutti buongiorno tutto signore",
+    "adresse",
+    "zusammen datei hotels bonsoir monsieur madame inconnue hej och godmorgon alla bom tarde",
+    "boa noite",
+    "tack mycket också eller från när vad hur här där mig dig er og ikke jeg",
 )
+# English words too: one of them shows nothing, several in a row do.
+_SHARED = lexicon(
+    "do as to me he an on of is so we has had was plus ten at by be more will it us once come",
+    "here",
+    "son comment tout mine fait pour or are am most all him her for in per bin du den dig dog na",
+    "kan tag may gets mis ma pa uns mich el los las da vi ni ja van die hat war man mit par sur",
+)
+_LETTER = re.compile("[ßøłęąśżźćńőűãõğışěřťďůčšžœæåñ]")
+_ENDING = re.compile(
+    r"\w{3}(?:keit|heit|ungen|lich|lichen|isch|ische|schaft|lijk|lijke|ción|ciones|zione|zioni|ção|ções"
+    r"|mente|ement|eux|euse|owy|owa|owych|ego|ość|ości|ningen|het|ij|sch|tie|amos|emos|iamo|iert|ieren)$"
+)
+_SENTENCE = re.compile(r"[^\n.!?…]+")
 
 
 def foreign(text: str) -> Iterator[Span]:
-    """The paragraphs that look like another language than English.
+    """The paragraphs and single sentences that look like another language than English.
 
-    A paragraph of fewer than six words gives no evidence and goes with the whole text.
+    What gives no evidence of its own goes with the paragraph, or with the whole text. A text
+    without any evidence counts as English.
     """
     whole = _looks_foreign(_WORD.findall(text))
     for match in _PARAGRAPH.finditer(text):
         words = _WORD.findall(match.group())
-        if _looks_foreign(words) if len(words) >= 6 else whole:
+        english, other = _evidence(words)
+        if (other > english and other >= 2) or (whole and not english):
             yield match.span()
+        if other < 4 or other > english:
+            continue
+        for sentence in _SENTENCE.finditer(match.group()):
+            english, other = _evidence(_WORD.findall(sentence.group()))
+            if other >= 4 and other > english * 2:
+                yield match.start() + sentence.start(), match.start() + sentence.end()
 
 
 def _looks_foreign(words: list[str]) -> bool:
-    if not words:
-        return False
-    lowered = [word.lower() for word in words]
-    english = sum(word in _ENGLISH for word in lowered)
-    other = sum(word in _OTHER for word in lowered)
-    other += sum(not word.isascii() and ord(word[0]) > 0x36F for word in lowered)
-    return other > english and other >= 2
+    english, other = _evidence(words)
+    return other > english
+
+
+def _evidence(words: list[str]) -> tuple[int, int]:
+    """Points for English and for other languages: two for a word of one side only."""
+    english = other = 0
+    for number, word in enumerate(words):
+        lowered = word.lower()
+        if number and word[0].isupper() and lowered not in ENGLISH:
+            # Los Angeles, El Niño, Van der Berg: names of any origin stand in English too.
+            continue
+        if lowered in ENGLISH:
+            english += 1 if lowered in _SHARED else 2
+        if lowered in _OTHER:
+            other += 1 if lowered in _SHARED or lowered in ENGLISH else 2
+        elif not lowered.isascii():
+            other += 2 if ord(lowered[0]) > 0x36F or _LETTER.search(lowered) else 1
+        elif _ENDING.search(lowered) and lowered not in ENGLISH:
+            other += 1
+    return english, other

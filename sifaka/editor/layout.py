@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from sifaka.editor.lexicon import lexicon
+from sifaka.editor.machine import machine_text
 from sifaka.prose import Span
 
 _FRONT_MATTER = re.compile(
@@ -37,6 +38,7 @@ def blocks(text: str) -> Iterator[Span]:
     yield from _indented(text, lines)
     yield from tables(text)
     yield from _columns(text, lines)
+    yield from machine_text(text)
     yield from (span for span in lines if _stands_alone(text[slice(*span)]))
 
 

@@ -1,6 +1,7 @@
 """A text as the rules see it."""
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -17,6 +18,7 @@ REACH = 200
 
 _MARKS = re.compile(r"(?:[#>*+•\-–\s_\"'“(\[]|\d{1,3}[.)]\s)*")
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+•#]+|\d{1,3}[.)])[ \t]+", re.MULTILINE)
+_CAPITALISED = re.compile(r"\b[A-Z][a-z]+\b")
 _WORD = re.compile(r"\w+")
 
 
@@ -48,9 +50,27 @@ class Passage:
         starts += [self._after_marks(match.end()) for match in _ITEM.finditer(self.text)]
         return frozenset(starts)
 
+    @cached_property
+    def _ordered_starts(self) -> list[int]:
+        return sorted(self.sentence_starts)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The words with a capital that stand inside a sentence."""
+        return frozenset(
+            match.group()
+            for match in _CAPITALISED.finditer(self.text)
+            if match.start() not in self.sentence_starts
+        )
+
     def free(self, start: int, end: int) -> bool:
         """Whether a rule about English may look at this place."""
         return not self.reserved.touches(start, end)
+
+    def sentence_start_before(self, offset: int) -> int:
+        """Where the sentence, list item or heading that holds an offset begins."""
+        index = bisect_right(self._ordered_starts, offset) - 1
+        return self._ordered_starts[index] if index >= 0 else 0
 
     def line(self, offset: int) -> str:
         """The line around an offset, as far as `REACH` characters to each side."""

@@ -8,10 +8,34 @@ from sifaka.editor.passage import Passage
 from sifaka.results import Issue
 
 _RULE = "repeated_word"
-_RUN = re.compile(r"(?<![\w'’\-])([A-Za-z]+)(?:(?:[ ]{1,3}|[ ]?\r?\n[ \t]*)\1)+(?![\w'’\-])")
+_GAP = r"(?:[ ]{1,3}|[ ]?\r?\n[ \t]*)"
+_RUN = re.compile(rf"(?<![\w'’\-])([A-Za-z]+)(?:{_GAP}\1)+(?![\w'’\-])")
+_OPENING = re.compile(rf"(?<![\w'’\-])(([A-Z])([a-z]*)){_GAP}(?!\2)(?i:\2)\3(?![\w'’\-])")
+# Words that never stand twice at the beginning of a sentence, the first of them with a capital.
+_OPENERS = lexicon("the a an it we she they this these our your of to is are and but if for with")
+_VERBS = lexicon("is are was were has have")
+# After these a doubled verb may be right: "what it is is", "the ones we have have".
+_CLAUSE = lexicon(
+    "what whatever who whoever whom which where wherever when how why all that as than if whether",
+    "only best most thing things problem point question issue fact truth trouble reason idea is",
+    "are",
+    "was were be been has have had do does did because so everything anything something nothing",
+    "one",
+    "ones those way kind sort least last first",
+)
+_RELATIVE = lexicon("that which who what whatever whoever")
+_PRONOUNS = lexicon("i you he she it we they there here everyone everybody someone nobody")
+# "The place she went to to rest": the first one belongs to the verb.
+_WITH_TO = lexicon(
+    "go goes going gone went come came listen listened talk talked turn turned look looked",
+    "write wrote",
+    "speak spoke refer referred belong belonged lead led access up close according get got move",
+    "moved",
+    "moving travel travelled talking listening related married where used accustomed sent given",
+)
 # Doubles that good writers write, and words that mean something twice.
 _LEGITIMATE = lexicon(
-    "had that do did is was can will who what which where her him you it them one us this",
+    "had that do did can will who what which where her him you it them one us this",
     "there those in on up out over by off very so too much many more really far long short",
     "again now never no yes not well hear tut knock ha he ho hee bye bla blah yada walla bora",
     "pom cha tap log char int double float void string bool true false null none copy tar",
@@ -21,6 +45,7 @@ _LEGITIMATE = lexicon(
 
 def repetition(passage: Passage) -> Iterator[Issue]:
     """Words repeated by accident; only in lines long enough to be sentences."""
+    yield from _openings(passage)
     text = passage.text
     for match in _RUN.finditer(text):
         start, end = match.span()
@@ -30,7 +55,10 @@ def repetition(passage: Passage) -> Iterator[Issue]:
         if min(passage.words_in_line(start), passage.words_in_line(end)) < 4:
             continue
         message = f'"{word}" is repeated'
-        if word in _LEGITIMATE or not word.islower():
+        if word in _VERBS or word == "to":
+            if not _is_accident(passage, start, word):
+                continue
+        elif word in _LEGITIMATE or not word.islower() or _ends_a_clause(passage, start, word):
             if word.lower() not in _LEGITIMATE:
                 yield passage.suggestion(
                     start, end, message, rule=_RULE, category="repetition", fix=word, severity=1
@@ -42,3 +70,38 @@ def repetition(passage: Passage) -> Iterator[Issue]:
             end += 1
             fix += "\r\n" if "\r" in match.group() else "\n"
         yield passage.safe(start, end, fix, message, rule=_RULE, category="repetition")
+
+
+def _ends_a_clause(passage: Passage, start: int, word: str) -> bool:
+    """Whether one verb may end a clause and the other go on: "what the host sends sends us"."""
+    before = passage.text[passage.sentence_start_before(start) : start].lower()
+    return len(word) > 3 and word.endswith("s") and not _RELATIVE.isdisjoint(before.split())
+
+
+def _openings(passage: Passage) -> Iterator[Issue]:
+    """`The the` and the like at the beginning of a sentence."""
+    for match in _OPENING.finditer(passage.text):
+        start, end = match.span()
+        word = match.group(1)
+        if word.lower() not in _OPENERS or start not in passage.sentence_starts:
+            continue
+        if not passage.free(start, end) or passage.words_in_line(start) < 4:
+            continue
+        message = f'"{word.lower()}" is repeated'
+        yield passage.safe(start, end, word, message, rule=_RULE, category="repetition")
+
+
+def _is_accident(passage: Passage, start: int, word: str) -> bool:
+    """Whether a doubled verb or `to` cannot belong to two clauses.
+
+    A verb is doubled by accident only behind a short subject at the beginning of its sentence.
+    """
+    if word == "to":
+        return passage.word_before(start) not in _WITH_TO
+    begin = passage.sentence_start_before(start)
+    subject = re.findall(r"[\w'’-]+", passage.text[begin:start].lower())
+    if not 1 <= len(subject) <= 3 or "," in passage.text[begin:start]:
+        return False
+    if len(subject) > 1 and (subject[-1] in _PRONOUNS or not _CLAUSE.isdisjoint(subject)):
+        return False
+    return len(subject) > 1 or subject[0] not in _CLAUSE - {"that", "those"}

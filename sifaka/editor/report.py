@@ -1,19 +1,20 @@
 """Finding what is wrong with a text."""
 
 import json
-from bisect import insort
+import sys
+from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from sifaka.editor.articles import articles
 from sifaka.editor.commas import commas
+from sifaka.editor.contractions import contractions
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import grammar
 from sifaka.editor.latin import latin
 from sifaka.editor.passage import Passage
 from sifaka.editor.repetition import repetition
 from sifaka.editor.spacing import spacing
-from sifaka.editor.spans import Cover
 from sifaka.editor.spelling import spelling
 from sifaka.editor.style import style
 from sifaka.editor.wordiness import wordiness
@@ -32,6 +33,7 @@ RULES: Mapping[str, Rule] = {
     "latin": latin,
     "commas": commas,
     "spacing": spacing,
+    "contractions": contractions,
     "spelling": spelling,
 }
 """The rules that may find safe fixes; where two want the same place the earlier one gets it."""
@@ -39,7 +41,10 @@ RULES: Mapping[str, Rule] = {
 ADVISORS: Mapping[str, Rule] = {"grammar": grammar, "style": style}
 """The rules that only suggest."""
 
-GRAMMAR_LIMIT = 200_000
+LONG_TEXT = 200_000
+"""Characters beyond which a text is checked with less care, to stay within seconds."""
+
+GRAMMAR_LIMIT = LONG_TEXT
 """Characters beyond which grammar is not checked."""
 
 
@@ -108,9 +113,12 @@ def _without_overlaps(issues: list[Issue]) -> tuple[Issue, ...]:
     for issue in sorted(issues, key=lambda issue: not issue.safe):
         # A long sentence stays to be told about, whatever is wrong inside it.
         if issue.rule != "long_sentence":
-            if Cover(taken).touches(*_place(issue)):
+            start, end = place = _place(issue)
+            # The last place that begins before this one ends; earlier ones end before it begins.
+            index = bisect_right(taken, (max(end - 1, start), sys.maxsize)) - 1
+            if index >= 0 and taken[index][1] > start and (start < end or taken[index][0] < start):
                 continue
-            insort(taken, _place(issue))
+            insort(taken, place)
         kept.append(issue)
     return tuple(sorted(kept, key=_place))
 

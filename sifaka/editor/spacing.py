@@ -30,7 +30,7 @@ def _before_marks(passage: Passage) -> Iterator[Issue]:
     text = passage.text
     for match in _BEFORE_MARK.finditer(text):
         start, end = match.span()
-        following = text[end:].lstrip(" ")[:1] if len(text) > end else ""
+        following = _following(text, end)
         # Inside a sentence a full stop, "!" or "?" between spaces is an operator or an argument.
         if match.group(2) != "," and following.islower():
             continue
@@ -62,3 +62,10 @@ def _doubled(passage: Passage) -> Iterator[Issue]:
         yield passage.safe(
             start, end, " ", "one space is enough", rule="double_space", category="spacing"
         )
+
+
+def _following(text: str, offset: int) -> str:
+    """The first character at or after an offset that is no space; empty at the end."""
+    while offset < len(text) and text[offset] == " ":
+        offset += 1
+    return text[offset : offset + 1]

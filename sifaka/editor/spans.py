@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sifaka.prose import Span
 
@@ -26,15 +27,15 @@ class Cover:
 
     spans: Sequence[Span]
 
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [start for start, _ in self.spans]
+
     def touches(self, start: int, end: int) -> bool:
         """Whether `start:end` shares a character with a span, or is an insertion inside one."""
         # The last span that starts before the place ends; earlier ones end before it starts.
-        index = bisect_right(self.spans, max(end - 1, start), key=_start) - 1
+        index = bisect_right(self._starts, max(end - 1, start)) - 1
         if index < 0:
             return False
         span_start, span_end = self.spans[index]
         return span_end > start if end > start else span_start < start < span_end
-
-
-def _start(span: Span) -> int:
-    return span[0]

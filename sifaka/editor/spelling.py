@@ -61,14 +61,34 @@ def _issue(
         return
     if word[0].isupper():
         # In the middle of a sentence a capital means a name.
-        if start in passage.sentence_starts:
-            fixes = tuple(fix[:1].upper() + fix[1:] for fix in fixes)
-            yield _unsure(passage, start, end, fixes)
+        if start not in passage.sentence_starts:
+            return
+        capital = tuple(fix[:1].upper() + fix[1:] for fix in fixes)
+        if len(fixes) > 1 or _is_doubtful(word.lower(), fixes[0]) or _may_be_name(passage, match):
+            yield _unsure(passage, start, end, capital)
+        else:
+            yield _sure(passage, start, end, capital[0])
     elif len(fixes) > 1 or _is_doubtful(word, fixes[0]):
         yield _unsure(passage, start, end, fixes)
     else:
-        message = f'"{word}" should be "{fixes[0]}"'
-        yield passage.safe(start, end, fixes[0], message, rule="misspelling", category="spelling")
+        yield _sure(passage, start, end, fixes[0])
+
+
+def _sure(passage: Passage, start: int, end: int, fix: str) -> Issue:
+    message = f'"{passage.text[start:end]}" should be "{fix}"'
+    return passage.safe(start, end, fix, message, rule="misspelling", category="spelling")
+
+
+def _may_be_name(passage: Passage, match: re.Match[str]) -> bool:
+    """Whether a capital at the start of a sentence may be more than that.
+
+    It may where another capital follows (`Lenght Brothers`), where nothing does, and where the
+    same word has a capital inside another sentence.
+    """
+    following = re.compile(r"[*_]{0,2} +[a-z]").match(passage.text, match.end())
+    if following is None:
+        return True
+    return match.group() in passage.names
 
 
 def _unsure(passage: Passage, start: int, end: int, fixes: Sequence[str]) -> Issue:

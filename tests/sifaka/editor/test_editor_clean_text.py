@@ -91,3 +91,22 @@ def test_a_clean_text_with_windows_line_ends_is_left_alone(text: str) -> None:
 def test_odd_texts_are_no_problem(text: str) -> None:
     once = edit(text).text
     assert edit(once).text == once
+
+
+DOUBLES = [
+    "What it is is a mess, as we all know.",
+    "The problem is is that he left us.",
+    "The ones we have have been fixed.",
+    "What they are are lies, we say.",
+    "The place she went to to rest was far.",
+    "Knowing who he was was hard for us.",
+    "All he was was tired of it.",
+    "It was their wont to go, and the cant of the trade.",
+    "A request that the host cancels cancels its run.",
+    "Wirth said that it was late.",
+]
+
+
+@pytest.mark.parametrize("text", DOUBLES)
+def test_words_that_are_doubled_or_spelt_so_on_purpose_stay(text: str) -> None:
+    assert edit(text).text == text

@@ -33,6 +33,24 @@ MISTAKES = [
     ("It was a interesting talk for all.", "It was an interesting talk for all."),
     ("A error was found in the log.", "An error was found in the log."),
     ("We need an better plan for this.", "We need a better plan for this."),
+    ("This is an user of the system.", "This is a user of the system."),
+    ("She went to an university in the north.", "She went to a university in the north."),
+    ("He is an European citizen by birth.", "He is a European citizen by birth."),
+    ("It is an one-time offer for you.", "It is a one-time offer for you."),
+    ("Every part is an unit of its own.", "Every part is a unit of its own."),
+    # doubled verbs, and words doubled at the start of a sentence
+    ("This is is a test of it.", "This is a test of it."),
+    ("The results are are on the last page.", "The results are on the last page."),
+    ("We want to to go home now.", "We want to go home now."),
+    ("The the cat sat on the mat.", "The cat sat on the mat."),
+    ("It it was late when we came.", "It was late when we came."),
+    # capitals at the start of a sentence
+    ("Teh door was open when we came.", "The door was open when we came."),
+    ("It is late. Recieve them at the door.", "It is late. Receive them at the door."),
+    # contractions
+    ("We dont know and she doesnt care.", "We don't know and she doesn't care."),
+    ("Isnt it too late for that now?", "Isn't it too late for that now?"),
+    ("It’s late and they havent come.", "It’s late and they haven’t come."),
     # wordy phrases
     ("We stopped in order to save fuel.", "We stopped to save fuel."),
     ("In order to win, we must train.", "To win, we must train."),
@@ -80,8 +98,7 @@ def test_a_mistake_is_corrected_and_nothing_else(wrong: str, right: str) -> None
     ("text", "rule"),
     [
         ("It took a hour to load the van.", "article"),
-        ("She went to an university in the north.", "article"),
-        ("Teh door was open when we came.", "misspelling"),
+        ("Lenght Brothers opened a second shop.", "misspelling"),
         ("It is basically the same as before.", "hedge"),
         ("I could of gone there without you.", "harper.ModalOf"),
         (" ".join(["We saw the dog"] * 11) + ".", "long_sentence"),

@@ -1,0 +1,54 @@
+"""`python -m benchmarks [NAME ...] [--json FILE]`."""
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import perf_counter
+from types import MappingProxyType
+
+from benchmarks import (
+    growth,
+    overhead,
+    startup,
+    tool_tokens,
+    validate_http,
+    validate_stdio,
+)
+from benchmarks.report import Report, machine
+
+BENCHMARKS: Mapping[str, Callable[[], Report]] = MappingProxyType(
+    {
+        "overhead": overhead.measure,
+        "validate_stdio": validate_stdio.measure,
+        "validate_http": validate_http.measure,
+        "startup": startup.measure,
+        "growth": growth.measure,
+        "tool_tokens": tool_tokens.measure,
+    }
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
+    options = parser.parse_args()
+    for name in options.names:
+        if name not in BENCHMARKS:
+            parser.error(f"unknown benchmark {name!r}, choose of {', '.join(BENCHMARKS)}")
+    here = machine()
+    print("; ".join(f"{name} {value}" for name, value in here.items()))
+    reports: dict[str, dict[str, object]] = {}
+    for name in options.names or BENCHMARKS:
+        started = perf_counter()
+        report = BENCHMARKS[name]()
+        print(f"\n{report.as_text()}\n  ({perf_counter() - started:.0f} s)", flush=True)
+        reports[name] = report.as_data()
+    if options.json:
+        data = {"machine": here, "benchmarks": reports}
+        options.json.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

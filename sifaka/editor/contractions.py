@@ -1,0 +1,26 @@
+"""Contractions written without their apostrophe."""
+
+import re
+from collections.abc import Iterator
+
+from sifaka.editor.passage import Passage
+from sifaka.results import Issue
+
+# Only forms that are no words themselves; `wont`, `cant`, `its` and `were` are.
+_FORM = re.compile(
+    r"(?<![\w'’\-@#/.])([Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Aa]re|[Ww]as|[Ww]ere|[Hh]as|[Hh]ave|[Hh]ad"
+    r"|[Cc]ould|[Ss]hould|[Ww]ould)nt(?![\w'’\-@/]|\.\w)"
+)
+
+
+def contractions(passage: Passage) -> Iterator[Issue]:
+    """`dont` for `don't` and the like, with the apostrophe that the text uses."""
+    mark = "’" if passage.text.count("’") > passage.text.count("'") else "'"
+    for match in _FORM.finditer(passage.text):
+        start, end = match.span()
+        named = match.group()[0].isupper() and start not in passage.sentence_starts
+        if named or not passage.free(start, end):
+            continue
+        fix = f"{match.group(1)}n{mark}t"
+        message = f'"{match.group()}" lacks its apostrophe'
+        yield passage.safe(start, end, fix, message, rule="contraction", category="spelling")
