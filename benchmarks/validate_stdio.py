@@ -12,7 +12,7 @@ from benchmarks.samples import percentile
 from benchmarks.servers import BARE, ROOT, SIFAKA, environment
 
 CALLS = 400
-WARM_UP = 50
+WARM_UP = 400
 GOAL = 1.5
 ECHOES = ("echo", "echo_structured")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from sifaka.errors import BudgetExceeded
 from sifaka.immutable import Frozen
@@ -14,8 +14,6 @@ from sifaka.results import Usage
 
 class Budget(Frozen):
     """The limits of one run; None means no limit."""
-
-    model_config = ConfigDict(use_attribute_docstrings=False)  # published to agents, by the token
 
     max_calls: int | None = Field(default=None, ge=0)
     """Model calls, retries included."""

@@ -16,7 +16,6 @@ class Frozen(BaseModel):
         frozen=True,
         extra="forbid",
         validate_default=True,
-        use_attribute_docstrings=True,
         defer_build=True,  # a validator is built when it is first used, not when it is imported
     )
 

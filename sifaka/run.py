@@ -6,6 +6,7 @@ them by `Run.apply`, so a crash between two entries loses nothing and a resume k
 
 from collections.abc import Iterable
 from datetime import datetime
+from types import MappingProxyType
 from typing import Literal
 
 from pydantic import Field
@@ -115,14 +116,13 @@ class Run(Frozen):
                 changes = self._replacing(thought)
             case Decided(thought_id=id_, decision=decision):
                 changes = {
-                    "decisions": {**self.decisions, id_: decision},
+                    "decisions": MappingProxyType({**self.decisions, id_: decision}),
                     "champion_id": id_ if decision.accepted else self.champion_id,
                 }
             case Stopped():
                 changes = {}
         stopped = entry if isinstance(entry, Stopped) else None
-        fields = {name: getattr(self, name) for name in type(self).model_fields}
-        fields |= {
+        changes |= {
             "reached": self.reached if isinstance(entry, Stopped) else entry.kind,
             "status": stopped.status if stopped else "running",
             "stop_reason": stopped.stop_reason if stopped else None,
@@ -131,7 +131,8 @@ class Run(Frozen):
             "updated_at": entry.at,
             "usage": self.usage + entry.usage,
         }
-        return Run.model_validate(fields | changes)
+        # Not validated again: every value comes from a validated entry or run.
+        return self.model_copy(update=changes)
 
     def reopened(self) -> "Run":
         """The run as it was before it stopped, for somebody who goes on with it."""
@@ -143,7 +144,7 @@ class Run(Frozen):
         Raises:
             KeyError: The run has no such version.
         """
-        for thought in self.thoughts:
+        for thought in reversed(self.thoughts):  # the latest are asked for most
             if thought.id == thought_id:
                 return thought
         raise KeyError(thought_id)

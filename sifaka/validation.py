@@ -40,14 +40,26 @@ async def run_validators(
     async def run(name: str, validator: Validator) -> None:
         results[name] = await _result(name, validator, thought)
 
-    async with create_task_group() as group:
-        for name, validator in named:
-            group.start_soon(run, name, validator)
+    slow: list[tuple[str, Validator]] = []
+    for name, validator in named:
+        if _takes_time(validator, thought):
+            slow.append((name, validator))
+        else:
+            await run(name, validator)
+    if slow:
+        async with create_task_group() as group:
+            for name, validator in slow:
+                group.start_soon(run, name, validator)
     # A result is missing when a validator cancelled itself, which no task group reports.
     return {
         name: results[name] if name in results else _crashed(name, validator, "Cancelled")
         for name, validator in named
     }
+
+
+def _takes_time(validator: Validator, thought: Thought) -> bool:
+    """Whether others had better not wait for it: it awaits something, or goes to a thread."""
+    return len(thought.text) > THREAD_FROM or iscoroutinefunction(validator.validate)
 
 
 async def _result(name: str, validator: Validator, thought: Thought) -> ValidationResult:

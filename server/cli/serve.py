@@ -2,7 +2,10 @@
 
 import argparse
 import sys
+from importlib.util import find_spec
 from typing import TextIO
+
+import anyio
 
 from server.cli.options import whole_number
 from server.cli.signals import interruption_ends_the_process
@@ -35,5 +38,8 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
         from server.app import SifakaServer
 
         with interruption_ends_the_process():
-            SifakaServer(settings).run("stdio")
+            anyio.run(
+                SifakaServer(settings).run_stdio_async,
+                backend_options={"use_uvloop": find_spec("uvloop") is not None},
+            )
     return 0

@@ -1,5 +1,6 @@
 """How a function becomes a tool: strict about its arguments, terse in its schema."""
 
+import json
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -26,13 +27,22 @@ def define(
     tool.fn_metadata.arg_model = strict
     tool.parameters = compact(terse(without_nulls(strict.model_json_schema(by_alias=True))))
     if tool.fn_metadata.output_schema is not None:
-        tool.fn_metadata.output_schema = terse(tool.fn_metadata.output_schema)
+        tool.fn_metadata.output_schema = inlined_once(terse(tool.fn_metadata.output_schema))
     return tool
 
 
 def terse(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema without titles: they repeat the names."""
-    return _mapped(schema, lambda node: {k: v for k, v in node.items() if k != "title"})
+    """A schema without titles, which repeat the names, and with plain unions as lists of types."""
+    return _mapped(schema, _terse)
+
+
+def _terse(node: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in node.items() if key != "title"}
+    options: list[dict[str, Any]] = kept.get("anyOf", [])
+    if options and all(option.keys() == {"type"} for option in options):
+        del kept["anyOf"]
+        kept["type"] = [option["type"] for option in options]
+    return kept
 
 
 def without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
@@ -56,6 +66,27 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
         return node
 
     return {k: v for k, v in _mapped(schema, inlined).items() if k != "$defs"}
+
+
+def inlined_once(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema in which a definition that is used once stands where it is used.
+
+    Clients check every answer against it, and looking references up takes most of that time.
+    """
+    text = json.dumps(schema)
+    once = {
+        f"#/$defs/{name}": definition
+        for name, definition in schema.get("$defs", {}).items()
+        if text.count(f'"#/$defs/{name}"') == 1
+    }
+
+    def inlined(node: dict[str, Any]) -> dict[str, Any]:
+        definition = once.get(node.get("$ref", ""))
+        return node if definition is None else definition
+
+    whole = _mapped(schema, inlined)
+    kept = {n: d for n, d in whole.get("$defs", {}).items() if f"#/$defs/{n}" not in once}
+    return {**{k: v for k, v in whole.items() if k != "$defs"}, **({"$defs": kept} if kept else {})}
 
 
 def _without_null(node: dict[str, Any]) -> dict[str, Any]:

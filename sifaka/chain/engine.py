@@ -231,27 +231,33 @@ class Engine:
             raise CriticError(
                 "every critic abstained: " + "; ".join(f"{f.critic}: {f.reason}" for f in feedback)
             )
+        critiqued = Critiqued(thought_id=thought.id, feedback=feedback)
         verdict = majority(feedback) or "no verdict"
-        yield await self._append(
-            Critiqued(thought_id=thought.id, feedback=feedback), "critique", verdict
-        )
+        # The comparison costs nothing and follows from what is stored: one append holds both.
+        judged = self.run.apply(critiqued)
+        decided = self._decided(judged)
+        for event in await self._append_all(
+            (critiqued, "critique", verdict), (decided, "select", _told(decided))
+        ):
+            yield event
 
     async def _select(self) -> AsyncGenerator[ChainEvent, None]:
-        candidate, champion, original = self._latest, self.run.champion, self.run.original
-        same = twin(self.run, candidate.text, before=candidate)
+        decided = self._decided(self.run)
+        yield await self._append(decided, "select", _told(decided))
+
+    def _decided(self, run: Run) -> Decided:
+        candidate, champion, original = run.latest, run.champion, run.original
+        assert candidate is not None, "every phase after `started` has a version"
+        same = twin(run, candidate.text, before=candidate)
         if champion is None or original is None:
             decision = Decision(accepted=True, reason="the first version")
         elif same is not None:
             decision = Decision(accepted=False, reason=f"the same text as version {same.iteration}")
-        elif self.run.config.policy == "last" and candidate.text.strip():
+        elif run.config.policy == "last" and candidate.text.strip():
             decision = Decision(accepted=True, reason="the last version, as the policy wants")
         else:
             decision = compare(candidate, champion, original)
-        yield await self._append(
-            Decided(thought_id=candidate.id, decision=decision),
-            "select",
-            f"{'accepted' if decision.accepted else 'turned down'}: {decision.reason}",
-        )
+        return Decided(thought_id=candidate.id, decision=decision)
 
     def _doing(self, phase: Phase, message: str) -> ChainEvent:
         return ChainEvent(
@@ -268,14 +274,30 @@ class Engine:
         return await self._append(entry, "stop", reason)
 
     async def _append(self, entry: Entry, phase: Phase, message: str) -> ChainEvent:
-        entry = entry.model_copy(update={"usage": self._unrecorded()})
-        after = self.run.apply(entry)
-        await self._parts.store.append(after, [entry], expected_version=self.run.version)
-        self.run = after
-        return self._doing(phase, message).model_copy(update={"entry": entry, "run": after})
+        (event,) = await self._append_all((entry, phase, message))
+        return event
+
+    async def _append_all(self, *steps: tuple[Entry, Phase, str]) -> list[ChainEvent]:
+        """Store entries, all or none, the first with what was spent since the last append."""
+        run, entries, events = self.run, list[Entry](), list[ChainEvent]()
+        for entry, phase, message in steps:
+            spent = Usage() if entries else self._unrecorded()
+            recorded = entry.model_copy(update={"usage": spent})
+            run = run.apply(recorded)
+            entries.append(recorded)
+            event = self._doing(phase, message)
+            events.append(event.model_copy(update={"entry": recorded, "run": run}))
+        await self._parts.store.append(run, entries, expected_version=self.run.version)
+        self.run = run
+        return events
 
     def _unrecorded(self) -> Usage:
         return self._ledger.spent - self.run.usage
+
+
+def _told(decided: Decided) -> str:
+    verdict = "accepted" if decided.decision.accepted else "turned down"
+    return f"{verdict}: {decided.decision.reason}"
 
 
 def _checked(generation: Generation, model: str) -> Generation:

@@ -4,7 +4,6 @@ from typing import Literal
 
 from anyio import to_thread
 
-from sifaka.editor import lint
 from sifaka.immutable import Frozen
 from sifaka.prose import words
 from sifaka.results import CriticFeedback, Issue
@@ -25,6 +24,8 @@ class LintCritic(Frozen):
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """What the editor's rules find in `thought.text`."""
+        from sifaka.editor import lint
+
         report = await to_thread.run_sync(lint, thought.text)
         revise = any(issue.safe or issue.severity >= BLOCKING for issue in report.issues)
         return CriticFeedback(

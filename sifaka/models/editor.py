@@ -1,14 +1,17 @@
 """The rule-based editor as a writer: what can be mended without a model."""
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
-import anyio
+import anyio.to_thread
 
-from sifaka.editor import Edited, cut, edit
 from sifaka.models.protocol import Generation
 from sifaka.results import Issue
 from sifaka.selection import EDITOR
 from sifaka.thought import Thought
+
+if TYPE_CHECKING:
+    from sifaka.editor import Edited
 
 
 class EditorModel:
@@ -29,13 +32,17 @@ class EditorModel:
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The edited text; see `Model`."""
+        from sifaka.editor import edit
+
         edited = await anyio.to_thread.run_sync(edit, thought.text, _certain_fixes(thought))
         if edited.text == thought.text:
             edited = await self._cut(thought) or edited
         log = [{"rule": e.rule, "before": e.before, "after": e.after} for e in edited.edits]
         return Generation(text=edited.text, metadata={"edits": log} if log else {})
 
-    async def _cut(self, thought: Thought) -> Edited | None:
+    async def _cut(self, thought: Thought) -> "Edited | None":
+        from sifaka.editor import Edited, cut
+
         if self._passes is None:
             return None
         limits = [

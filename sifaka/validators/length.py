@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from sifaka.prose import words
+from sifaka.prose import count_words, words
 from sifaka.results import Issue, ValidationResult
 from sifaka.thought import Thought
 from sifaka.validators.spec import Name, OptionalSpec
@@ -50,10 +50,9 @@ class LengthValidator(OptionalSpec):
         text = thought.text
         checks: list[_Check] = []
         if self.min_words is not None or self.max_words is not None:
-            spans = words(text)
-            limit = self.max_words
-            over = spans[limit][0] if limit is not None and len(spans) > limit else None
-            checks.append(_Check("words", len(spans), self.min_words, limit, over))
+            count, limit = count_words(text), self.max_words
+            over = words(text)[limit][0] if limit is not None and count > limit else None
+            checks.append(_Check("words", count, self.min_words, limit, over))
         if self.min_chars is not None or self.max_chars is not None:
             limit = self.max_chars
             over = limit if limit is not None and len(text) > limit else None

@@ -29,7 +29,7 @@ Name = Annotated[SkipJsonSchema[str], AfterValidator(_usable)]
 class Published(Frozen):
     """A model whose JSON schema is published to agents, who pay for every token of it."""
 
-    model_config = ConfigDict(use_attribute_docstrings=False, serialize_by_alias=True)
+    model_config = ConfigDict(serialize_by_alias=True)
 
     schema_note: ClassVar[str] = ""
     """The schema's description, where the names do not explain themselves."""
