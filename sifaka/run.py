@@ -105,15 +105,9 @@ class Run(Frozen):
             case Retrieved(thought_id=id_, documents=documents):
                 changes = self._replacing(self.thought(id_).add_post_generation_context(documents))
             case Validated(thought_id=id_, results=results):
-                thought = self.thought(id_)
-                for name, result in results.items():
-                    thought = thought.add_validation_result(name, result)
-                changes = self._replacing(thought)
+                changes = self._replacing(self.thought(id_).add_validation_results(results))
             case Critiqued(thought_id=id_, feedback=feedback):
-                thought = self.thought(id_)
-                for item in feedback:
-                    thought = thought.add_critic_feedback(item)
-                changes = self._replacing(thought)
+                changes = self._replacing(self.thought(id_).add_critic_feedback(*feedback))
             case Decided(thought_id=id_, decision=decision):
                 changes = {
                     "decisions": MappingProxyType({**self.decisions, id_: decision}),
@@ -199,10 +193,8 @@ class Run(Frozen):
         if thought.parent_id is None:
             return thought
         parent = self.thought(thought.parent_id)
-        return Thought.model_validate(
-            {name: getattr(thought, name) for name in Thought.model_fields}
-            | {"history": (*parent.history, parent.reference())}
-        )
+        history = (*parent.history, parent.reference())
+        return thought.model_copy(update={"history": history})
 
     def _replacing(self, thought: Thought) -> dict[str, object]:
         return {"thoughts": tuple(thought if t.id == thought.id else t for t in self.thoughts)}

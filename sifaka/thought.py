@@ -1,10 +1,10 @@
 """The Thought: the immutable state of one iteration."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
 
 from pydantic import Field
 
@@ -81,23 +81,30 @@ class Thought(Frozen):
 
     def add_validation_result(self, name: str, result: ValidationResult) -> "Thought":
         """This thought with one more validator's result, replacing one of the same name."""
-        return self._with(validation_results={**self.validation_results, name: result})
+        return self.add_validation_results({name: result})
 
-    def add_critic_feedback(self, feedback: CriticFeedback) -> "Thought":
-        """This thought with one more critic's feedback."""
-        return self._with(critic_feedback=(*self.critic_feedback, feedback))
+    def add_validation_results(self, results: Mapping[str, ValidationResult]) -> "Thought":
+        """This thought with more validators' results, replacing those of the same names."""
+        merged = MappingProxyType({**self.validation_results, **results})
+        return self.model_copy(update={"validation_results": merged})
+
+    def add_critic_feedback(self, *feedback: CriticFeedback) -> "Thought":
+        """This thought with more critics' feedback."""
+        return self.model_copy(update={"critic_feedback": (*self.critic_feedback, *feedback)})
 
     def add_tool_call(self, tool_call: ToolCall) -> "Thought":
         """This thought with one more tool call."""
-        return self._with(tool_calls=(*self.tool_calls, tool_call))
+        return self.model_copy(update={"tool_calls": (*self.tool_calls, tool_call)})
 
     def add_pre_generation_context(self, documents: Sequence[Document]) -> "Thought":
         """This thought with more documents for the model that writes."""
-        return self._with(pre_generation_context=(*self.pre_generation_context, *documents))
+        context = (*self.pre_generation_context, *documents)
+        return self.model_copy(update={"pre_generation_context": context})
 
     def add_post_generation_context(self, documents: Sequence[Document]) -> "Thought":
         """This thought with more documents for the critics."""
-        return self._with(post_generation_context=(*self.post_generation_context, *documents))
+        context = (*self.post_generation_context, *documents)
+        return self.model_copy(update={"post_generation_context": context})
 
     def next_iteration(self, *, iteration: int | None = None) -> "Thought":
         """A fresh thought that descends from this one.
@@ -126,7 +133,10 @@ class Thought(Frozen):
 
     def with_text(self, text: str, **changes: object) -> "Thought":
         """This thought with another text and other changes; verdicts on the old text go."""
-        return self._with(text=text, validation_results={}, critic_feedback=(), **changes)
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        fields |= {"text": text, "validation_results": {}, "critic_feedback": ()}
+        # Not model_copy: that would let a caller's list or dict in unfrozen.
+        return Thought.model_validate(fields | changes)
 
     @property
     def passed(self) -> bool:
@@ -141,8 +151,3 @@ class Thought(Frozen):
     def load_from_file(cls, path: str | Path) -> "Thought":
         """Read a thought that `save_to_file` wrote; equal to the one that was saved."""
         return cls.model_validate_json(Path(path).read_text(encoding="utf-8"))
-
-    def _with(self, **changes: Any) -> "Thought":
-        # Not model_copy: that would let a caller's list or dict in unfrozen.
-        fields = {name: getattr(self, name) for name in type(self).model_fields}
-        return Thought.model_validate(fields | changes)
