@@ -8,6 +8,7 @@ from time import perf_counter
 from types import MappingProxyType
 
 from benchmarks import (
+    editor,
     growth,
     overhead,
     startup,
@@ -23,6 +24,7 @@ BENCHMARKS: Mapping[str, Callable[[], Report]] = MappingProxyType(
         "validate_stdio": validate_stdio.measure,
         "validate_http": validate_http.measure,
         "startup": startup.measure,
+        "editor": editor.measure,
         "growth": growth.measure,
         "tool_tokens": tool_tokens.measure,
     }

@@ -1,7 +1,5 @@
 """The example text that the demo improves."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 from sifaka.editor import cut, edit
@@ -37,22 +35,3 @@ def test_it_is_a_little_longer_than_three_hundred_words_also_after_the_edit() ->
     assert shorter is not None
     assert "## A word of thanks" in shorter
     assert 250 < len(words(shorter)) <= 300
-
-
-def test_a_cold_process_edits_it_within_a_second() -> None:
-    program = (
-        "import time\n"
-        "from sifaka.editor import edit\n"
-        "started = time.perf_counter()\n"
-        f"edit(open({str(PATH)!r}, encoding='utf-8').read())\n"
-        "print(time.perf_counter() - started)\n"
-    )
-    seconds = min(
-        float(
-            subprocess.run(
-                [sys.executable, "-c", program], capture_output=True, text=True, check=True
-            ).stdout
-        )
-        for _ in range(3)
-    )
-    assert seconds < 1.0
