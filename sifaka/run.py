@@ -197,4 +197,6 @@ class Run(Frozen):
         return thought.model_copy(update={"history": history})
 
     def _replacing(self, thought: Thought) -> dict[str, object]:
+        if self.thoughts[-1].id == thought.id:  # nearly always: earlier versions are settled
+            return {"thoughts": (*self.thoughts[:-1], thought)}
         return {"thoughts": tuple(thought if t.id == thought.id else t for t in self.thoughts)}
