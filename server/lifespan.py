@@ -13,7 +13,6 @@ import anyio.to_thread
 from server.jobs import Jobs
 from server.settings import Settings
 from sifaka.chain import Chain, asks_a_provider
-from sifaka.errors import SifakaError
 from sifaka.models.loading import load_pydantic_ai
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
@@ -82,7 +81,7 @@ class Lifespan:
     async def __call__(self, _: object) -> AsyncGenerator[AppState]:
         """Keep the store and the runs in progress open."""
         settings = self._settings
-        store = open_store(settings.store, home=settings.home).scoped(settings.tenant)
+        store = open_store(settings.store, home=settings.home, tenant=settings.tenant)
         try:
             async with anyio.create_task_group() as group:
                 self.state = AppState(
@@ -101,14 +100,15 @@ class Lifespan:
 
 
 def _load(state: AppState) -> None:
-    state.build()
     from sifaka.editor import warm_up
 
-    warm_up()
-    if asks_a_provider(state.settings.model):
-        from sifaka.models.provider import provider_model
+    try:
+        state.build()
+        warm_up()
+        if asks_a_provider(state.settings.model):
+            from sifaka.models.provider import provider_model
 
-        try:
             provider_model(state.settings.model)
-        except SifakaError as error:  # told again by the call that needs the model
-            logger.warning("the model cannot be warmed up: %s", error)
+    # Whatever is wrong is told again by the call that needs it; this must not take the server down.
+    except Exception:
+        logger.exception("the warm-up failed")

@@ -14,7 +14,7 @@ from sifaka.validators.protocol import Validator
 THREAD_FROM = 50_000
 """Texts with more characters are checked in a worker thread by validators that are synchronous."""
 
-_log = logging.getLogger("sifaka")
+logger = logging.getLogger("sifaka")
 
 
 async def run_validators(
@@ -71,10 +71,10 @@ async def _result(name: str, validator: Validator, thought: Thought) -> Validati
             found = validator.validate(thought)
         result = await found if isawaitable(found) else found
         return result.model_copy(update={"validator": name, "required": validator.required})
-    # Broad on purpose, here and nowhere else: a validator is anybody's code, and one that crashes
-    # has failed its text. The traceback goes to the log, because its words may be private.
-    except Exception as error:  # noqa: BLE001 # see the comment above
-        _log.exception("validator %r crashed", name)
+    # Broad on purpose: a validator is anybody's code, and one that crashes has failed its text. The
+    # traceback goes to the log, because its words may be private.
+    except Exception as error:
+        logger.exception("validator %r crashed", name)
         return _crashed(name, validator, type(error).__name__)
 
 

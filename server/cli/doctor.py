@@ -47,7 +47,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
 
 def _store(settings: Settings) -> Finding:
     async def look() -> str:
-        store = open_store(settings.store, home=settings.home).scoped(settings.tenant)
+        store = open_store(settings.store, home=settings.home, tenant=settings.tenant)
         try:
             page = await store.recent(limit=1)
             latest = page.runs[0].updated_at.isoformat() if page.runs else "no runs yet"

@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def history(options: argparse.Namespace, settings: Settings) -> int:
     """Print the page that was asked for."""
-    store = open_store(settings.store, home=settings.home).scoped(settings.tenant)
+    store = open_store(settings.store, home=settings.home, tenant=settings.tenant)
 
     async def work() -> HistoryOut:
         try:

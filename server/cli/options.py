@@ -96,7 +96,7 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Ch
         judge_model=settings.judge_model,
         validators=[*_rules(options), *validators],
         critics=[name for name in named if name] or critics,
-        store=open_store(settings.store, home=settings.home).scoped(settings.tenant),
+        store=open_store(settings.store, home=settings.home, tenant=settings.tenant),
         **more,
     )
 

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def resume(options: argparse.Namespace, settings: Settings) -> int:
     """Work on the run until it is done or waits for its caller."""
-    store = open_store(settings.store, home=settings.home).scoped(settings.tenant)
+    store = open_store(settings.store, home=settings.home, tenant=settings.tenant)
 
     async def work() -> RunResult:
         with Progress(sys.stderr) as progress:

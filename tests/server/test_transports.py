@@ -89,3 +89,11 @@ async def test_health_is_answered_and_foreign_hosts_are_not(tmp_path: Path) -> N
             assert (health.status_code, health.json()) == (200, {"status": "ok"})
             foreign = await http.post(url, headers={"host": "evil.example"}, json={})
             assert foreign.status_code == 421
+
+
+async def test_the_store_is_closed_with_the_server(tmp_path: Path) -> None:
+    async with connected("memory", "auto", tmp_path) as client:
+        await client.call_tool("improve_text", {"text": "A text."})
+        assert (tmp_path / "sifaka.db-wal").exists()
+    assert (tmp_path / "sifaka.db").exists()
+    assert not (tmp_path / "sifaka.db-wal").exists(), "SQLite folds its log in when it is closed"
