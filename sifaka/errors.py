@@ -51,11 +51,13 @@ class ModelProviderError(SifakaError):
         suggestion: What to do about it.
         provider: The provider's name as in the model string, such as `openai`.
         code: One word of `authentication`, `rate_limit`, `quota`, `timeout`, `connection`,
-            `server`, `not_found`, `context_window`, `rejected`, `malformed`, `empty`, `unknown`.
-        retry_after: Seconds the provider asked to wait, where it said so.
+            `server`, `circuit_open`, `not_found`, `context_window`, `rejected`, `malformed`,
+            `empty`, `unknown`.
+        retry_after: Seconds the provider asked to wait, where it said so, or until its circuit
+            breaker lets a call through.
     """
 
-    TRANSIENT = frozenset({"rate_limit", "timeout", "connection", "server"})
+    TRANSIENT = frozenset({"rate_limit", "timeout", "connection", "server", "circuit_open"})
 
     def __init__(
         self,

@@ -1,0 +1,121 @@
+"""Circuit breakers: a provider that keeps failing is left alone for a while.
+
+After Nygard, "Release It!" (2007): closed, open, half-open. One breaker a provider, so that a
+provider that is down costs no run its time, and the fallback models are asked at once.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import RLock
+
+from sifaka.errors import ModelProviderError
+
+LONGEST_COOLDOWN = 300.0
+"""Seconds; the cooldown doubles with each trial call that fails, up to this."""
+_VERDICT = 5.0
+"""Seconds that others are told to wait while a trial call is under way."""
+
+
+@dataclass(slots=True)
+class _Circuit:
+    cooldown: float
+    failures: int = 0
+    opened: bool = False
+    until: float = 0.0
+    """When the next call is let through, if it is open."""
+    on_trial: bool = False
+
+
+class Breakers:
+    """One breaker for each provider; any number of threads may share them.
+
+    Args:
+        threshold: Transient failures in a row after which a provider is left alone.
+        cooldown: Seconds until a trial call is let through for the first time.
+        clock: Seconds of a clock that never goes back.
+    """
+
+    def __init__(
+        self,
+        threshold: int = 5,
+        cooldown: float = 30.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._threshold = threshold
+        self._cooldown = cooldown
+        self._clock = clock
+        self._circuits: dict[str, _Circuit] = {}  # only of providers that failed lately
+        # Reentrant: a coroutine that is collected while the lock is held abandons its call there.
+        self._lock = RLock()
+
+    def require(self, provider: str) -> None:
+        """See that the provider may be called, and take the trial call if it is due.
+
+        Every call that was let through is followed by `succeeded`, `failed` or `abandoned`. A
+        trial of which nothing is heard gives way to the next after another cooldown.
+
+        Raises:
+            ModelProviderError: With code `circuit_open`: the provider failed several times in a
+                row and is left alone for another `retry_after` seconds.
+        """
+        with self._lock:
+            circuit = self._circuits.get(provider)
+            if circuit is None or not circuit.opened:
+                return
+            now = self._clock()
+            left = circuit.until - now
+            if left <= 0:
+                circuit.on_trial = True
+                circuit.until = now + circuit.cooldown
+                return
+            failures = circuit.failures
+            wait = min(left, _VERDICT) if circuit.on_trial else left
+        raise ModelProviderError(
+            f"{provider}: left alone for another {wait:.0f} s after {failures} failures in a row",
+            "resume the run later, or choose another model",
+            provider=provider,
+            code="circuit_open",
+            retry_after=wait,
+        )
+
+    def succeeded(self, provider: str) -> None:
+        """Take note of an answer: the provider works."""
+        with self._lock:
+            self._circuits.pop(provider, None)
+
+    def failed(self, provider: str) -> None:
+        """Take note of a transient failure.
+
+        Failures that another try cannot mend say nothing about the provider: they are `abandoned`.
+        """
+        with self._lock:
+            circuit = self._circuits.setdefault(provider, _Circuit(self._cooldown))
+            circuit.failures += 1
+            if circuit.on_trial:
+                circuit.cooldown = min(2 * circuit.cooldown, LONGEST_COOLDOWN)
+            # A call that was made before the breaker opened must not keep it open.
+            elif circuit.opened or circuit.failures < self._threshold:
+                return
+            circuit.opened, circuit.on_trial = True, False
+            circuit.until = self._clock() + circuit.cooldown
+
+    def abandoned(self, provider: str) -> None:
+        """Take note that a call ended without a verdict; a trial is then free for the next call."""
+        with self._lock:
+            circuit = self._circuits.get(provider)
+            if circuit is not None and circuit.on_trial:
+                circuit.on_trial = False
+                circuit.until = self._clock()
+
+    def open_providers(self) -> tuple[str, ...]:
+        """The providers that no call is let through to now, in alphabetical order."""
+        with self._lock:
+            now = self._clock()
+            return tuple(
+                sorted(
+                    provider
+                    for provider, circuit in self._circuits.items()
+                    if circuit.opened and circuit.until > now
+                )
+            )

@@ -1,0 +1,291 @@
+"""Where the time of runs goes: sums for each component, and spans for OpenTelemetry.
+
+Sums only, so that a server that runs for months needs no more memory than one that has just begun.
+"""
+
+import json
+import secrets
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal
+
+from sifaka.errors import StorageError
+
+if TYPE_CHECKING:
+    from contextvars import Token
+    from types import TracebackType
+
+    from opentelemetry.context import Context
+    from opentelemetry.trace import Span, Tracer
+
+Kind = Literal["run", "phase", "model", "critic", "validator", "retriever", "storage"]
+_TIMES: tuple[tuple[str, Kind], ...] = (
+    ("total_time", "run"),
+    ("model_time", "model"),
+    ("validation_time", "validator"),
+    ("critic_time", "critic"),
+    ("retrieval_time", "retriever"),
+    ("storage_time", "storage"),
+)
+_OUTER = frozenset({"run", "phase"})
+"""Kinds that contain the others: never what is slow in itself."""
+MOST_NAMES = 500
+"""Components, and kinds of error, that are told apart; all further ones are counted as `other`."""
+
+
+@dataclass(slots=True)
+class _Wall:
+    """Time during which at least one span is open: spans in parallel are not added up."""
+
+    elapsed: float = 0.0
+    active: int = 0
+    since: float = 0.0
+
+    def enter(self, now: float) -> None:
+        if self.active == 0:
+            self.since = now
+        self.active += 1
+
+    def leave(self, now: float) -> None:
+        self.active -= 1
+        if self.active == 0:
+            self.elapsed += now - self.since
+
+    def until(self, now: float) -> float:
+        return self.elapsed + (now - self.since if self.active else 0.0)
+
+
+@dataclass(slots=True)
+class _Component:
+    kind: Kind
+    of_kind: _Wall
+    wall: _Wall = field(default_factory=_Wall)
+    count: int = 0
+    total: float = 0.0
+    longest: float = 0.0
+    errors: int = 0
+
+
+class _Sums:
+    """What is measured, under a lock that whoever touches it holds."""
+
+    __slots__ = ("clock", "components", "lock", "walls")
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        # Reentrant: a coroutine that is collected while the lock is held leaves its contexts there.
+        self.lock = RLock()
+        self.walls: dict[str, _Wall] = {}
+        self.components: dict[tuple[str, str], _Component] = {}
+
+    def component(self, kind: Kind, name: str) -> _Component:
+        found = self.components.get((kind, name))
+        if found is None:
+            if len(self.components) >= MOST_NAMES:
+                name = "other"
+            wall = self.walls.setdefault(kind, _Wall())
+            found = self.components.setdefault((kind, name), _Component(kind, wall))
+        return found
+
+
+class Monitor:
+    """Times the components of all runs of a chain; any number of tasks and threads may share it.
+
+    Args:
+        clock: Seconds of a clock that never goes back.
+        tracer: Where spans go; to the global OpenTelemetry provider, if there is one, when None.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.perf_counter, tracer: "Tracer | None" = None
+    ) -> None:
+        self._sums = _Sums(clock)
+        self._tracer = tracer
+        self._errors: dict[str, int] = {}
+
+    def measure(
+        self, kind: Kind, name: str, **attributes: str | int
+    ) -> AbstractContextManager[None]:
+        """Count the time within this context to a component.
+
+        An exception that leaves the context counts as an error of the component, unless it is a
+        cancellation. Where OpenTelemetry is in use, the context is a span too, named
+        `sifaka.<kind> <name>`, and the current one within it. It tells an error's type, never its
+        message, which may quote the text.
+
+        Args:
+            kind: What sort of component it is.
+            name: Which one it is. Not an id: each name has its own line in the summary.
+            attributes: For the span, such as `run_id` and `iteration`.
+        """
+        return _Measurement(self._sums, self._tracer, kind, name, attributes)
+
+    def count_error(self, error_type: str, code: str | None = None) -> None:
+        """Count an error by its class and, where it has one, its code."""
+        key = f"{error_type}:{code}" if code else error_type
+        with self._sums.lock:
+            if key not in self._errors and len(self._errors) >= MOST_NAMES:
+                key = "other"
+            self._errors[key] = self._errors.get(key, 0) + 1
+
+    def summary(self) -> dict[str, Any]:
+        """What was measured so far, ready for JSON. Times are in seconds.
+
+        Returns:
+            `total_time`, `model_time`, `validation_time`, `critic_time`, `retrieval_time` and
+            `storage_time`: how long at least one such thing was under way, those under way now
+            included. `runs`: how many have ended. `components`: by `kind:name`, how many `count`
+            have ended, with their durations added up (`total`), the `longest` of them, how many
+            ended in an error (`errors`), and the `wall` time as above. `errors`: how often each
+            was counted.
+        """
+        sums = self._sums
+        with sums.lock:
+            now = sums.clock()
+            walls = {kind: wall.until(now) for kind, wall in sums.walls.items()}
+            return {
+                **{key: walls.get(kind, 0.0) for key, kind in _TIMES},
+                "runs": sum(c.count for c in sums.components.values() if c.kind == "run"),
+                "components": {
+                    f"{kind}:{name}": {
+                        "count": c.count,
+                        "total": c.total,
+                        "wall": c.wall.until(now),
+                        "longest": c.longest,
+                        "errors": c.errors,
+                    }
+                    for (kind, name), c in sums.components.items()
+                },
+                "errors": dict(self._errors),
+            }
+
+    def bottlenecks(self, limit: int = 5) -> list[tuple[str, float]]:
+        """The components, runs and phases aside, that took most: name and seconds of wall time."""
+        sums = self._sums
+        with sums.lock:
+            now = sums.clock()
+            walls = [
+                (f"{kind}:{name}", component.wall.until(now))
+                for (kind, name), component in sums.components.items()
+                if kind not in _OUTER
+            ]
+        return sorted(walls, key=lambda item: -item[1])[:limit]
+
+    def export(self, path: str | Path) -> None:
+        """Write the summary to a JSON file; whoever reads it sees the old one or the whole new one.
+
+        Raises:
+            StorageError: The file cannot be written.
+        """
+        target = Path(path)
+        unfinished = target.parent / f".{secrets.token_hex(8)}.tmp"
+        try:
+            with unfinished.open("x", encoding="utf-8") as file:
+                json.dump(self.summary(), file, indent=2)
+            unfinished.replace(target)
+        except OSError as error:
+            with suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+            raise StorageError(
+                f"{str(target)!r} cannot be written: {error.strerror}",
+                "choose a file in a folder that exists and may be written to",
+            ) from error
+
+
+class _Measurement:
+    # A class, because a generator's context manager takes twice the time.
+    __slots__ = (
+        "_attributes", "_component", "_kind", "_name", "_span", "_started", "_sums", "_tracer",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        sums: _Sums,
+        tracer: "Tracer | None",
+        kind: Kind,
+        name: str,
+        attributes: dict[str, str | int],
+    ) -> None:
+        self._sums = sums
+        self._tracer = tracer
+        self._kind: Kind = kind
+        self._name = name
+        self._attributes = attributes
+
+    def __enter__(self) -> None:
+        # OpenTelemetry is never imported for this: whoever wants spans has done it.
+        tracer = _find(self._tracer) if "opentelemetry.trace" in sys.modules else None
+        self._span = _begin(tracer, self._kind, self._name, self._attributes) if tracer else None
+        sums = self._sums
+        with sums.lock:
+            self._component = component = sums.component(self._kind, self._name)
+            self._started = now = sums.clock()
+            component.wall.enter(now)
+            component.of_kind.enter(now)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: "TracebackType | None",
+    ) -> None:
+        sums, component = self._sums, self._component
+        with sums.lock:
+            now = sums.clock()
+            duration = now - self._started
+            component.count += 1
+            component.total += duration
+            component.longest = max(component.longest, duration)
+            component.errors += isinstance(error, Exception)
+            component.wall.leave(now)
+            component.of_kind.leave(now)
+        if self._span is not None:
+            _end(*self._span, error)
+
+
+def _find(given: "Tracer | None") -> "Tracer | None":
+    from opentelemetry import trace
+
+    if given is not None:
+        return given
+    provider = trace.get_tracer_provider()
+    # The proxy stands for a provider that nobody has configured.
+    return (
+        None if isinstance(provider, trace.ProxyTracerProvider) else provider.get_tracer("sifaka")
+    )
+
+
+def _begin(
+    tracer: "Tracer", kind: Kind, name: str, attributes: dict[str, str | int]
+) -> "tuple[Span, Token[Context]]":
+    from opentelemetry import context, trace
+
+    span = tracer.start_span(
+        f"sifaka.{kind} {name}",
+        attributes={
+            "sifaka.kind": kind,
+            "sifaka.name": name,
+            **{f"sifaka.{key}": value for key, value in attributes.items()},
+        },
+    )
+    return span, context.attach(trace.set_span_in_context(span))
+
+
+def _end(span: "Span", token: "Token[Context]", error: BaseException | None) -> None:
+    from opentelemetry import context, trace
+
+    context.detach(token)
+    if isinstance(error, Exception):
+        span.set_attribute("error.type", type(error).__qualname__)
+        code = getattr(error, "code", None)
+        if isinstance(code, str):
+            span.set_attribute("sifaka.code", code)
+        span.set_status(trace.Status(trace.StatusCode.ERROR))
+    elif error is not None:
+        span.set_attribute("sifaka.cancelled", True)
+    span.end()
