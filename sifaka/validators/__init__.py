@@ -8,8 +8,12 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
+from sifaka.validators.classifier import ClassifierValidator
+from sifaka.validators.composition import all_of, any_of, negate
 from sifaka.validators.content import ContentValidator
 from sifaka.validators.format import FormatValidator
+from sifaka.validators.guardrails import GuardrailsValidator
+from sifaka.validators.language import LanguageValidator
 from sifaka.validators.length import LengthValidator
 from sifaka.validators.preserve import PreserveValidator
 from sifaka.validators.protocol import Validator
@@ -19,14 +23,20 @@ from sifaka.validators.spec import WithoutMapping
 
 __all__ = [
     "VALIDATORS",
+    "ClassifierValidator",
     "ContentValidator",
     "FormatValidator",
+    "GuardrailsValidator",
+    "LanguageValidator",
     "LengthValidator",
     "PreserveValidator",
     "ReadabilityValidator",
     "RegexValidator",
     "Validator",
     "ValidatorSpec",
+    "all_of",
+    "any_of",
+    "negate",
     "parse_validators",
 ]
 
@@ -38,6 +48,9 @@ VALIDATORS: Mapping[str, type[Validator]] = MappingProxyType(
         "format": FormatValidator,
         "readability": ReadabilityValidator,
         "preserve": PreserveValidator,
+        "language": LanguageValidator,
+        "classifier": ClassifierValidator,
+        "guardrails": GuardrailsValidator,
     }
 )
 """The built-in validators by the `type` of their spec."""
@@ -48,7 +61,10 @@ ValidatorSpec = Annotated[
     | ContentValidator
     | FormatValidator
     | ReadabilityValidator
-    | PreserveValidator,
+    | PreserveValidator
+    | LanguageValidator
+    | ClassifierValidator
+    | GuardrailsValidator,
     Field(discriminator="type"),
     WithoutMapping(),
 ]

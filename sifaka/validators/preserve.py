@@ -1,6 +1,6 @@
 """Did what must survive a rewrite survive it?"""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import model_validator
@@ -56,15 +56,8 @@ class PreserveValidator(OptionalSpec):
         original = thought.metadata.get("original")
         if not isinstance(original, str):
             return ValidationResult(passed=True, message="no original text to compare with")
-        total = 0
-        lost: list[tuple[Kind, str]] = []
-        for kind in self._kinds():
-            wanted = _KINDS[kind].found_in(original)
-            total += len(wanted)
-            if wanted and original != thought.text:
-                keeps = _KINDS[kind].kept_by(thought.text)
-                gone = (shown for key, shown in wanted.items() if not keeps(key))
-                lost.extend((kind, _brief(shown)) for shown in gone)
+        total, gone = _lost(original, thought.text, self._kinds())
+        lost: list[tuple[Kind, str]] = [(kind, _brief(shown)) for kind, shown in gone]
         return ValidationResult(
             passed=not lost,
             message=_summary(lost, total),
@@ -92,6 +85,24 @@ class PreserveValidator(OptionalSpec):
             "names": self.names,
         }
         return (kind for kind, wanted in flags.items() if wanted)
+
+
+def lost_spans(original: str, text: str) -> tuple[str, ...]:
+    """The numbers, URLs, quotes, pieces of code and names of an original that a text has not."""
+    return tuple(shown for _, shown in _lost(original, text, tuple(_KINDS))[1])
+
+
+def _lost(original: str, text: str, kinds: Iterable[Kind]) -> tuple[int, list[tuple[Kind, str]]]:
+    """How many spans of these kinds the original has, and those that the text has not."""
+    total = 0
+    lost: list[tuple[Kind, str]] = []
+    for kind in kinds:
+        wanted = _KINDS[kind].found_in(original)
+        total += len(wanted)
+        if wanted and original != text:
+            keeps = _KINDS[kind].kept_by(text)
+            lost.extend((kind, shown) for key, shown in wanted.items() if not keeps(key))
+    return total, lost
 
 
 def _brief(shown: str) -> str:

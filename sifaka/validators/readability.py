@@ -1,23 +1,18 @@
 """Is the text easy enough to read?"""
 
-import re
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sifaka.prose import Span, urls, words
+from sifaka.classifiers.grade import Measure, measured, together
+from sifaka.classifiers.syllables import syllables
+from sifaka.prose import words
 from sifaka.results import Issue, ValidationResult
 from sifaka.thought import Thought
-from sifaka.validators.pieces import code_spans, sentence_spans
 from sifaka.validators.spec import Name, OptionalSpec
-from sifaka.validators.syllables import syllables
-from sifaka.validators.verbatim import blanked
 
 SENTENCES_SHOWN = 5
 """How many of the hardest sentences are reported."""
-_NOT_PROSE = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|\|.*|(?:[-=*_][ \t]*){3,})$", re.MULTILINE)
-_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’-][A-Za-z\u00c0-\u024f]+)*")
-_OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
 
 
 class ReadabilityValidator(OptionalSpec):
@@ -37,15 +32,10 @@ class ReadabilityValidator(OptionalSpec):
     def validate(self, thought: Thought) -> ValidationResult:
         """Measure, and point at the hardest sentences."""
         text = thought.text
-        measured = _measured(text)
-        if not measured:
+        found = measured(text)
+        if not found:
             return ValidationResult(passed=True, message="no English prose to measure")
-        total = _Measure(
-            (0, len(text)),
-            len(measured),
-            sum(sentence.words for sentence in measured),
-            sum(sentence.syllables for sentence in measured),
-        )
+        total = together(text, found)
         grade = total.grade
         message = (
             f"grade {grade:g}, at most {self.max_grade:g} "
@@ -54,7 +44,7 @@ class ReadabilityValidator(OptionalSpec):
         )
         if grade <= self.max_grade:
             return ValidationResult(passed=True, message=message)
-        hardest = sorted(measured, key=lambda sentence: -sentence.grade)[:SENTENCES_SHOWN]
+        hardest = sorted(found, key=lambda sentence: -sentence.grade)[:SENTENCES_SHOWN]
         hard = [sentence for sentence in hardest if sentence.grade > self.max_grade]
         return ValidationResult(
             passed=False,
@@ -74,43 +64,7 @@ class ReadabilityValidator(OptionalSpec):
         )
 
 
-class _Measure(NamedTuple):
-    """The counts of one sentence, or of several together."""
-
-    span: Span
-    sentences: int
-    words: int
-    syllables: int
-
-    @property
-    def grade(self) -> float:
-        # Rounded, so that a text never fails for a difference that its message does not show.
-        return round(
-            0.39 * self.words / self.sentences + 11.8 * self.syllables / self.words - 15.59, 1
-        )
-
-
-def _measured(text: str) -> list[_Measure]:
-    """The sentences with at least one word; nothing when the text is mostly in another script."""
-    prose = _prose_only(text)
-    latin = 0
-    measured: list[_Measure] = []
-    for start, end in sentence_spans(prose):
-        found: list[str] = _LATIN_WORD.findall(prose, start, end)
-        if found:
-            latin += sum(map(len, found))
-            measured.append(_Measure((start, end), 1, len(found), sum(map(syllables, found))))
-    others = 0 if prose.isascii() else len(_OTHER_LETTER.findall(prose))
-    return measured if latin >= others else []
-
-
-def _prose_only(text: str) -> str:
-    """The text with spaces in place of everything that is not prose: offsets stay."""
-    verbatim = [*code_spans(text), *urls(text)]
-    return _NOT_PROSE.sub(lambda line: " " * len(line.group()), blanked(text, verbatim))
-
-
-def _advice(text: str, total: _Measure, hard: list[_Measure]) -> tuple[str, ...]:
+def _advice(text: str, total: Measure, hard: list[Measure]) -> tuple[str, ...]:
     advice: list[str] = []
     if hard:
         longest = max(sentence.words for sentence in hard)

@@ -10,20 +10,25 @@ from pydantic_core import CoreSchema
 from sifaka.immutable import Frozen
 from sifaka.results import ValidationResult
 from sifaka.thought import Thought
+from sifaka.validators.composition import Composable
 
 NAME_LIMIT = 80
 ISSUE_LIMIT = 200
 """The most issues one validator reports; its message counts them all."""
 
 
-def _usable(name: str) -> str:
+def usable_name(name: str) -> str:
+    """The name, when results can be filed under it; raises ValueError otherwise."""
     if not name.strip() or len(name) > NAME_LIMIT or not name.isprintable():
         raise ValueError(f"should be a printable name of 1 to {NAME_LIMIT} characters")
     return name.strip()
 
 
-Name = Annotated[SkipJsonSchema[str], AfterValidator(_usable)]
+Name = Annotated[SkipJsonSchema[str], AfterValidator(usable_name)]
 """What a validator's results are filed under; too rarely given to be in the published schema."""
+
+
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 class Published(Frozen):
@@ -51,7 +56,11 @@ class Published(Frozen):
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
     ) -> JsonSchemaValue:
-        """The model's JSON schema without titles, docstrings, null branches and empty defaults."""
+        """The model's JSON schema without titles, docstrings, null branches and empty defaults.
+
+        Bounds of numbers are left to the error, which is precise, and the flag `required` to the
+        description of the list: every branch has it.
+        """
         schema = handler(core_schema)
         definition = handler.resolve_ref_schema(schema)
         definition.pop("title", None)
@@ -59,6 +68,8 @@ class Published(Frozen):
         if cls.schema_note:
             definition["description"] = cls.schema_note
         properties = cast("dict[str, dict[str, Any]]", definition.get("properties", {}))
+        if properties.get("required", {}).get("type") == "boolean":
+            del properties["required"]
         for key, value in properties.items():
             properties[key] = _terse(key, value)
         if "type" in properties:
@@ -66,7 +77,7 @@ class Published(Frozen):
         return schema
 
 
-class Spec(Published):
+class Spec(Published, Composable):
     """A built-in validator, which is its own spec."""
 
     name: Name = "validator"
@@ -109,4 +120,4 @@ def _terse(key: str, schema: dict[str, Any]) -> dict[str, Any]:
         kept.pop("additionalProperties")
     if "const" in kept:
         kept.pop("type", None)
-    return kept
+    return {name: value for name, value in kept.items() if name not in _BOUNDS}

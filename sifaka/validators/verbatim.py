@@ -7,10 +7,10 @@ whether a rewritten text still has it.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from sifaka import prose
-from sifaka.validators.pieces import code_spans, sentence_spans
+from sifaka.pieces import blanked, code_spans, sentence_spans
 
 Wanted = dict[str, str]
 Keeps = Callable[[str], bool]
@@ -126,14 +126,3 @@ def _code_body(piece: str) -> str:
 
 def _flat(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).translate(_SAME).split())
-
-
-def blanked(text: str, spans: Iterable[prose.Span]) -> str:
-    """The text with spaces in place of the spans; line breaks and offsets stay."""
-    pieces: list[str] = []
-    at = 0
-    for start, end in sorted(spans):
-        if end > at:
-            pieces += [text[at : max(at, start)], re.sub(r"[^\n]", " ", text[max(at, start) : end])]
-            at = end
-    return "".join((*pieces, text[at:]))

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from sifaka.classifiers.syllables import syllables
 from sifaka.results import ValidationResult
 from sifaka.thought import Thought
 from sifaka.validators.readability import ReadabilityValidator
-from sifaka.validators.syllables import syllables
 
 EASY = "The cat sat on the mat. It was a good day. We had fun in the sun."
 HARD = (

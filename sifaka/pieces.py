@@ -1,7 +1,7 @@
 """The sentences and the code of Markdown, found in time that grows with the text's length."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sifaka.prose import Span, code, sentences
 
@@ -44,3 +44,14 @@ def _in_block(text: str, start: int, end: int) -> Iterator[Span]:
         for first, last in sentences(text[start:stop]):
             yield start + first, start + last
         start = stop
+
+
+def blanked(text: str, spans: Iterable[Span]) -> str:
+    """The text with spaces in place of the spans; line breaks and offsets stay."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in sorted(spans):
+        if end > at:
+            pieces += [text[at : max(at, start)], re.sub(r"[^\n]", " ", text[max(at, start) : end])]
+            at = end
+    return "".join((*pieces, text[at:]))

@@ -1,0 +1,140 @@
+"""Screens: lists of explicit wordings, and what finding one of them amounts to."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from sifaka.classifiers.mentions import Mentions
+from sifaka.classifiers.protocol import NONE_FOUND, Classification
+from sifaka.pieces import blanked
+from sifaka.prose import urls
+from sifaka.results import Issue
+
+EVIDENCE_LIMIT = 200
+"""The most places one classification points at; all of them count for its confidence."""
+NOTHING_FOUND = 0.2
+"""Confidence of a screen that found nothing: of what is paraphrased, it sees 0 to 20 in 100."""
+MENTIONED = 0.5
+"""What a weight is multiplied by where the words are only quoted, denied or reported."""
+
+
+class Rule(NamedTuple):
+    """One kind of wording."""
+
+    name: str
+    pattern: str
+    """A regular expression; upper and lower case are the same unless it says `(?-i:...)`. Empty
+    where the rule is about how the text is set, which by itself never suffices."""
+    message: str
+    """What is said about a place; `{quote}` stands for the words found."""
+    severity: int = 4
+    weight: float = 0.9
+    """How sure one place makes the label, 0 to 1."""
+
+
+class Finding(NamedTuple):
+    """One place of a text where a rule fired."""
+
+    start: int
+    end: int
+    rule: Rule
+    mentioned: bool = False
+
+    @property
+    def weight(self) -> float:
+        """How sure this place makes the label."""
+        return self.rule.weight * (MENTIONED if self.mentioned else 1)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Looks for explicit wordings outside URLs; finding none proves nothing, and is said so."""
+
+    name: str
+    label: str
+    """What a text is called in which something was found."""
+    rules: Callable[[], Sequence[Rule]]
+    coverage: str = "explicit terms, English"
+    denials: bool = True
+    """Whether words that are denied or reported are taken as mentioned only."""
+    whole: Callable[[str], Iterable[Finding]] | None = None
+    """What else is looked at, in the text as a whole."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The label, and `none found`."""
+        return (self.label, NONE_FOUND)
+
+    def classify(self, text: str) -> Classification:
+        """The label, with every place that was found as evidence.
+
+        What is quoted, denied or in code is found as well, with half the weight and two grades of
+        severity less. Different wordings add up; the same wording twice does not.
+        """
+        found = sorted((*self._found(text), *(self.whole(text) if self.whole else ())))
+        if not found:
+            return Classification(
+                label=NONE_FOUND,
+                confidence=NOTHING_FOUND,
+                scores={NONE_FOUND: NOTHING_FOUND},
+                coverage=self.coverage,
+            )
+        heaviest: dict[tuple[str, str], float] = {}
+        for finding in found:
+            wording = text[finding.start : finding.end].lower() if finding.rule.pattern else ""
+            key = (finding.rule.name, wording)
+            heaviest[key] = max(heaviest.get(key, 0.0), finding.weight)
+        doubt = 1.0
+        for weight in heaviest.values():
+            doubt *= 1 - weight
+        # Neither quotations alone nor how a text is set add up to an accusation.
+        said = any(finding.rule.pattern and not finding.mentioned for finding in found)
+        most = 0.98 if said else 0.45
+        confidence = round(min(most, 1 - doubt), 2)
+        return Classification(
+            label=self.label,
+            confidence=confidence,
+            scores={self.label: confidence},
+            coverage=self.coverage,
+            evidence=tuple(self._issue(text, finding) for finding in found[:EVIDENCE_LIMIT]),
+        )
+
+    def _found(self, text: str) -> Iterator[Finding]:
+        """Every match, outermost only."""
+        prose = blanked(text, urls(text))
+        matches = [
+            (match.start(), -match.end(), number)
+            for number, pattern in enumerate(_compiled(self.rules))
+            for match in pattern.finditer(prose)
+        ]
+        if not matches:
+            return
+        mentions = Mentions(text)
+        end = 0
+        for start, negated_end, number in sorted(matches):
+            if start < end:
+                continue
+            end = -negated_end
+            mentioned = mentions.quotes(start) or (self.denials and mentions.reports(start))
+            yield Finding(start, end, self.rules()[number], mentioned)
+
+    def _issue(self, text: str, finding: Finding) -> Issue:
+        rule = finding.rule
+        quote = text[finding.start : finding.end]
+        message = rule.message.format(quote=repr(quote if len(quote) <= 60 else quote[:59] + "…"))
+        return Issue.at(
+            text,
+            finding.start,
+            finding.end,
+            f"{message} (quoted)" if finding.mentioned else message,
+            category=self.name,
+            severity=max(1, rule.severity - 2) if finding.mentioned else rule.severity,
+            rule=rule.name,
+        )
+
+
+@lru_cache(maxsize=32)
+def _compiled(rules: Callable[[], Sequence[Rule]]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(rule.pattern, re.IGNORECASE) for rule in rules())

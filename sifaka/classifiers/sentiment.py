@@ -1,0 +1,113 @@
+"""Whether a text reads positive, negative or neither."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Protocol, cast
+
+from sifaka.classifiers.language import INSTALL, LanguageClassifier
+from sifaka.classifiers.protocol import UNKNOWN, Classification
+from sifaka.errors import ConfigurationError
+from sifaka.pieces import blanked, code_spans, sentence_spans
+from sifaka.prose import Span, urls
+from sifaka.results import Issue
+
+NEUTRAL_WITHIN = 0.05
+"""How far from 0 the mean of a neutral text may be; the bound its authors give."""
+EVIDENCE_LIMIT = 20
+_OFTEN_RIGHT = {"positive": 0.88, "negative": 0.88, "neutral": 0.45}
+"""Share of right answers on labelled sentences: no confidence is higher."""
+
+
+@dataclass(frozen=True)
+class SentimentClassifier:
+    """Rates English sentences by a lexicon and rules, and takes their mean.
+
+    Hutto and Gilbert, "VADER: A Parsimonious Rule-based Model for Sentiment Analysis of Social
+    Media Text", 2014.
+
+    Raises:
+        ConfigurationError: The package `vaderSentiment` is not installed.
+    """
+
+    name: str = "sentiment"
+
+    def __post_init__(self) -> None:
+        if find_spec("vaderSentiment") is None:
+            raise ConfigurationError("the package vaderSentiment is not installed", INSTALL)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The three sentiments, and `unknown` for a text that is not English."""
+        return ("positive", "negative", "neutral", UNKNOWN)
+
+    def classify(self, text: str) -> Classification:
+        """The sentiment of most sentences, with the clearest of them as evidence."""
+        coverage = "lexicon, English, sentence by sentence"
+        language = LanguageClassifier().classify(text)
+        if language.label not in {"en", UNKNOWN} and language.confidence >= 0.5:
+            return Classification(
+                label=UNKNOWN,
+                confidence=0,
+                coverage=f"{coverage}; the text reads as {language.label!r}",
+            )
+        prose = blanked(text, [*code_spans(text), *urls(text)])
+        rated = [
+            (span, score) for span in sentence_spans(prose) if (score := _score(prose, span)) != 0
+        ]
+        sentences = sum(1 for _ in sentence_spans(prose))
+        if not sentences:
+            return Classification(label=UNKNOWN, confidence=0, coverage=f"{coverage}; no sentence")
+        mean = sum(score for _, score in rated) / sentences
+        label = (
+            "neutral" if abs(mean) < NEUTRAL_WITHIN else ("positive" if mean > 0 else "negative")
+        )
+        height = 1.0 if label == "neutral" else 0.4 + abs(mean) / 2
+        confidence = round(min(_OFTEN_RIGHT[label], height), 2)
+        return Classification(
+            label=label,
+            confidence=confidence,
+            scores={
+                "positive": round(sum(score for _, score in rated if score > 0) / sentences, 3),
+                "negative": round(sum(-score for _, score in rated if score < 0) / sentences, 3),
+                "neutral": round(1 - sum(abs(score) for _, score in rated) / sentences, 3),
+            },
+            coverage=coverage,
+            evidence=_evidence(text, label, rated),
+        )
+
+
+def _evidence(text: str, label: str, rated: Sequence[tuple[Span, float]]) -> tuple[Issue, ...]:
+    sign = {"positive": 1, "negative": -1}.get(label, 0)
+    clear = [(span, score) for span, score in rated if score * sign > NEUTRAL_WITHIN]
+    clearest = sorted(clear, key=lambda found: -abs(found[1]))[:EVIDENCE_LIMIT]
+    return tuple(
+        Issue.at(
+            text,
+            *span,
+            f"reads {label} ({score:+.2f})",
+            category="sentiment",
+            severity=3 if abs(score) >= 0.5 else 2,
+            rule=label,
+        )
+        for span, score in sorted(clearest)
+    )
+
+
+def _score(prose: str, span: Span) -> float:
+    """From -1, most negative, to 1; 0 where no word is in the lexicon."""
+    return _analyzer().polarity_scores(prose[slice(*span)])["compound"]
+
+
+class _Analyzer(Protocol):
+    """What is used of vaderSentiment, which has no types."""
+
+    def polarity_scores(self, text: str) -> dict[str, float]: ...
+
+
+@lru_cache(maxsize=1)
+def _analyzer() -> _Analyzer:
+    from vaderSentiment import vaderSentiment  # pyright: ignore[reportMissingTypeStubs]
+
+    return cast("_Analyzer", vaderSentiment.SentimentIntensityAnalyzer())

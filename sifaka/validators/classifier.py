@@ -1,0 +1,137 @@
+"""Does a classifier call the text what it may be called?"""
+
+from collections.abc import Mapping, Sequence
+from inspect import isawaitable
+from typing import Annotated, Any, Literal, cast
+
+from anyio import to_thread
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
+
+from sifaka.classifiers import CLASSIFIERS, NONE_FOUND, UNKNOWN, Classification, classifier
+from sifaka.classifiers.protocol import Classifier
+from sifaka.errors import ConfigurationError
+from sifaka.results import Issue, ValidationResult
+from sifaka.thought import Thought
+from sifaka.validators.spec import ISSUE_LIMIT, OptionalSpec, usable_name
+
+_FORBIDDEN = {"sentiment": ("negative",)}
+"""What a built-in classifier may not answer when nothing else is said."""
+_NOTHING = frozenset({NONE_FOUND, UNKNOWN})
+
+Labels = Annotated[Sequence[str], AfterValidator(tuple)]
+
+
+class ClassifierValidator(OptionalSpec):
+    """Fails a text that a classifier is sure enough to give a wrong label.
+
+    On the wire `name` is the classifier's, and results are filed under `classifier:` and that name.
+    In Python `classifier` is a built-in one's name or any object with `name`, `labels` and
+    `classify`; `name` is then what results are filed under. Without `allowed` and `forbidden`, a
+    screen fails what it finds and `sentiment` what is negative; the others have no wrong label.
+    """
+
+    type: Literal["classifier"] = "classifier"
+    name: Annotated[str, AfterValidator(usable_name), WithJsonSchema({"enum": list(CLASSIFIERS)})]  # pyright: ignore[reportGeneralTypeIssues] # the name inherited has a default
+    classifier: Annotated[
+        SkipJsonSchema[Any], PlainSerializer(lambda given: getattr(given, "name", given))
+    ]
+    threshold: Annotated[
+        float, Field(ge=0, le=1, allow_inf_nan=False), WithJsonSchema({"type": "number"})
+    ] = 0.5
+    allowed: Labels = ()
+    forbidden: SkipJsonSchema[Labels] = ()
+
+    _asked: Classifier = PrivateAttr()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_name_for_both(cls, data: object) -> object:
+        if not isinstance(data, Mapping):
+            return data
+        given = dict(cast("Mapping[str, object]", data))
+        if "classifier" not in given and "name" in given:
+            given["classifier"] = given.pop("name")
+        asked = given.get("classifier")
+        if "classifier" not in given:
+            raise ValueError(f"name is missing; known: {', '.join(CLASSIFIERS)}")
+        own = asked if isinstance(asked, str) else getattr(asked, "name", type(asked).__name__)
+        given.setdefault("name", f"classifier:{own}"[:80])
+        return given
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> "ClassifierValidator":
+        self._asked = _opened(self.classifier)
+        labels = self._asked.labels
+        for label in (*self.allowed, *self.forbidden):
+            if labels and label not in labels:
+                raise ValueError(
+                    f"{self._asked.name} has no label {label[:40]!r}; it has: {_listed(labels)}"
+                )
+        if both := set(self.allowed) & set(self.forbidden):
+            raise ValueError(f"{min(both)!r} is allowed and forbidden")
+        if not self.allowed and not self._wrong:
+            raise ValueError(
+                f"{self._asked.name} needs allowed or forbidden labels; it has: {_listed(labels)}"
+            )
+        return self
+
+    @property
+    def _wrong(self) -> Sequence[str]:
+        if self.forbidden or self.allowed:
+            return self.forbidden
+        if self._asked.name in _FORBIDDEN:
+            return _FORBIDDEN[self._asked.name]
+        labels = self._asked.labels
+        return [label for label in labels if label not in _NOTHING] if NONE_FOUND in labels else ()
+
+    async def validate(self, thought: Thought) -> ValidationResult:
+        """Ask the classifier in a worker thread, and await its answer where it gives one later."""
+        found = await to_thread.run_sync(self._asked.classify, thought.text, abandon_on_cancel=True)
+        return self._judged(await found if isawaitable(found) else found)
+
+    def _judged(self, found: Classification) -> ValidationResult:
+        message = f"{found.label}, confidence {found.confidence:.2f}; looked at: {found.coverage}"
+        wrong = found.label in self._wrong or (
+            bool(self.allowed) and found.label not in {*self.allowed, UNKNOWN}
+        )
+        if not wrong:
+            return ValidationResult(passed=True, message=message)
+        if found.confidence < self.threshold:
+            return ValidationResult(
+                passed=True, message=f"{message}; below the threshold {self.threshold:g}"
+            )
+        wanted = f", not {' or '.join(self.allowed)}" if self.allowed else ""
+        return ValidationResult(
+            passed=False,
+            message=f"{message}; the threshold is {self.threshold:g}",
+            # Each place that is mended brings the text nearer, though the label may stay.
+            score=(1 - found.confidence) / max(1, len(found.evidence)),
+            issues=found.evidence[:ISSUE_LIMIT]
+            or (Issue(message=f"reads as {found.label}", category=self._asked.name),),
+            suggestions=(f"reword what makes it {found.label}{wanted}",),
+        )
+
+
+def _listed(labels: Sequence[str]) -> str:
+    more = f" and {len(labels) - 12} more" if len(labels) > 12 else ""
+    return (", ".join(labels[:12]) or "any") + more
+
+
+def _opened(given: object) -> Classifier:
+    if isinstance(given, str):
+        try:
+            return classifier(given)
+        except ConfigurationError as error:
+            raise ValueError(str(error)) from None
+    if not callable(getattr(given, "classify", None)):
+        known = ", ".join(CLASSIFIERS)
+        raise ValueError(f"{type(given).__name__} is no classifier; give one or a name: {known}")
+    return cast("Classifier", given)

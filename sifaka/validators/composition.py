@@ -1,0 +1,262 @@
+"""Validators made of validators: `a & b`, `a | b`, `~a`."""
+
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from inspect import isawaitable, iscoroutine
+from typing import Any, cast
+
+from anyio import create_task_group
+
+from sifaka.errors import ConfigurationError, ValidationError
+from sifaka.results import Issue, ValidationResult
+from sifaka.thought import Thought
+from sifaka.validators.protocol import Validator
+
+Outcome = ValidationResult | Awaitable[ValidationResult]
+
+
+class Composable:
+    """Gives a validator the operators `&`, `|` and `~`."""
+
+    def __and__(self, other: Validator) -> "AllOf":
+        return all_of(cast("Validator", self), other)
+
+    def __rand__(self, other: Validator) -> "AllOf":
+        return all_of(other, cast("Validator", self))
+
+    def __or__(self, other: Validator) -> "AnyOf":
+        return any_of(cast("Validator", self), other)
+
+    def __ror__(self, other: Validator) -> "AnyOf":
+        return any_of(other, cast("Validator", self))
+
+    def __invert__(self) -> Validator:
+        return Negated(cast("Validator", self))
+
+
+def all_of(*parts: Validator) -> "AllOf":
+    """Passes where every part does, as `a & b` does.
+
+    Raises:
+        ConfigurationError: There is no part.
+    """
+    return AllOf(_flat(AllOf, parts))
+
+
+def any_of(*parts: Validator) -> "AnyOf":
+    """Passes where at least one part does, as `a | b` does.
+
+    Raises:
+        ConfigurationError: There is no part.
+    """
+    return AnyOf(_flat(AnyOf, parts))
+
+
+def negate(validator: Validator) -> Validator:
+    """Passes where the validator fails, as `~a` does; of a negation, what it negates."""
+    return validator.__invert__() if isinstance(validator, Composable) else Negated(validator)
+
+
+@dataclass(frozen=True)
+class _Composite(Composable):
+    """What compositions share. Every part is run, so a part that crashes always shows.
+
+    An exception of a part goes through all levels: whoever runs validators takes the whole
+    composition for failed, and no negation makes a pass of it.
+    """
+
+    parts: tuple[Validator, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ConfigurationError("a composition has no parts", "give at least one validator")
+
+    @property
+    def required(self) -> bool:
+        """Binding as soon as one part is: a part has no say of its own."""
+        return any(part.required for part in self.parts)
+
+    def validate(self, thought: Thought) -> Outcome:
+        """Run every part; an answer to await as soon as one part gives one."""
+        found: list[Outcome] = []
+        try:
+            for part in self.parts:
+                found.append(part.validate(thought))  # noqa: PERF401 # what ran before must be closed
+        except BaseException:
+            _close(found)
+            raise
+        if any(map(isawaitable, found)):
+            return _Pending(found, self._of)
+        return self._of([_checked(outcome) for outcome in found])
+
+    def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
+        raise NotImplementedError
+
+    def _messages(self, results: Iterable[tuple[Validator, ValidationResult]]) -> str:
+        return "; ".join(f"{part.name}: {result.message}" for part, result in results)
+
+
+@dataclass(frozen=True)
+class AllOf(_Composite):
+    """Passes where every part does. Its score is the lowest; its issues are of what failed."""
+
+    @property
+    def name(self) -> str:
+        """Such as `all(length, content)`."""
+        return f"all({', '.join(part.name for part in self.parts)})"
+
+    def __invert__(self) -> "AnyOf":
+        return AnyOf(tuple(negate(part) for part in self.parts))
+
+    def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
+        both = list(zip(self.parts, results, strict=True))
+        failed = [(part, result) for part, result in both if not result.passed]
+        return ValidationResult(
+            passed=not failed,
+            message=self._messages(failed or both),
+            score=min(result.score for result in results),
+            issues=_issues(result for _, result in failed),
+            suggestions=_suggestions(result for _, result in failed),
+        )
+
+
+@dataclass(frozen=True)
+class AnyOf(_Composite):
+    """Passes where at least one part does. Its score is the highest; it has issues if all failed.
+
+    None of their fixes is safe: which alternative to meet is for whoever writes to choose.
+    """
+
+    @property
+    def name(self) -> str:
+        """Such as `any(length, content)`."""
+        return f"any({', '.join(part.name for part in self.parts)})"
+
+    def __invert__(self) -> "AllOf":
+        return AllOf(tuple(negate(part) for part in self.parts))
+
+    def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
+        both = list(zip(self.parts, results, strict=True))
+        passed = [(part, result) for part, result in both if result.passed]
+        failed = () if passed else results
+        issues = _issues(failed)
+        return ValidationResult(
+            passed=bool(passed),
+            message=self._messages(passed or both),
+            score=max(result.score for result in results),
+            issues=tuple(issue.model_copy(update={"safe": False}) for issue in issues),
+            suggestions=_suggestions(failed),
+        )
+
+
+@dataclass(frozen=True)
+class Negated(Composable):
+    """Passes where its part fails, with what its score is short of 1.
+
+    Compositions are not wrapped but turned round: `~(a & b)` is `~a | ~b`, and `~~a` is `a`.
+    """
+
+    part: Validator
+
+    @property
+    def name(self) -> str:
+        """Such as `not length`."""
+        return f"not {self.part.name}"
+
+    @property
+    def required(self) -> bool:
+        """Binding where its part is."""
+        return self.part.required
+
+    def __invert__(self) -> Validator:
+        return self.part
+
+    def validate(self, thought: Thought) -> Outcome:
+        """Run the part; what it raises stays raised."""
+        found = self.part.validate(thought)
+        return _Pending([found], self._of) if isawaitable(found) else self._of([_checked(found)])
+
+    def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
+        (result,) = results
+        message = f"{self.part.name!r} should not pass: {result.message}"
+        return ValidationResult(
+            passed=not result.passed,
+            message=message if result.passed else f"as wanted, not: {result.message}",
+            score=1 - result.score,
+            issues=(Issue(message=message, category="composition", rule="not"),)
+            if result.passed
+            else (),
+        )
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """The result of parts of which some are still to be awaited.
+
+    An object and not a coroutine, because a coroutine that is closed before it has begun cannot
+    close the ones it was going to await.
+    """
+
+    found: Sequence[Outcome]
+    result_of: Callable[[Sequence[ValidationResult]], ValidationResult]
+
+    def __await__(self) -> Generator[Any, Any, ValidationResult]:
+        return self._run().__await__()
+
+    def close(self) -> None:
+        """Give up what was not awaited."""
+        _close(self.found)
+
+    async def _run(self) -> ValidationResult:
+        results: dict[int, ValidationResult] = {}
+        failures: dict[int, Exception] = {}
+
+        async def wait(at: int, outcome: Outcome) -> None:
+            try:
+                results[at] = _checked(await outcome if isawaitable(outcome) else outcome)
+            # Raised again below, out of the exception group that nobody above expects.
+            except Exception as error:  # noqa: BLE001
+                failures[at] = error
+
+        try:
+            async with create_task_group() as group:
+                for at, outcome in enumerate(self.found):
+                    group.start_soon(wait, at, outcome)
+        finally:
+            self.close()
+        if failures:
+            raise failures[min(failures)]
+        if len(results) < len(self.found):
+            raise ValidationError("a part of a composition cancelled itself")
+        return self.result_of([results[at] for at in range(len(self.found))])
+
+
+def _flat(kind: type[_Composite], parts: Sequence[Validator]) -> tuple[Validator, ...]:
+    """The parts, with those of the same kind opened: `(a & b) & c` is one composition of three."""
+    return tuple(
+        inner
+        for part in parts
+        for inner in (
+            part.parts if isinstance(part, _Composite) and type(part) is kind else (part,)
+        )
+    )
+
+
+def _checked(outcome: object) -> ValidationResult:
+    if not isinstance(outcome, ValidationResult):
+        raise ValidationError(f"a validator returned {type(outcome).__name__}, not a result")
+    return outcome
+
+
+def _close(found: Iterable[Outcome]) -> None:
+    for outcome in found:
+        if isinstance(outcome, _Pending) or iscoroutine(outcome):
+            outcome.close()
+
+
+def _issues(results: Iterable[ValidationResult]) -> tuple[Issue, ...]:
+    return tuple(dict.fromkeys(issue for result in results for issue in result.issues))
+
+
+def _suggestions(results: Iterable[ValidationResult]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each for result in results for each in result.suggestions))

@@ -1,0 +1,149 @@
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from sifaka.classifiers import Classification
+from sifaka.errors import ConfigurationError
+from sifaka.results import Issue, ValidationResult
+from sifaka.thought import Thought
+from sifaka.validators import ClassifierValidator, ValidatorSpec, parse_validators
+
+pytestmark = pytest.mark.anyio
+
+INSULT = "Well, you are an idiot."
+
+
+class Moody:
+    """A classifier of somebody else: it counts, and is as sure as it is told to be."""
+
+    name = "mood"
+    labels = ("calm", "angry")
+
+    def __init__(self, confidence: float = 0.6) -> None:
+        self.confidence = confidence
+        self.asked = 0
+
+    def classify(self, text: str) -> Classification:
+        self.asked += 1
+        label = "angry" if "!" in text else "calm"
+        evidence = tuple(
+            Issue.at(text, at, at + 1, "shouted") for at, each in enumerate(text) if each == "!"
+        )
+        return Classification(
+            label=label, confidence=self.confidence, coverage="marks", evidence=evidence
+        )
+
+
+class MoodyLater(Moody):
+    async def classify(  # pyright: ignore[reportIncompatibleMethodOverride] # may be either
+        self, text: str
+    ) -> Classification:
+        return super().classify(text)
+
+
+async def check(text: str, **options: object) -> ValidationResult:
+    return await ClassifierValidator.model_validate(options).validate(Thought(text=text))
+
+
+async def test_the_wire_form_names_the_classifier() -> None:
+    (validator,) = parse_validators([{"type": "classifier", "name": "toxicity", "threshold": 0.8}])
+    assert (validator.name, validator.required) == ("classifier:toxicity", True)
+    adapter = TypeAdapter[object](ValidatorSpec)
+    assert adapter.validate_json(adapter.dump_json(validator)) == validator
+    (advice,) = parse_validators([{"type": "classifier", "name": "bias", "required": False}])
+    assert not advice.required
+
+
+async def test_a_classifier_may_be_filed_under_another_name() -> None:
+    assert ClassifierValidator(classifier="spam", name="no adverts").name == "no adverts"
+    assert ClassifierValidator.model_validate({"name": "spam"}).name == "classifier:spam"
+
+
+async def test_what_a_screen_finds_fails_with_its_places() -> None:
+    result = await check(INSULT, name="toxicity")
+    assert not result.passed
+    assert "toxic, confidence 0.85" in result.message
+    assert "explicit threats, insults and slurs" in result.message
+    (issue,) = result.issues
+    assert INSULT[issue.start : issue.end] == issue.quote == "you are an idiot"
+    assert result.suggestions
+
+
+async def test_a_screen_that_finds_nothing_passes_without_calling_the_text_clean() -> None:
+    result = await check("The committee met in May.", name="toxicity")
+    assert result.passed
+    assert result.message.startswith("none found, confidence 0.20; looked at: explicit")
+
+
+async def test_below_the_threshold_it_passes_and_says_so() -> None:
+    result = await check(INSULT, name="toxicity", threshold=0.9)
+    assert result.passed
+    assert result.message.endswith("below the threshold 0.9")
+
+
+async def test_a_negative_sentiment_fails_and_a_positive_one_does_not() -> None:
+    assert not (await check("I hate this awful, terrible day.", name="sentiment")).passed
+    assert (await check("I love this great, wonderful day.", name="sentiment")).passed
+    praise = await check(
+        "I love this great, wonderful day.", name="sentiment", allowed=["neutral", "negative"]
+    )
+    assert not praise.passed
+    assert "not neutral or negative" in praise.suggestions[0]
+
+
+async def test_labels_decide_where_they_are_given() -> None:
+    german = "Bitte starten Sie den Server neu, bevor Sie die Aktualisierung installieren."
+    assert (await check(german, name="language", allowed=["de", "en"])).passed
+    assert not (await check(german, name="language", allowed=["en"])).passed
+    assert not (await check(german, name="language", forbidden=["de"])).passed
+    assert (await check("Hallo", name="language", allowed=["en"])).passed, "too short to tell"
+
+
+@pytest.mark.parametrize("kind", [Moody, MoodyLater])
+async def test_any_classifier_will_do_now_or_later(kind: type[Moody]) -> None:
+    mood = kind()
+    validator = ClassifierValidator(classifier=mood, forbidden=["angry"])
+    assert validator.name == "classifier:mood"
+    assert (await validator.validate(Thought(text="Well."))).passed
+    result = await validator.validate(Thought(text="No! No!"))
+    assert not result.passed
+    assert [issue.start for issue in result.issues] == [2, 6]
+    assert mood.asked == 2
+
+
+async def test_mending_one_of_two_places_scores_higher() -> None:
+    scores = [
+        (await check(text, classifier=Moody(), forbidden=["angry"])).score
+        for text in ("No! No!", "No! No.", "No. No.")
+    ]
+    assert scores == sorted(set(scores))
+
+
+async def test_a_label_without_a_place_still_makes_an_issue() -> None:
+    result = await check("Calm.", classifier=Moody(), allowed=["angry"])
+    assert [(issue.message, issue.anchored) for issue in result.issues] == [
+        ("reads as calm", False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "name is missing; known: language, sentiment, readability"),
+        ({"name": "mood"}, "unknown classifier 'mood' — known: language"),
+        ({"name": "readability"}, "readability needs allowed or forbidden labels; it has: elem"),
+        ({"name": "bias", "allowed": ["fair"]}, "bias has no label 'fair'; it has: biased, none"),
+        ({"name": "bias", "forbidden": ["biased"], "allowed": ["biased"]}, "allowed and forbidden"),
+        ({"name": "bias", "threshold": 1.1}, "threshold: should be at most 1"),
+        ({"classifier": 3}, "int is no classifier"),
+    ],
+)
+async def test_one_line_says_what_is_wrong(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_validators([{"type": "classifier", **options}])
+    assert message in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+async def test_a_spec_cannot_be_changed() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        ClassifierValidator(classifier="bias").threshold = 1
