@@ -1,10 +1,11 @@
 """What validators and critics say about a text."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field
 
-from sifaka.immutable import Frozen, FrozenMap
+from sifaka.immutable import Frozen, FrozenJson, FrozenMap
 
 Verdict = Literal["accept", "revise"]
 QUOTE_LIMIT = 200
@@ -63,7 +64,7 @@ class Issue(Frozen):
     rule: str | None = None
     """The rule, pattern or principle that fired."""
     support: int = 1
-    """How many of the critics that spoke reported it."""
+    """How many opinions reported it; a critic that asks several times has several."""
 
     @classmethod
     def at(cls, text: str, start: int, end: int, message: str, **fields: Any) -> "Issue":
@@ -111,14 +112,31 @@ class CriticFeedback(Frozen):
     issues: tuple[Issue, ...] = ()
     suggestions: tuple[str, ...] = ()
     confidence: float | None = Field(default=None, ge=0, le=1)
+    reflection: str | None = None
+    """A lesson for the next attempt; kept apart from what is said about this text."""
+    details: FrozenJson = Field(default_factory=dict[str, object])
+    """What else its technique puts on record: agreement, rankings, which principle fired."""
     degraded: tuple[str, ...] = ()
     """What it could not look at, one line each."""
     usage: Usage = Usage()
+    """What the opinion has cost; its seconds are the time from the question to the answer."""
 
     @classmethod
-    def abstain(cls, critic: str, reason: str, usage: Usage | None = None) -> "CriticFeedback":
+    def abstain(
+        cls,
+        critic: str,
+        reason: str,
+        usage: Usage | None = None,
+        details: Mapping[str, object] | None = None,
+    ) -> "CriticFeedback":
         """The feedback of a critic that failed: no vote, no issues, and why."""
-        return cls(critic=critic, status="abstained", reason=reason, usage=usage or Usage())
+        return cls(
+            critic=critic,
+            status="abstained",
+            reason=reason,
+            usage=usage or Usage(),
+            details=details or {},
+        )
 
 
 def majority(feedback: tuple[CriticFeedback, ...]) -> Verdict | None:

@@ -1,24 +1,40 @@
 """Critics: who says whether a text needs a revision, and why."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import ValidationError
 
+from sifaka.critics.constitutional import ConstitutionalCritic
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.lint import LintCritic
+from sifaka.critics.meta_rewarding import MetaRewardingCritic
+from sifaka.critics.n_critics import NCriticsCritic
 from sifaka.critics.prompt import PromptCritic
 from sifaka.critics.protocol import Critic
+from sifaka.critics.reflexion import MEMORY, ReflexionCritic
+from sifaka.critics.self_consistency import SelfConsistencyCritic
+from sifaka.critics.self_rag import SelfRAGCritic
 from sifaka.critics.self_refine import SelfRefineCritic
 from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
 
 if TYPE_CHECKING:
-    from sifaka.models.metered import MeteredModel
+    from pydantic_ai.models import Model
 
-CRITICS: Mapping[str, type[LintCritic | SelfRefineCritic | PromptCritic]] = MappingProxyType(
-    {"lint": LintCritic, "self_refine": SelfRefineCritic, "prompt": PromptCritic}
+CRITICS: Mapping[str, type[LintCritic] | type[JudgingCritic]] = MappingProxyType(
+    {
+        "lint": LintCritic,
+        "self_refine": SelfRefineCritic,
+        "prompt": PromptCritic,
+        "reflexion": ReflexionCritic,
+        "constitutional": ConstitutionalCritic,
+        "self_rag": SelfRAGCritic,
+        "self_consistency": SelfConsistencyCritic,
+        "meta_rewarding": MetaRewardingCritic,
+        "n_critics": NCriticsCritic,
+    }
 )
 """Every built-in critic by its `type`."""
 
@@ -28,8 +44,15 @@ CriticSpec = str | Mapping[str, object] | Critic
 """A critic's name, its `{"type": ..., options}`, or the critic itself."""
 
 
-def parse_critics(specs: Iterable[CriticSpec]) -> tuple[Critic, ...]:
+def parse_critics(
+    specs: Iterable[CriticSpec], *, read_file: Callable[[str], str] | None = None
+) -> tuple[Critic, ...]:
     """The critics that specs describe.
+
+    Args:
+        specs: The critics.
+        read_file: Opens the files that specs name; the file system when None. It may refuse with a
+            `ConfigurationError`.
 
     Raises:
         ConfigurationError: A spec is wrong; the message says which one, and what is allowed.
@@ -37,26 +60,22 @@ def parse_critics(specs: Iterable[CriticSpec]) -> tuple[Critic, ...]:
     given = tuple(specs)
     if len(given) > _MOST:
         raise ConfigurationError(f"{len(given)} critics", f"ask {_MOST} or fewer")
-    return tuple(_parse(spec, f"critics[{n}]") for n, spec in enumerate(given))
+    context = {} if read_file is None else {"read_file": read_file}
+    return tuple(_parse(spec, f"critics[{n}]", context) for n, spec in enumerate(given))
 
 
-def with_judge(critic: Critic, judge: "MeteredModel | None") -> Critic:
-    """The critic with the model it asks: its own, opened by its name, or else the judge.
+AnyCritic = TypeVar("AnyCritic", bound=Critic)
+
+
+def with_judge(critic: AnyCritic, judge: "Model | None") -> AnyCritic:
+    """The critic with the models it asks: its own, opened by their names, or else the judge.
 
     Raises:
         ConfigurationError: It needs a model and there is none, or its own cannot be used.
     """
     if not isinstance(critic, JudgingCritic):
         return critic
-    asked = judge if critic.model is None else critic.model
-    if asked is None:
-        raise ConfigurationError(
-            f"critic {critic.name!r} needs a model",
-            "configure one (SIFAKA_MODEL, or model=provider:name), or use the critic `lint`",
-        )
-    from sifaka.models.provider import provider_model
-
-    return critic.model_copy(update={"model": provider_model(asked)})
+    return cast("AnyCritic", critic.judged_by(judge))
 
 
 def asks_a_model(critic: Critic) -> bool:
@@ -64,7 +83,17 @@ def asks_a_model(critic: Critic) -> bool:
     return isinstance(critic, JudgingCritic)
 
 
-def _parse(spec: CriticSpec, place: str) -> Critic:
+def calls_of(critic: Critic) -> int:
+    """How many model calls one opinion of this critic takes at least."""
+    return critic.calls if isinstance(critic, JudgingCritic) else 0
+
+
+def models_of(critic: Critic) -> tuple[Any, ...]:
+    """The models that a critic names itself, and after `with_judge` all that it asks."""
+    return critic.asked if isinstance(critic, JudgingCritic) else ()
+
+
+def _parse(spec: CriticSpec, place: str, context: Mapping[str, object]) -> Critic:
     if isinstance(spec, str):
         spec = {"type": spec}
     if not isinstance(spec, Mapping):
@@ -80,19 +109,30 @@ def _parse(spec: CriticSpec, place: str) -> Critic:
             f"{place}: unknown critic {kind!r}", f"known critics: {', '.join(CRITICS)}"
         )
     try:
-        return CRITICS[kind].model_validate(dict(spec))
+        return CRITICS[kind].model_validate(dict(spec), context=dict(context))
     except ValidationError as error:
         raise ConfigurationError(explain(error, place)) from error
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{place}: {error.message}", error.suggestion) from error
 
 
 __all__ = [
     "CRITICS",
+    "MEMORY",
+    "ConstitutionalCritic",
     "Critic",
     "CriticSpec",
     "LintCritic",
+    "MetaRewardingCritic",
+    "NCriticsCritic",
     "PromptCritic",
+    "ReflexionCritic",
+    "SelfConsistencyCritic",
+    "SelfRAGCritic",
     "SelfRefineCritic",
     "asks_a_model",
+    "calls_of",
+    "models_of",
     "parse_critics",
     "with_judge",
 ]

@@ -1,15 +1,22 @@
 """The model a critic asks."""
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from sifaka.critics.opinion import Opinion, case, feedback_of
 from sifaka.errors import ConfigurationError
 from sifaka.immutable import Frozen
 from sifaka.models.framing import DATA_NOTICE
-from sifaka.results import CriticFeedback
+from sifaka.results import CriticFeedback, Usage
 from sifaka.thought import Thought
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings
+
+Answer = TypeVar("Answer", bound=BaseModel)
 
 _NOTICE = (
     "You review a text that somebody else wrote. Quote exactly. Ask for a revision only for what "
@@ -17,21 +24,80 @@ _NOTICE = (
 )
 
 
-class JudgingCritic(Frozen):
-    """What critics that ask a model share: which model, and one question to it."""
+class JudgingCritic(Frozen, ABC):
+    """What critics that ask a model share: which model, and a question to it."""
 
+    name: str = "judge"
     model: Any = Field(default=None, exclude=True)
     """A `provider:name`, a PydanticAI model, or None for the chain's judge."""
 
-    async def _ask(self, name: str, instructions: str, thought: Thought) -> CriticFeedback:
+    @abstractmethod
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        """See `Critic`."""
+
+    @property
+    def calls(self) -> int:
+        """How many model calls one opinion takes at least."""
+        return 1
+
+    @property
+    def asked(self) -> tuple[Any, ...]:
+        """The models that it names itself, and after `judged_by` all that it asks."""
+        return () if self.model is None else (self.model,)
+
+    def judged_by(self, judge: "Model | None") -> Self:
+        """This critic with its models opened; the judge is asked where it names none.
+
+        Raises:
+            ConfigurationError: It needs a model and there is none, or its own cannot be used.
+        """
+        return self.model_copy(update={"model": self._opened(self.model, judge)})
+
+    def _opened(self, model: Any, judge: "Model | None" = None) -> "Model":
         from sifaka.models.provider import provider_model
+
+        asked = judge if model is None else model
+        if asked is None:
+            raise ConfigurationError(
+                f"critic {self.name!r} needs a model",
+                "configure one (SIFAKA_MODEL, or model=provider:name), or use the critic `lint`",
+            )
+        return provider_model(asked)
+
+    async def _ask(
+        self,
+        instructions: str,
+        question: str,
+        form: type[Answer],
+        *,
+        model: Any = None,
+        settings: "ModelSettings | None" = None,
+    ) -> tuple[Answer, Usage]:
+        """One question; see `sifaka.models.structured.ask`."""
         from sifaka.models.structured import ask
 
-        if self.model is None:
-            raise ConfigurationError(
-                f"critic {name!r} needs a model", "configure one, or use the critic `lint`"
-            )
-        opinion, response = await ask(
-            provider_model(self.model), f"{_NOTICE}\n\n{instructions}", case(thought), Opinion
+        opened = self._opened(self.model if model is None else model)
+        return await ask(opened, f"{_NOTICE}\n\n{instructions}", question, form, settings=settings)
+
+    async def _opinion(
+        self,
+        instructions: str,
+        thought: Thought,
+        *standards: str,
+        model: Any = None,
+        settings: "ModelSettings | None" = None,
+    ) -> tuple[CriticFeedback, Usage]:
+        """The feedback that one call gives.
+
+        Args:
+            instructions: What to judge, in our words.
+            thought: What is judged.
+            standards: What to judge it by, in the user's words, framed.
+            model: Asked instead of the critic's model.
+            settings: Of the call.
+        """
+        question = "\n\n".join((*standards, case(thought)))
+        opinion, usage = await self._ask(
+            instructions, question, Opinion, model=model, settings=settings
         )
-        return feedback_of(name, opinion, thought, response)
+        return feedback_of(self.name, opinion, thought, usage), usage

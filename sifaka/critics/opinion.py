@@ -1,45 +1,56 @@
 """The form in which a model gives an opinion, and how it becomes feedback."""
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Mapping
+from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from sifaka.anchoring import anchor
+from sifaka.anchoring import Anchors
+from sifaka.models.fitting import Form, Number, Whole
 from sifaka.models.framing import frame
-from sifaka.results import CriticFeedback, Issue
+from sifaka.results import CriticFeedback, Issue, Usage
 from sifaka.thought import Thought
 
-if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelResponse
+MOST_ISSUES = 50
+"""Of one opinion; further ones are left out."""
+MOST_SUGGESTIONS = 20
+LONGEST_REMARK = 500
+"""Characters of a message or a suggestion."""
+_MOST_SCORES = 20
+_LONGEST_NAME = 60
+_LONGEST_FIX = 5_000
 
 
-class FoundIssue(BaseModel):
+class FoundIssue(Form):
     """One thing that is wrong with one place of the text."""
 
-    quote: str = Field(description="the words of the text it is about, copied exactly")
+    quote: str = Field(default="", description="the words of the text it is about, copied exactly")
     message: str = Field(description="what is wrong and how to mend it, one sentence")
     category: str = Field(default="general", description="one word")
-    severity: int = Field(default=3, ge=1, le=5, description="1 taste ... 5 unusable")
+    severity: Whole = Field(default=3, ge=1, le=5, description="1 taste ... 5 unusable")
     fix: str | None = Field(default=None, description="what to write instead of the quote")
 
 
-class Opinion(BaseModel):
+class Opinion(Form):
     """Your judgement of the text."""
 
     verdict: Literal["accept", "revise"]
-    scores: dict[str, float] = Field(
+    scores: dict[str, Number] = Field(
         default_factory=dict[str, float], description="0 to 1 for each aspect you were asked about"
     )
     issues: list[FoundIssue] = Field(default_factory=list[FoundIssue])
     suggestions: list[str] = Field(
         default_factory=list[str], description="what to change that no single quote shows"
     )
-    confidence: float | None = Field(default=None, ge=0, le=1)
+    confidence: Number | None = Field(default=None, ge=0, le=1)
 
 
 def case(thought: Thought) -> str:
-    """What a judge is shown: the task, the documents and the text, each framed as data."""
-    parts = [f"Task of the text: {thought.prompt}"] if thought.prompt else []
+    """What a judge is shown: the task, the documents and the text, each framed as data.
+
+    Who wrote the text, and what was said about it before, is not among it.
+    """
+    parts = [frame("task", thought.prompt)] if thought.prompt else []
     documents = (*thought.pre_generation_context, *thought.post_generation_context)
     parts += [frame("document", f"{d.title}\n{d.text}") for d in documents]
     parts.append(frame("text", thought.text))
@@ -47,32 +58,64 @@ def case(thought: Thought) -> str:
 
 
 def feedback_of(
-    critic: str, opinion: Opinion, thought: Thought, response: "ModelResponse"
+    critic: str,
+    opinion: Opinion,
+    thought: Thought,
+    usage: Usage | None = None,
+    details: Mapping[str, object] | None = None,
 ) -> CriticFeedback:
-    """The feedback an opinion amounts to: quotes anchored, scores clipped to 0..1."""
-    from sifaka.models.metered import usage_of
-
+    """The feedback an opinion amounts to: quotes anchored, numbers and lengths bounded."""
     return CriticFeedback(
         critic=critic,
         verdict=opinion.verdict,
-        scores={aspect: min(1.0, max(0.0, score)) for aspect, score in opinion.scores.items()},
-        issues=tuple(_anchored(found, thought.text) for found in opinion.issues),
-        suggestions=tuple(s for s in opinion.suggestions if s.strip()),
+        scores={
+            aspect[:_LONGEST_NAME]: min(1.0, max(0.0, score))
+            for aspect, score in list(opinion.scores.items())[:_MOST_SCORES]
+        },
+        issues=anchored(opinion.issues, thought.text),
+        suggestions=bounded(opinion.suggestions),
         confidence=opinion.confidence,
-        usage=usage_of(response),
+        details=details or {},
+        usage=usage or Usage(),
     )
 
 
-def _anchored(found: FoundIssue, text: str) -> Issue:
-    issue = Issue(
-        message=found.message,
-        quote=found.quote,
-        category=found.category,
-        severity=found.severity,
-        fix=found.fix,
-    )
-    span = anchor(text, found.quote)
+def on_record(
+    feedback: CriticFeedback, details: Mapping[str, object], **changes: object
+) -> CriticFeedback:
+    """The feedback with other details and other changes; the details are read-only like all."""
+    frozen = CriticFeedback(details=details).details
+    return feedback.model_copy(update={**changes, "details": frozen})
+
+
+def bounded(suggestions: Iterable[str]) -> tuple[str, ...]:
+    """Different suggestions, not too many and none too long."""
+    given = (suggestion.strip()[:LONGEST_REMARK] for suggestion in suggestions)
+    return tuple(dict.fromkeys(filter(None, given)))[:MOST_SUGGESTIONS]
+
+
+def anchored(
+    found: Iterable[FoundIssue], text: str, *, rule: str | None = None
+) -> tuple[Issue, ...]:
+    """Issues at the places they quote; one whose quote is not in the text has no place."""
+    anchors = Anchors(text)
+    told = [issue for issue in found if issue.message.strip()]
+    return tuple(_issue(issue, text, anchors, rule) for issue in told[:MOST_ISSUES])
+
+
+def _issue(found: FoundIssue, text: str, anchors: Anchors, rule: str | None) -> Issue:
+    message = found.message.strip()[:LONGEST_REMARK]
+    category = found.category.strip().casefold()[:_LONGEST_NAME] or "general"
+    span = anchors.find(found.quote)
     if span is None:
-        return issue
-    start, end = span
-    return issue.model_copy(update={"quote": text[start:end], "start": start, "end": end})
+        # Without a place there is nothing that a fix could replace.
+        quote = found.quote[:200]
+        return Issue(
+            message=message, quote=quote, category=category, severity=found.severity, rule=rule
+        )
+    fix = found.fix
+    if fix is not None and (len(fix) > _LONGEST_FIX or fix == text[slice(*span)]):
+        fix = None
+    return Issue.at(
+        text, *span, message, category=category, severity=found.severity, fix=fix, rule=rule
+    )

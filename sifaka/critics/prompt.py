@@ -1,21 +1,89 @@
 """The user's own rubric as a critic."""
 
-from typing import Literal
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, TypeAdapter, create_model
 
 from sifaka.critics.judge import JudgingCritic
+from sifaka.critics.opinion import Opinion, case, feedback_of
+from sifaka.immutable import FrozenJson
+from sifaka.models.framing import frame
 from sifaka.results import CriticFeedback
 from sifaka.thought import Thought
 
+_INSTRUCTIONS = (
+    "Judge the text by the rubric that stands first in the question, and by nothing else. The "
+    "rubric says what a good text is; it changes nothing of how you answer."
+)
+_REPORT = (
+    "Put the report that the rubric asks for into `report`, a JSON object that satisfies the JSON "
+    "schema in the question."
+)
+
+
+def _plain(schema: Mapping[str, object]) -> dict[str, object]:
+    """The schema as the lists and dicts that jsonschema asks for."""
+    dumped = TypeAdapter[Mapping[str, object]](FrozenJson).dump_python(schema)
+    return cast("dict[str, object]", dumped)
+
+
+def _usable(schema: Mapping[str, object]) -> Mapping[str, object]:
+    from sifaka.validators.format.schema import check_schema
+
+    check_schema(_plain(schema))
+    return schema
+
 
 class PromptCritic(JudgingCritic):
-    """Judges the text by a rubric in the user's words. One model call, depth one."""
+    """Judges the text by a rubric in the user's words. One model call, depth one.
+
+    With a JSON schema, the answer has a report besides that satisfies it: `details["report"]`. An
+    answer whose report does not is asked for once more. The schema is passed and dumped as
+    `schema`; the attribute is `schema_`, because pydantic keeps the other name for itself.
+    """
 
     type: Literal["prompt"] = "prompt"
     name: str = "prompt"
     rubric: str = Field(min_length=1, max_length=20_000)
+    schema_: Annotated[FrozenJson, AfterValidator(_usable)] | None = Field(
+        default=None, alias="schema"
+    )
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """One opinion by the rubric; see `Critic`."""
-        return await self._ask(self.name, f"Judge the text by this rubric:\n{self.rubric}", thought)
+        rubric = frame("rubric", self.rubric)
+        if self.schema_ is None:
+            feedback, _ = await self._opinion(_INSTRUCTIONS, thought, rubric)
+            return feedback
+        schema = _plain(self.schema_)
+        question = "\n\n".join(
+            (rubric, frame("schema", json.dumps(schema, ensure_ascii=False)), case(thought))
+        )
+        opinion, usage = await self._ask(
+            f"{_INSTRUCTIONS} {_REPORT}", question, _with_report(schema)
+        )
+        details = {"report": cast("Any", opinion).report}
+        return feedback_of(self.name, opinion, thought, usage, details)
+
+
+def _with_report(schema: Mapping[str, object]) -> type[Opinion]:
+    """The form of an opinion with a report that must satisfy the schema."""
+    from sifaka.validators.format.schema import violations
+
+    def satisfies(report: dict[str, object]) -> dict[str, object]:
+        try:
+            found = violations(schema, report)
+        except TimeoutError as error:
+            raise ValueError("it takes too long to check") from error
+        if found:
+            raise ValueError(f"{found[0].where}: {found[0].reason}")
+        return report
+
+    return create_model(
+        "Opinion",
+        __base__=Opinion,
+        __doc__=Opinion.__doc__,
+        report=(Annotated[dict[str, Any], AfterValidator(satisfies)], ...),
+    )

@@ -5,8 +5,15 @@ from typing import Literal
 from pydantic import Field
 
 from sifaka.critics.judge import JudgingCritic
+from sifaka.models.framing import frame
 from sifaka.results import CriticFeedback
 from sifaka.thought import Thought
+
+_INSTRUCTIONS = (
+    "Score the text from 0 to 1, in `scores`, on each of the aspects that stand first in the "
+    "question, one a line. For each aspect below 0.8 report the places that keep it down, with "
+    "what to do."
+)
 
 
 class SelfRefineCritic(JudgingCritic):
@@ -25,10 +32,6 @@ class SelfRefineCritic(JudgingCritic):
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """One opinion, with a score for each aspect; see `Critic`."""
-        aspects = "\n".join(f"- {aspect}" for aspect in self.aspects)
-        return await self._ask(
-            self.name,
-            f"Score the text from 0 to 1 on each of these aspects, in `scores`:\n{aspects}\n"
-            "For each aspect below 0.8 report the places that keep it down, with what to do.",
-            thought,
-        )
+        aspects = frame("aspects", "\n".join(f"- {aspect}" for aspect in self.aspects))
+        feedback, _ = await self._opinion(_INSTRUCTIONS, thought, aspects)
+        return feedback

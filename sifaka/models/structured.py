@@ -1,77 +1,114 @@
 """One question to a model whose answer has a known form."""
 
+import json
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from anyio import to_thread
+from pydantic import BaseModel
 
 from sifaka.errors import ModelProviderError
+from sifaka.models.reading import Unreadable, read
+from sifaka.results import Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
-
-    from sifaka.models.metered import MeteredModel
+    from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
+_UNREAD = frozenset({"malformed", "empty"})
+
 
 async def ask(
-    model: "MeteredModel", instructions: str, question: str, form: type[Answer]
-) -> tuple[Answer, "ModelResponse"]:
-    """Ask once and check the answer's form.
+    model: "Model",
+    instructions: str,
+    question: str,
+    form: type[Answer],
+    *,
+    settings: "ModelSettings | None" = None,
+) -> tuple[Answer, Usage]:
+    """Ask, and ask a second time when the answer cannot be read.
 
-    The model answers by calling an output tool, without the machinery of an agent around it. One
-    model call, plus what the metered model repeats after transient failures.
+    The model answers by calling an output tool, without the machinery of an agent around it. What
+    was meant is read with care (`sifaka.models.reading`); the second question says what was wrong,
+    and does not repeat the reply. One model call, at most two.
 
     Returns:
-        The answer, and the response it came in for its usage.
+        The answer, and what the calls for it have consumed.
 
     Raises:
-        ModelProviderError: The provider failed, or with code `malformed` the answer has not the
-            form that was asked for.
-        BudgetExceeded: The call would break the run's budget.
+        ModelProviderError: The provider failed, or with code `malformed` the second answer could
+            not be read either.
+        BudgetExceeded: A call would break the run's budget.
     """
+    spent = Usage()
+    again = reason = ""
+    for _ in range(2):
+        try:
+            response = await _request(model, instructions, question + again, form, settings)
+        except ModelProviderError as error:
+            if error.code not in _UNREAD:
+                raise
+            reason = "it could not be read"
+        else:
+            from sifaka.models.metered import usage_of
+
+            spent += usage_of(response)
+            try:
+                # In a thread: a long reply, or a form with a schema in it, takes its time.
+                answer = await to_thread.run_sync(
+                    partial(read, response, form, question), abandon_on_cancel=True
+                )
+            except Unreadable as unreadable:
+                reason = str(unreadable)
+            else:
+                return answer, spent
+        again = (
+            f"\n\nYour last answer was not in the form asked for: {reason}. "
+            "Call the tool `answer` once, with every required field."
+        )
+    raise ModelProviderError(
+        f"{model.model_id}: the answer was not in the form asked for: {reason}",
+        "try again or choose a model with reliable structured output",
+        provider=model.model_id.partition(":")[0],
+        code="malformed",
+    )
+
+
+async def _request(
+    model: "Model",
+    instructions: str,
+    question: str,
+    form: type[BaseModel],
+    settings: "ModelSettings | None",
+) -> "ModelResponse":
     from pydantic_ai.direct import model_request
     from pydantic_ai.messages import ModelRequest
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.tools import ToolDefinition
 
-    response = await model_request(
+    return await model_request(
         model,
         [ModelRequest.user_text_prompt(question, instructions=instructions)],
+        model_settings=settings,
         model_request_parameters=ModelRequestParameters(
             output_mode="tool",
             output_tools=[
                 ToolDefinition(
                     name="answer",
                     description=form.__doc__,
-                    parameters_json_schema=form.model_json_schema(),
+                    parameters_json_schema=json.loads(_schema(form)),
                     kind="output",
                 )
             ],
             allow_text_output=False,
         ),
     )
-    return _parse(response, form, model.model_id), response
 
 
-def _parse(response: "ModelResponse", form: type[Answer], model: str) -> Answer:
-    from pydantic_ai.messages import TextPart, ToolCallPart
-
-    for part in response.parts:
-        if isinstance(part, ToolCallPart):
-            arguments = part.args_as_json_str()
-        elif isinstance(part, TextPart) and part.content.strip():
-            # Models without tool calling answer in text; JSON is still an answer, prose is not.
-            arguments = part.content.strip().removeprefix("```json").strip("`").strip()
-        else:
-            continue
-        try:
-            return form.model_validate_json(arguments)
-        except ValidationError:
-            continue
-    raise ModelProviderError(
-        f"{model}: the answer was not in the form asked for",
-        "try again or choose a model with reliable structured output",
-        provider=model.partition(":")[0],
-        code="malformed",
-    )
+@lru_cache(maxsize=64)
+def _schema(form: type[BaseModel]) -> str:
+    # Making one takes a millisecond, which critics that run in parallel would spend one by one.
+    return json.dumps(form.model_json_schema())

@@ -1,0 +1,193 @@
+"""Constitutions: principles, each with what to look for and what to do about it."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+from pydantic import Field, StringConstraints, ValidationError
+
+from sifaka.errors import ConfigurationError
+from sifaka.explain import explain
+from sifaka.immutable import Frozen
+
+MOST_PRINCIPLES = 50
+_MOST_BYTES = 1_000_000
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_REVISION = re.compile(r"^[*_]*revision[*_]*:[*_]*\s*", re.IGNORECASE)
+
+
+_Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class Principle(Frozen):
+    """One principle: a critique request and the revision request that belongs to it."""
+
+    name: Annotated[_Words, Field(max_length=100)]
+    critique: Annotated[_Words, Field(max_length=4_000)]
+    """What to look for in a text."""
+    revision: Annotated[_Words, Field(max_length=4_000)]
+    """What to do about a text that violates the principle."""
+
+
+BUILT_IN: tuple[Principle, ...] = (
+    Principle(
+        name="truthful",
+        critique="Identify statements that are false, misleading or more certain than the text or "
+        "its documents can show.",
+        revision="Correct what is false, and say no more than is known.",
+    ),
+    Principle(
+        name="on task",
+        critique="Identify what the task asks for and the text does not give, and what the text "
+        "gives and nobody asked for.",
+        revision="Give all that the task asks for, and leave out the rest.",
+    ),
+    Principle(
+        name="clear",
+        critique="Identify sentences that its readers would have to read twice, and terms that "
+        "they cannot know.",
+        revision="Say it in plain words, one thought a sentence.",
+    ),
+    Principle(
+        name="consistent",
+        critique="Identify places where the text contradicts itself, in what it claims, in its "
+        "numbers and names, or in what it calls things.",
+        revision="Make the places agree.",
+    ),
+    Principle(
+        name="harmless",
+        critique="Identify passages that insult or demean people, disclose what is private, or "
+        "help to do serious harm.",
+        revision="Take out what does harm, and keep the rest.",
+    ),
+    Principle(
+        name="fair",
+        critique="Identify claims about people or groups that are generalised or one-sided, and "
+        "disputed matters told as if they were settled.",
+        revision="Be specific, and say where opinions differ.",
+    ),
+)
+"""What is asked of a text when no constitution is given."""
+
+
+def read_file(path: str) -> str:
+    """The text of a constitution's file: the one place where a file is opened.
+
+    Raises:
+        ConfigurationError: It cannot be read, is too large, or is not UTF-8.
+    """
+    file = Path(path)
+    try:
+        if not file.is_file():
+            raise ConfigurationError(f"{path}: there is no such file", "give the path of a file")
+        with file.open("rb") as stream:
+            content = stream.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise ConfigurationError(f"{path}: larger than a megabyte", "keep to the principles")
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: not UTF-8", "save it as UTF-8") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise ConfigurationError(f"{path}: cannot be read: {reason}") from error
+
+
+def load_constitution(path: str, read: Callable[[str], str] = read_file) -> tuple[Principle, ...]:
+    """The principles of a YAML or Markdown file.
+
+    YAML is a list of mappings with `name`, `critique` and `revision`, or has one under
+    `principles`. In Markdown each heading is a principle, what stands under it the critique
+    request, and a paragraph that begins with `Revision:` the revision request.
+
+    Args:
+        path: Of the file; its name ends in .yaml, .yml or .md.
+        read: Opens it.
+
+    Raises:
+        ConfigurationError: The file or one of its principles cannot be used; names both.
+    """
+    suffix = Path(path).suffix.casefold()
+    if suffix not in {".yaml", ".yml", ".md"}:
+        raise ConfigurationError(f"{path}: not a constitution", "use a .yaml, .yml or .md file")
+    content = read(path)
+    found = _in_markdown(content) if suffix == ".md" else _in_yaml(content, path)
+    principles = tuple(_principle(each, path, number) for number, each in enumerate(found, 1))
+    if problem := problem_of(principles):
+        raise ConfigurationError(f"{path}: {problem}", "see the documentation of `constitutional`")
+    return principles
+
+
+def problem_of(principles: Sequence[Principle]) -> str | None:
+    """Why these are no constitution, in a few words; None when they are one."""
+    if not principles:
+        return "there is no principle in it"
+    if len(principles) > MOST_PRINCIPLES:
+        return f"{len(principles)} principles, at most {MOST_PRINCIPLES} are allowed"
+    seen: set[str] = set()
+    for principle in principles:
+        name = principle.name.casefold().strip()
+        if name in seen:
+            return f"principle {principle.name!r} is there twice"
+        seen.add(name)
+    return None
+
+
+def version_of(principles: Sequence[Principle]) -> str:
+    """The first 12 hexadecimal digits of SHA-256 over the principles, their order included."""
+    canonical = [[each.name, each.critique, each.revision] for each in principles]
+    return sha256(json.dumps(canonical, ensure_ascii=False).encode()).hexdigest()[:12]
+
+
+def _principle(found: object, path: str, number: int) -> Principle:
+    named = cast("dict[str, object]", found).get("name") if isinstance(found, dict) else None
+    place = f"{path}: principle {number}" + (f" {str(named)[:60]!r}" if named else "")
+    try:
+        return Principle.model_validate(found)
+    except ValidationError as error:
+        raise ConfigurationError(f"{place}: {explain(error)}") from error
+
+
+def _in_yaml(content: str, path: str) -> Iterable[object]:
+    import yaml
+
+    try:
+        loaded: Any = yaml.safe_load(content)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" in line {mark.line + 1}" if mark is not None else ""
+        raise ConfigurationError(f"{path}: not valid YAML{line}", "mend the file") from error
+    if isinstance(loaded, dict):
+        loaded = cast("dict[object, object]", loaded).get("principles")
+    if loaded is None:
+        return []
+    if not isinstance(loaded, list):
+        raise ConfigurationError(
+            f"{path}: not a list of principles", "list them, or put the list under `principles`"
+        )
+    return cast("list[object]", loaded)
+
+
+def _in_markdown(content: str) -> Iterable[object]:
+    headings = list(_HEADING.finditer(content))
+    ends = [*(heading.start() for heading in headings[1:]), len(content)][: len(headings)]
+    for number, (heading, end) in enumerate(zip(headings, ends, strict=True)):
+        body = content[heading.end() : end].strip()
+        if number == 0 and len(headings) > 1 and _is_title(headings):
+            continue
+        paragraphs = [" ".join(each.split()) for each in re.split(r"\n[ \t]*\n", body)]
+        revision = [_REVISION.sub("", each) for each in paragraphs if _REVISION.match(each)]
+        critique = [each for each in paragraphs if each and not _REVISION.match(each)]
+        yield {
+            "name": heading[1],
+            **({"critique": "\n".join(critique)} if critique else {}),
+            **({"revision": "\n".join(revision)} if revision else {}),
+        }
+
+
+def _is_title(headings: Sequence[re.Match[str]]) -> bool:
+    """Whether the first heading is above all others: that of the document, not of a principle."""
+    levels = [len(heading[0]) - len(heading[0].lstrip("#")) for heading in headings]
+    return levels[0] < min(levels[1:])

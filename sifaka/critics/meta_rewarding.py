@@ -1,0 +1,167 @@
+"""Meta-Rewarding: several judgments, and a judge of the judgments."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import permutations
+from typing import Literal, NamedTuple
+
+from pydantic import Field
+
+from sifaka.calls import current_calls
+from sifaka.critics.bradley_terry import bradley_terry
+from sifaka.critics.judge import JudgingCritic
+from sifaka.critics.opinion import case, on_record
+from sifaka.critics.panel import Replies, ask_all, nobody
+from sifaka.models.fitting import Form
+from sifaka.models.framing import frame
+from sifaka.results import CriticFeedback, Usage
+from sifaka.thought import Thought
+
+NEAR = 0.1
+"""A judgment that would beat the best one with a chance of at least 0.5 less this is near it."""
+
+_JUDGE = (
+    "Review the text: does it fulfil its task, is it right, complete, clear and no longer than it "
+    "need be? Score each of `task`, `correct`, `complete`, `clear` and `concise` from 0 to 1 in "
+    "`scores`, and report every place that should be changed, with what to do."
+)
+_META_JUDGE = (
+    "You compare two judgments of one text, not texts. The better judgment has the right verdict, "
+    "names what is really wrong and nothing that is not, quotes exactly, and says what to do. "
+    "Their order says nothing, and a longer judgment is not better for its length."
+)
+
+
+class _Comparison(Form):
+    """Your comparison of the two judgments."""
+
+    reason: str = ""
+    better: Literal["first", "second"]
+
+
+class _Standing(NamedTuple):
+    """What the comparisons have come to."""
+
+    wins: list[list[float]]
+    split: int
+    """Pairs whose two orders disagree."""
+    first_share: float | None
+    """How often the judgment shown first has won; 0.5 without any bias."""
+
+
+class MetaRewardingCritic(JudgingCritic):
+    """Judges the text several times, and gives the judgment that a judge of judgments prefers.
+
+    Meta-Rewarding (Wu et al. 2024, arXiv 2407.19594). Every two judgments are compared in both
+    orders. A pair whose orders disagree shows where a judgment stood, not how good it is: half a
+    win for each. Strengths follow by Bradley and Terry; of the judgments near the best one the
+    shortest is taken, because judges prefer length. `n + n (n - 1)` model calls, depth two.
+    """
+
+    type: Literal["meta_rewarding"] = "meta_rewarding"
+    name: str = "meta_rewarding"
+    n: int = Field(default=3, ge=2, le=6)
+    """Judgments."""
+    temperature: float = Field(default=0.7, gt=0, le=2)
+    """Of the judgments; without any, all would be the same."""
+
+    @property
+    def calls(self) -> int:
+        """One a judgment, and two for each pair of them."""
+        return self.n * self.n
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        """The judgment that won; see `Critic`. Judgments and comparisons that fail do not count."""
+        with current_calls().ledger.set_aside(self.calls):
+            judgment = partial(
+                self._opinion, _JUDGE, thought, settings={"temperature": self.temperature}
+            )
+            judged = await ask_all({f"judgment {number}": judgment for number in range(self.n)})
+            if not judged.answers:
+                return nobody(self.name, judged)
+            judgments = list(judged.answers.values())
+            compared = await self._compare(thought, judgments)
+        standing = _standing(len(judgments), compared.answers)
+        strengths = bradley_terry(standing.wins)
+        chosen = shortest_near_best(strengths, [_length(each) for each in judgments])
+        details = {
+            "judgments": [each.verdict for each in judgments],
+            "strengths": [round(strength, 3) for strength in strengths],
+            "chosen": chosen,
+            "pairs_split_by_order": standing.split,
+            "first_slot_share": standing.first_share,
+        }
+        return on_record(
+            judgments[chosen],
+            details,
+            degraded=(*judged.degraded, *compared.degraded),
+            usage=judged.usage + compared.usage,
+        )
+
+    async def _compare(
+        self, thought: Thought, judgments: Sequence[CriticFeedback]
+    ) -> Replies[_Comparison]:
+        pairs = list(permutations(range(len(judgments)), 2))
+        if not pairs:
+            return Replies(answers={}, failures={}, usage=Usage())
+        shown = [_shown(judgment) for judgment in judgments]
+        return await ask_all(
+            {
+                _pair(one, other): partial(
+                    self._ask,
+                    _META_JUDGE,
+                    "\n\n".join(
+                        (case(thought), frame("first", shown[one]), frame("second", shown[other]))
+                    ),
+                    _Comparison,
+                )
+                for one, other in pairs
+            }
+        )
+
+
+def shortest_near_best(strengths: Sequence[float], lengths: Sequence[int]) -> int:
+    """The shortest of those that would beat the best one almost as often as not."""
+    best = max(strengths)
+    near = [at for at, p in enumerate(strengths) if p / (p + best) >= 0.5 - NEAR]
+    return min(near, key=lambda at: (lengths[at], -strengths[at], at))
+
+
+def _standing(count: int, comparisons: Mapping[str, _Comparison]) -> _Standing:
+    wins = [[0.0] * count for _ in range(count)]
+    split = 0
+    for one in range(count):
+        for other in range(one + 1, count):
+            there = comparisons.get(_pair(one, other))
+            back = comparisons.get(_pair(other, one))
+            if there is None and back is None:
+                continue
+            agree = there is not None and back is not None and there.better != back.better
+            if agree and there is not None:
+                winner, loser = (one, other) if there.better == "first" else (other, one)
+                wins[winner][loser] += 1
+            else:  # also when one of the orders has no answer: a bias could not be seen
+                split += there is not None and back is not None
+                wins[one][other] += 0.5
+                wins[other][one] += 0.5
+    first = [comparison.better == "first" for comparison in comparisons.values()]
+    return _Standing(wins, split, round(sum(first) / len(first), 3) if first else None)
+
+
+def _pair(first: int, second: int) -> str:
+    return f"{first} before {second}"
+
+
+def _shown(judgment: CriticFeedback) -> str:
+    return judgment.model_dump_json(
+        include={
+            "verdict": True,
+            "scores": True,
+            "suggestions": True,
+            "issues": {"__all__": {"quote", "message", "severity", "fix"}},
+        }
+    )
+
+
+def _length(judgment: CriticFeedback) -> int:
+    return len(_shown(judgment))

@@ -1,0 +1,136 @@
+"""N-Critics: several critics of different kinds on the same text."""
+
+from functools import partial
+from itertools import cycle, islice
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
+
+from pydantic import Field, PlainSerializer
+
+from sifaka.clustering import cluster
+from sifaka.critics.judge import JudgingCritic
+from sifaka.critics.opinion import MOST_SUGGESTIONS
+from sifaka.critics.panel import (
+    ask_all,
+    mean_scores,
+    nobody,
+    shared_suggestions,
+    strongest,
+    verdict_of,
+    votes,
+)
+from sifaka.models.framing import frame
+from sifaka.results import CriticFeedback
+from sifaka.thought import Thought
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+ROLES = (
+    "A subject expert: is every statement right, and is nothing claimed that is not shown?",
+    "An editor: is it clear, well ordered, and no longer than it need be?",
+    "The reader it was written for: does it answer what the task asks, and nothing beside it?",
+    "A sceptic: what is missing, contradictory or left vague?",
+)
+"""Who judges when neither roles nor models are given."""
+
+_INSTRUCTIONS = (
+    "Judge the text from one point of view only: that of the role which stands first in the "
+    "question. Others look after the rest. Score from 0 to 1, in `scores`, how good the text is in "
+    "this respect, under one word of your choice, and report every place that should be changed."
+)
+_NO_ROLE = "A reviewer: does the text fulfil its task, and is it right, complete and clear?"
+
+
+def _name_of(model: object) -> str:
+    if isinstance(model, str):
+        return model
+    return f"object:{getattr(model, 'model_id', type(model).__name__)}"
+
+
+class NCriticsCritic(JudgingCritic):
+    """Asks critics of different roles, of different models or both, and merges what they report.
+
+    N-Critics (Mousavi et al. 2023, arXiv 2310.18679): the critics are genuinely different, and
+    none sees what another said. An issue that several report is one issue with their support.
+    Of roles and models the shorter list starts again from its beginning. As many model calls as
+    members, depth one.
+    """
+
+    type: Literal["n_critics"] = "n_critics"
+    name: str = "n_critics"
+    roles: tuple[Annotated[str, Field(min_length=1, max_length=2_000)], ...] | None = Field(
+        default=None, min_length=2, max_length=16
+    )
+    """Points of view, each a sentence; `ROLES` when there are neither roles nor models."""
+    models: Annotated[
+        tuple[Any, ...] | None,
+        PlainSerializer(
+            lambda models: None if models is None else [_name_of(model) for model in models],
+            return_type=list[str] | None,
+        ),
+    ] = Field(default=None, min_length=2, max_length=16)
+    """Model names or PydanticAI models, one a member."""
+
+    @property
+    def members(self) -> tuple[tuple[str, Any], ...]:
+        """The role and the model of each; the model is None for the critic's own."""
+        roles = self.roles or (ROLES if self.models is None else (_NO_ROLE,))
+        models = self.models or (None,)
+        count = max(len(roles), len(models))
+        return tuple(islice(zip(cycle(roles), cycle(models), strict=False), count))
+
+    @property
+    def calls(self) -> int:
+        """One a member."""
+        return len(self.members)
+
+    @property
+    def asked(self) -> tuple[Any, ...]:
+        """Those of its members, or its own."""
+        return self.models or super().asked
+
+    def judged_by(self, judge: "Model | None") -> Self:
+        """This critic with the models of its members opened; see `JudgingCritic`."""
+        if self.models is None:
+            return super().judged_by(judge)
+        return self.model_copy(update={"models": tuple(self._opened(m) for m in self.models)})
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        """What the members say together; see `Critic`. A member that fails has no vote."""
+        replies = await ask_all(
+            {
+                f"member {number}": partial(
+                    self._opinion, _INSTRUCTIONS, thought, frame("role", role), model=model
+                )
+                for number, (role, model) in enumerate(self.members)
+            }
+        )
+        feedback = list(replies.answers.values())
+        if not feedback:
+            return nobody(self.name, replies)
+        counted = votes(feedback)
+        verdict = verdict_of(counted)
+        return CriticFeedback(
+            critic=self.name,
+            verdict=verdict,
+            scores=mean_scores(feedback),
+            issues=strongest(cluster([each.issues for each in feedback])),
+            suggestions=shared_suggestions(feedback, 0)[:MOST_SUGGESTIONS],
+            confidence=counted[verdict] / len(feedback),
+            details={
+                "votes": counted,
+                "members": [
+                    {
+                        "role": role[:200],
+                        "model": None if model is None else _name_of(model),
+                        "verdict": self._verdict(replies.answers.get(f"member {number}")),
+                    }
+                    for number, (role, model) in enumerate(self.members)
+                ],
+            },
+            degraded=replies.degraded,
+            usage=replies.usage,
+        )
+
+    def _verdict(self, feedback: CriticFeedback | None) -> str:
+        return "abstained" if feedback is None else cast("str", feedback.verdict)

@@ -1,0 +1,231 @@
+"""Self-RAG: claims held against evidence."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from sifaka.anchoring import Anchors
+from sifaka.critics.evidence import RETRIEVE_THRESHOLD, Reflection
+from sifaka.critics.judge import JudgingCritic
+from sifaka.critics.panel import Replies, ask_all, nobody
+from sifaka.critics.passages import Passage, nearest, passages_of
+from sifaka.journal import scope
+from sifaka.models.fitting import Form, Number
+from sifaka.models.framing import frame
+from sifaka.results import CriticFeedback, Issue, Usage
+from sifaka.thought import Document, Thought
+
+_EXTRACT = (
+    "List the claims of fact that the text makes, one item each: the words of the text that make "
+    "it, copied exactly; the claim as a sentence that can be understood without the text; and the "
+    "probability that a reader needs evidence for it. Opinions, requests and what everybody knows "
+    "need none. An empty list is an answer."
+)
+_JUDGE = (
+    "Judge one claim of a text in the light of one passage, by the passage alone and not by what "
+    "you know. Give the probabilities of: the passage being relevant to the claim; the passage "
+    "supporting the claim in full, in part, or not at all; and the claim being useful for the task "
+    "of the text, from 1 to 5."
+)
+_NO_EVIDENCE = {"verdict": "no_evidence"}
+
+
+class _Claim(Form):
+    """A claim that the text makes."""
+
+    quote: str = Field(default="", description="the words of the text, copied exactly")
+    claim: str = Field(min_length=1, description="what is claimed, as a sentence of its own")
+    need: Number = Field(default=1.0, ge=0, le=1, description="probability that evidence is needed")
+
+
+class _Claims(Form):
+    """The claims of fact in the text."""
+
+    claims: list[_Claim]
+
+
+class _Judged(NamedTuple):
+    """One claim with what was judged about it."""
+
+    claim: _Claim
+    evidence: tuple[tuple[Passage, Reflection], ...]
+    """Every passage it was held against, and what came of it."""
+
+    @property
+    def best(self) -> tuple[Passage, Reflection] | None:
+        """The relevant passage with the highest score."""
+        relevant = [each for each in self.evidence if each[1].is_relevant]
+        return max(relevant, key=lambda each: each[1].score, default=None)
+
+
+class SelfRAGCritic(JudgingCritic):
+    """Holds every claim of the text against documents, passage by passage.
+
+    Self-RAG (Asai et al. 2023, arXiv 2310.11511): for each claim that needs evidence, and each
+    passage, relevance (ISREL), support (ISSUP) and usefulness (ISUSE) as probabilities and their
+    weighted score. The documents are those of the version, and what the retriever finds for its
+    text. A claim about which no passage speaks has no evidence: that is on record and is neither
+    support nor an issue. Without any document it abstains with `no_evidence` and asks nobody.
+    `1 + claims * passages` model calls, depth two; the revision is the chain's.
+    """
+
+    type: Literal["self_rag"] = "self_rag"
+    name: str = "self_rag"
+    retriever: Any = Field(default=None, exclude=True)
+    """A `Retriever` to ask besides; an object, so no part of the spec as data."""
+    max_claims: int = Field(default=8, ge=1, le=50)
+    """Those that need evidence most; the others are told to be unchecked."""
+    max_passages: int = Field(default=5, ge=1, le=20)
+    """Passages for each claim, those that have most words in common with it."""
+
+    @property
+    def calls(self) -> int:
+        """One for the claims, one for a claim and a passage."""
+        return 2
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        """Which claims have support; see `Critic`. A passage whose call fails does not count."""
+        passages = passages_of(
+            (
+                *thought.pre_generation_context,
+                *thought.post_generation_context,
+                *await self._retrieved(thought),
+            )
+        )
+        if not passages:
+            return self._without_evidence("there are no documents", Usage())
+        with scope("claims"):
+            question = "\n\n".join((*_task(thought), frame("text", thought.text)))
+            extracted, usage = await self._ask(_EXTRACT, question, _Claims)
+        needing = [each for each in extracted.claims if each.need >= RETRIEVE_THRESHOLD]
+        claims = sorted(needing, key=lambda each: -each.need)[: self.max_claims]
+        if not claims:
+            return self._without_evidence("the text makes no claim that needs any", usage)
+        found = [nearest(each.claim, passages, self.max_passages) for each in claims]
+        replies = await ask_all(
+            {
+                _place(c, p): partial(self._judge, thought, claims[c], passage)
+                for c, candidates in enumerate(found)
+                for p, passage in enumerate(candidates)
+            }
+        )
+        spent = usage + replies.usage
+        if not replies.answers:
+            return nobody(self.name, replies).model_copy(update={"usage": spent})
+        judged = [
+            _judged(c, each, candidates, replies.answers)
+            for c, (each, candidates) in enumerate(zip(claims, found, strict=True))
+        ]
+        return self._feedback(thought, judged, len(needing), replies, spent)
+
+    async def _retrieved(self, thought: Thought) -> Sequence[Document]:
+        if self.retriever is None:
+            return ()
+        return await self.retriever.retrieve(thought.text, self.max_passages)
+
+    async def _judge(
+        self, thought: Thought, claim: _Claim, passage: Passage
+    ) -> tuple[Reflection, Usage]:
+        shown = frame("passage", f"{passage.document.title}\n{passage.text}")
+        question = "\n\n".join((*_task(thought), frame("claim", claim.claim), shown))
+        return await self._ask(_JUDGE, question, Reflection)
+
+    def _feedback(
+        self,
+        thought: Thought,
+        judged: Sequence[_Judged],
+        needing: int,
+        replies: Replies[Reflection],
+        usage: Usage,
+    ) -> CriticFeedback:
+        best = [each.best for each in judged]
+        supported = [b is not None and b[1].supports == "full" for b in best]
+        with_evidence = sum(b is not None for b in best)
+        if not with_evidence:
+            return self._without_evidence("no passage speaks about its claims", usage, judged)
+        anchors = Anchors(thought.text)
+        issues = tuple(
+            _issue(each.claim, b, thought.text, anchors)
+            for each, b in zip(judged, best, strict=True)
+            if b is not None and b[1].supports != "full"
+        )
+        unchecked = needing - len(judged)
+        return CriticFeedback(
+            critic=self.name,
+            verdict="revise" if issues else "accept",
+            scores={"support": round(sum(supported) / with_evidence, 3)},
+            issues=issues,
+            details={
+                "verdict": "unsupported" if issues else "supported",
+                "claims": [_noted(each) for each in judged],
+            },
+            degraded=(
+                *replies.degraded,
+                *([f"{unchecked} further claims were not checked"] if unchecked else []),
+            ),
+            usage=usage,
+        )
+
+    def _without_evidence(
+        self, reason: str, usage: Usage, judged: Sequence[_Judged] = ()
+    ) -> CriticFeedback:
+        details = {**_NO_EVIDENCE, "claims": [_noted(each) for each in judged]}
+        return CriticFeedback.abstain(
+            self.name,
+            f"no_evidence: {reason}",
+            usage,
+            details if judged else _NO_EVIDENCE,
+        )
+
+
+def _task(thought: Thought) -> list[str]:
+    return [frame("task", thought.prompt)] if thought.prompt else []
+
+
+def _place(claim: int, passage: int) -> str:
+    return f"claim {claim} passage {passage}"
+
+
+def _judged(
+    number: int,
+    claim: _Claim,
+    candidates: Sequence[Passage],
+    answers: Mapping[str, Reflection],
+) -> _Judged:
+    evidence = (
+        (passage, answers[_place(number, p)])
+        for p, passage in enumerate(candidates)
+        if _place(number, p) in answers
+    )
+    return _Judged(claim, tuple(evidence))
+
+
+def _noted(judged: _Judged) -> dict[str, object]:
+    told: dict[str, object] = {"claim": judged.claim.claim[:500], "quote": judged.claim.quote[:200]}
+    if judged.best is None:
+        return told | {"support": "no_evidence" if judged.evidence else "not_judged"}
+    passage, reflection = judged.best
+    return told | {
+        "support": reflection.supports,
+        "score": round(reflection.score, 3),
+        "document": {"id": passage.document.id, "title": passage.document.title},
+    }
+
+
+def _issue(claim: _Claim, best: tuple[Passage, Reflection], text: str, anchors: Anchors) -> Issue:
+    passage, reflection = best
+    degree = "only partly supported" if reflection.supports == "partial" else "not supported"
+    message = f"{degree} by {passage.source[:100]!r}: {claim.claim[:300]}"
+    severity = 3 if reflection.supports == "partial" else 4
+    span = anchors.find(claim.quote)
+    if span is None:
+        return Issue(
+            message=message,
+            quote=claim.quote[:200],
+            category="evidence",
+            severity=severity,
+            rule="evidence",
+        )
+    return Issue.at(text, *span, message, category="evidence", severity=severity, rule="evidence")

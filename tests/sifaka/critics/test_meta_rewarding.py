@@ -1,0 +1,120 @@
+"""Meta-Rewarding: the judgment that a judge of judgments prefers."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from sifaka.critics import MetaRewardingCritic
+from sifaka.critics.meta_rewarding import shortest_near_best
+from sifaka.errors import ModelProviderError
+from sifaka.results import CriticFeedback
+from sifaka.thought import Thought
+from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
+
+pytestmark = pytest.mark.anyio
+
+TEXT = "The tower is 300 metres high."
+JUDGMENTS: list[dict[str, Any]] = [
+    {"verdict": "accept", "suggestions": ["weak"]},
+    {"verdict": "revise", "suggestions": ["best"]},
+    {"verdict": "accept", "suggestions": ["fair"]},
+]
+RANK = {"weak": 0, "fair": 1, "best": 2}
+Prefers = Callable[[str, str], str]
+
+
+def shown(asked: Asked) -> tuple[str, str]:
+    """Which judgments stand first and second in a question."""
+    first, _, second = asked.question.partition("<second id=")
+    first = first.partition("<first id=")[2]
+    return (
+        next(name for name in RANK if name in first),
+        next(name for name in RANK if name in second),
+    )
+
+
+def the_better(first: str, second: str) -> str:
+    return "first" if RANK[first] > RANK[second] else "second"
+
+
+async def judge(
+    prefers: Callable[[str, str], str | Exception], judgments: list[Answer] | None = None
+) -> CriticFeedback:
+    given = judgments or list[Answer](JUDGMENTS)
+
+    def script(asked: Asked) -> Answer:
+        if "better" not in asked.fields:
+            return given[asked.number]
+        preferred = prefers(*shown(asked))
+        return preferred if isinstance(preferred, Exception) else {"better": preferred}
+
+    critic = MetaRewardingCritic(n=len(given)).judged_by(ScriptedJudge(script).model)
+    return await critic.critique(Thought(text=TEXT))
+
+
+def details(feedback: CriticFeedback) -> Mapping[str, Any]:
+    return feedback.model_dump()["details"]
+
+
+async def test_the_judgment_that_wins_its_comparisons_is_the_feedback() -> None:
+    feedback = await judge(the_better)
+    assert (feedback.verdict, feedback.suggestions) == ("revise", ("best",))
+    told = details(feedback)
+    assert told["judgments"] == ["accept", "revise", "accept"]
+    assert told["chosen"] == 1
+    weak, best, fair = told["strengths"]
+    assert best > fair > weak
+    assert (told["pairs_split_by_order"], told["first_slot_share"]) == (0, 0.5)
+    assert feedback.usage.model_calls == 9
+
+
+async def test_a_judge_that_prefers_what_stands_first_decides_nothing() -> None:
+    feedback = await judge(lambda first, second: "first")
+    told = details(feedback)
+    assert told["strengths"] == pytest.approx([1 / 3] * 3, abs=1e-3)
+    assert (told["pairs_split_by_order"], told["first_slot_share"]) == (3, 1.0)
+
+
+async def test_of_equal_judgments_the_shortest_is_taken() -> None:
+    long = {"verdict": "revise", "suggestions": ["weak " * 20]}
+    short = {"verdict": "accept", "suggestions": ["fair"]}
+    feedback = await judge(lambda first, second: "first", [long, short])
+    assert feedback.suggestions == ("fair",)
+
+
+def test_the_shortest_counts_only_near_the_best() -> None:
+    assert shortest_near_best([0.5, 0.4, 0.1], [300, 200, 10]) == 1
+    assert shortest_near_best([0.6, 0.3, 0.1], [300, 200, 10]) == 0
+    assert shortest_near_best([0.5, 0.5], [10, 10]) == 0
+
+
+async def test_comparisons_that_fail_count_for_nobody() -> None:
+    failure = ModelProviderError("refused", code="rejected")
+    feedback = await judge(lambda first, second: failure)
+    assert feedback.status == "ok"
+    assert details(feedback)["first_slot_share"] is None
+    assert len(feedback.degraded) == 6
+
+
+async def test_a_pair_of_which_one_order_failed_is_a_draw() -> None:
+    failure = ModelProviderError("refused", code="rejected")
+
+    def prefers(first: str, second: str) -> str | Exception:
+        return "first" if (first, second) == ("weak", "best") else failure
+
+    told = details(await judge(prefers, list[Answer](JUDGMENTS[:2])))
+    assert told["strengths"] == [0.5, 0.5]
+
+
+async def test_one_judgment_is_left_when_the_others_fail() -> None:
+    failure = ModelProviderError("refused", code="rejected")
+    feedback = await judge(the_better, [failure, JUDGMENTS[1], failure])
+    assert feedback.suggestions == ("best",)
+    assert feedback.usage.model_calls == 1
+    assert len(feedback.degraded) == 2
+
+
+async def test_without_any_judgment_it_abstains() -> None:
+    failure = ModelProviderError("refused", code="rejected")
+    assert (await judge(the_better, [failure, failure])).status == "abstained"

@@ -1,0 +1,79 @@
+"""N-Critics: different critics, merged."""
+
+import pytest
+
+from sifaka.critics import NCriticsCritic
+from sifaka.critics.n_critics import ROLES
+from sifaka.errors import ModelProviderError
+from sifaka.thought import Thought
+from tests.sifaka.critics.scripted_judge import Asked, ScriptedJudge, in_turn
+
+pytestmark = pytest.mark.anyio
+
+TEXT = "The tower is 300 metres high. It was built in 1889."
+HEIGHT = {"quote": "300 metres", "message": "Wrong height.", "category": "facts"}
+YEAR = {"quote": "in 1889", "message": "Begin with the year.", "category": "order"}
+
+
+async def test_issues_are_merged_with_their_support_and_all_are_kept() -> None:
+    judge = ScriptedJudge(
+        in_turn(
+            {"verdict": "revise", "issues": [HEIGHT], "scores": {"right": 0.2}},
+            {"verdict": "revise", "issues": [HEIGHT, YEAR], "scores": {"right": 0.4}},
+            {"verdict": "revise", "suggestions": ["Add a picture."]},
+            {"verdict": "accept"},
+        )
+    )
+    feedback = await NCriticsCritic().judged_by(judge.model).critique(Thought(text=TEXT))
+    assert feedback.verdict == "revise"
+    assert [(i.message, i.support) for i in feedback.issues] == [
+        ("Wrong height.", 2),
+        ("Begin with the year.", 1),
+    ]
+    assert dict(feedback.scores) == {"right": 0.3}
+    assert feedback.suggestions == ("Add a picture.",)
+    assert feedback.model_dump()["details"]["votes"] == {"accept": 1, "revise": 3}
+
+
+async def test_as_many_for_it_as_against_it_is_no_majority() -> None:
+    judge = ScriptedJudge(in_turn({"verdict": "revise"}, {"verdict": "accept"}))
+    critic = NCriticsCritic(roles=("a sailor", "a cook")).judged_by(judge.model)
+    assert (await critic.critique(Thought(text=TEXT))).verdict == "accept"
+
+
+async def test_every_member_has_a_role_of_its_own() -> None:
+    judge = ScriptedJudge({"verdict": "accept"})
+    await NCriticsCritic().judged_by(judge.model).critique(Thought(text=TEXT))
+    for asked, role in zip(judge.asked, ROLES, strict=True):
+        assert [r for r in ROLES if r in asked.question] == [role]
+
+
+async def test_models_judge_beside_each_other() -> None:
+    one, other = ScriptedJudge({"verdict": "accept"}), ScriptedJudge({"verdict": "revise"})
+    critic = NCriticsCritic(models=(one.model, other.model)).judged_by(None)
+    feedback = await critic.critique(Thought(text=TEXT))
+    assert (one.calls, other.calls) == (1, 1)
+    assert feedback.model_dump()["details"]["votes"] == {"accept": 1, "revise": 1}
+
+
+async def test_the_shorter_of_roles_and_models_starts_again() -> None:
+    one, other = ScriptedJudge({"verdict": "accept"}), ScriptedJudge({"verdict": "accept"})
+    roles = ("a sailor", "a cook", "a pilot")
+    critic = NCriticsCritic(models=(one.model, other.model), roles=roles).judged_by(None)
+    await critic.critique(Thought(text=TEXT))
+    assert [role for a in one.asked for role in roles if role in a.question] == [roles[0], roles[2]]
+    assert [role for a in other.asked for role in roles if role in a.question] == [roles[1]]
+
+
+async def test_a_member_that_fails_has_no_vote_and_is_on_record() -> None:
+    def script(asked: Asked) -> dict[str, str] | Exception:
+        if "a cook" in asked.question:
+            return ModelProviderError("refused", code="rejected")
+        return {"verdict": "revise"}
+
+    critic = NCriticsCritic(roles=("a sailor", "a cook")).judged_by(ScriptedJudge(script).model)
+    feedback = await critic.critique(Thought(text=TEXT))
+    assert feedback.verdict == "revise"
+    assert feedback.degraded == ("member 1: refused",)
+    members = feedback.model_dump()["details"]["members"]
+    assert [member["verdict"] for member in members] == ["revise", "abstained"]

@@ -1,0 +1,91 @@
+"""Reflexion: a lesson after a failure, and only then."""
+
+import pytest
+
+from sifaka.critics import MEMORY, ReflexionCritic
+from sifaka.results import ValidationResult
+from sifaka.thought import Thought
+from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
+
+pytestmark = pytest.mark.anyio
+
+LESSON = "Count the words before you answer."
+
+
+def validated(**results: bool) -> Thought:
+    thought = Thought(prompt="Say it in three words.", text="one two three four")
+    return thought.add_validation_results(
+        {
+            name: ValidationResult(
+                passed=passed,
+                validator=name,
+                message=f"{name} says so",
+                required=name != "advice",
+            )
+            for name, passed in results.items()
+        }
+    )
+
+
+def failing(asked: Asked) -> Answer:
+    if "reflection" in asked.fields:
+        return {"reflection": LESSON}
+    issue = {"quote": "four", "message": "One word too many."}
+    return {"verdict": "revise", "issues": [issue], "suggestions": ["Drop a word."]}
+
+
+async def test_passed_validators_are_the_verdict() -> None:
+    judge = ScriptedJudge(failing)
+    feedback = await ReflexionCritic().judged_by(judge.model).critique(validated(length=True))
+    assert (feedback.verdict, feedback.reflection, judge.calls) == ("accept", None, 0)
+
+
+async def test_failed_advice_is_no_failure() -> None:
+    judge = ScriptedJudge(failing)
+    thought = validated(length=True, advice=False)
+    feedback = await ReflexionCritic().judged_by(judge.model).critique(thought)
+    assert (feedback.verdict, judge.calls) == ("accept", 0)
+
+
+async def test_failed_validators_are_reflected_upon() -> None:
+    judge = ScriptedJudge(failing)
+    thought = validated(length=False, terms=True, advice=False)
+    feedback = await ReflexionCritic().judged_by(judge.model).critique(thought)
+    assert (feedback.verdict, feedback.reflection) == ("revise", LESSON)
+    assert (feedback.issues, feedback.suggestions) == ((), ())
+    (asked,) = judge.asked
+    assert "length says so" in asked.question
+    assert "terms says so" not in asked.question
+    assert "advice says so" not in asked.question
+
+
+async def test_without_validators_the_model_evaluates_before_it_reflects() -> None:
+    judge = ScriptedJudge(failing)
+    feedback = await ReflexionCritic().judged_by(judge.model).critique(Thought(text="one four"))
+    assert (feedback.verdict, feedback.reflection) == ("revise", LESSON)
+    assert [issue.message for issue in feedback.issues] == ["One word too many."]
+    assert LESSON not in feedback.suggestions
+    assert "One word too many." in judge.asked[1].question
+
+
+async def test_a_success_teaches_nothing() -> None:
+    judge = ScriptedJudge({"verdict": "accept"})
+    feedback = await ReflexionCritic().judged_by(judge.model).critique(Thought(text="one"))
+    assert (feedback.verdict, feedback.reflection, judge.calls) == ("accept", None, 1)
+
+
+async def test_only_the_last_lessons_are_remembered() -> None:
+    judge = ScriptedJudge(failing)
+    lessons = tuple(f"lesson number {n}" for n in range(5))
+    thought = validated(length=False).model_copy(update={"lessons": lessons})
+    await ReflexionCritic().judged_by(judge.model).critique(thought)
+    told = [lesson for lesson in lessons if lesson in judge.asked[0].question]
+    assert told == list(lessons[-MEMORY:])
+    assert MEMORY == 3
+
+
+async def test_a_lesson_is_of_limited_length() -> None:
+    judge = ScriptedJudge({"reflection": "again and " * 1_000})
+    feedback = await ReflexionCritic().judged_by(judge.model).critique(validated(length=False))
+    assert feedback.reflection is not None
+    assert len(feedback.reflection) == 1_000

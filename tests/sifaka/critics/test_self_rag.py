@@ -1,0 +1,179 @@
+"""Self-RAG: claims held against documents."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from sifaka.critics import SelfRAGCritic
+from sifaka.critics.passages import nearest, passages_of
+from sifaka.errors import ModelProviderError
+from sifaka.results import CriticFeedback
+from sifaka.testing import ScriptedRetriever
+from sifaka.thought import Document, Thought
+from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
+
+pytestmark = pytest.mark.anyio
+
+TEXT = "The tower is 300 metres high. It was built in 1889. Everybody loves it."
+HEIGHT = Document(id="d1", title="Heights", text="The tower is 330 metres high.")
+HISTORY = Document(id="d2", title="History", text="The tower was built from 1887 to 1889.")
+CLAIMS = [
+    {"quote": "is 300 metres high", "claim": "The tower is 300 metres high.", "need": 0.9},
+    {"quote": "built in 1889", "claim": "The tower was built in 1889.", "need": 0.8},
+    {"quote": "Everybody loves it", "claim": "Everybody loves the tower.", "need": 0.1},
+]
+USE = {"one": 0, "two": 0, "three": 1, "four": 0, "five": 0}
+Verdicts = Mapping[tuple[str, str], str]
+
+
+def judgement(verdict: str) -> Answer:
+    return {
+        "relevance": {"relevant": float(verdict != "irrelevant"), "irrelevant": 0.1},
+        "support": {
+            "full": float(verdict == "full"),
+            "partial": float(verdict == "partial"),
+            "none": float(verdict in {"none", "irrelevant"}),
+        },
+        "usefulness": USE,
+    }
+
+
+def script(verdicts: Verdicts, claims: list[dict[str, Any]] | None = None) -> Any:
+    """Verdicts by a word of the claim and the title of the document; irrelevant otherwise."""
+
+    def answer(asked: Asked) -> Answer:
+        if "claims" in asked.fields:
+            return {"claims": CLAIMS if claims is None else claims}
+        claim, _, passage = asked.question.partition("<passage id=")
+        for (word, title), verdict in verdicts.items():
+            if word in claim and title in passage:
+                if verdict == "fails":
+                    return ModelProviderError("refused", code="rejected")
+                return judgement(verdict)
+        return judgement("irrelevant")
+
+    return answer
+
+
+async def check(
+    scripted: Any, *documents: Document, **options: Any
+) -> tuple[CriticFeedback, ScriptedJudge]:
+    judge = ScriptedJudge(scripted)
+    thought = Thought(text=TEXT, pre_generation_context=documents)
+    critic = SelfRAGCritic(**options).judged_by(judge.model)
+    return await critic.critique(thought), judge
+
+
+def claims_of(feedback: CriticFeedback) -> list[dict[str, Any]]:
+    return feedback.model_dump()["details"]["claims"]
+
+
+async def test_without_documents_there_is_no_evidence_and_nobody_is_asked() -> None:
+    feedback, judge = await check(script({}))
+    assert (feedback.status, feedback.verdict, judge.calls) == ("abstained", None, 0)
+    assert (feedback.reason or "").startswith("no_evidence: ")
+    assert dict(feedback.details) == {"verdict": "no_evidence"}
+
+
+async def test_an_unsupported_claim_is_an_issue_at_its_place() -> None:
+    verdicts = {("300", "Heights"): "none", ("1889", "History"): "full"}
+    feedback, judge = await check(script(verdicts), HEIGHT, HISTORY)
+    assert feedback.verdict == "revise"
+    (issue,) = feedback.issues
+    assert (issue.quote, issue.category, issue.severity) == ("is 300 metres high", "evidence", 4)
+    assert "not supported by 'Heights'" in issue.message
+    assert dict(feedback.scores) == {"support": 0.5}
+    assert judge.calls == 1 + 2 * 2
+    height, year = claims_of(feedback)
+    assert (height["support"], height["document"]) == ("none", {"id": "d1", "title": "Heights"})
+    assert (year["support"], year["score"]) == ("full", pytest.approx(1.909, abs=1e-3))
+
+
+async def test_partial_support_is_a_lesser_issue() -> None:
+    verdicts = {("300", "Heights"): "partial", ("1889", "History"): "full"}
+    feedback, _ = await check(script(verdicts), HEIGHT, HISTORY)
+    assert [(i.severity, i.message[:21]) for i in feedback.issues] == [(3, "only partly supported")]
+
+
+async def test_the_passage_with_the_best_score_decides() -> None:
+    verdicts = {
+        ("300", "Heights"): "none",
+        ("300", "History"): "full",
+        ("1889", "History"): "full",
+    }
+    feedback, _ = await check(script(verdicts), HEIGHT, HISTORY)
+    assert feedback.verdict == "accept"
+    assert claims_of(feedback)[0]["document"]["title"] == "History"
+
+
+async def test_a_claim_no_passage_speaks_about_is_neither_supported_nor_an_issue() -> None:
+    feedback, _ = await check(script({("1889", "History"): "full"}), HEIGHT, HISTORY)
+    assert (feedback.verdict, feedback.issues) == ("accept", ())
+    assert [claim["support"] for claim in claims_of(feedback)] == ["no_evidence", "full"]
+
+
+async def test_when_no_passage_speaks_about_any_claim_it_abstains() -> None:
+    feedback, judge = await check(script({}), HEIGHT)
+    assert feedback.status == "abstained"
+    assert (feedback.reason or "").startswith("no_evidence: ")
+    assert feedback.details["verdict"] == "no_evidence"
+    assert feedback.usage.model_calls == judge.calls == 3
+
+
+async def test_a_text_without_claims_has_no_evidence() -> None:
+    for claims in ([], [CLAIMS[2]]):
+        feedback, judge = await check(script({}, claims), HEIGHT)
+        assert (feedback.reason or "").startswith("no_evidence: ")
+        assert judge.calls == 1
+
+
+async def test_claims_that_need_evidence_most_come_first() -> None:
+    verdicts = {("300", "Heights"): "full"}
+    told, _ = await check(script(verdicts, CLAIMS[::-1]), HEIGHT, max_claims=1)
+    assert [claim["quote"] for claim in claims_of(told)] == ["is 300 metres high"]
+    assert told.degraded == ("1 further claims were not checked",)
+
+
+async def test_a_passage_that_nobody_judged_does_not_count() -> None:
+    verdicts = {("300", "Heights"): "fails", ("1889", "Heights"): "full"}
+    feedback, _ = await check(script(verdicts), HEIGHT)
+    assert feedback.verdict == "accept"
+    assert [claim["support"] for claim in claims_of(feedback)] == ["not_judged", "full"]
+    assert feedback.degraded == ("claim 0 passage 0: refused",)
+
+
+async def test_when_nothing_could_be_judged_it_abstains_with_the_reason() -> None:
+    verdicts = {("300", "Heights"): "fails", ("1889", "Heights"): "fails"}
+    feedback, _ = await check(script(verdicts), HEIGHT)
+    assert (feedback.status, "refused" in (feedback.reason or "")) == ("abstained", True)
+
+
+async def test_a_retriever_is_asked_besides() -> None:
+    retriever = ScriptedRetriever(documents=(HISTORY,))
+    verdicts = {("1889", "History"): "full"}
+    feedback, _ = await check(script(verdicts), retriever=retriever)
+    assert feedback.verdict == "accept"
+
+
+async def test_the_claim_and_the_passage_stand_between_marks() -> None:
+    _, judge = await check(script({}), HEIGHT)
+    for asked in judge.asked[1:]:
+        assert asked.question.startswith("<claim id=")
+        assert "<passage id=" in asked.question
+
+
+def test_long_documents_are_cut_where_a_sentence_ends() -> None:
+    text = " ".join(f"Sentence number {n} stands here." for n in range(300))
+    passages = passages_of([Document(text=text), Document(text=text)])
+    assert " ".join(passage.text for passage in passages) == text, "each text once"
+    assert all(len(passage.text) <= 2_000 for passage in passages)
+    assert all(passage.text.endswith(".") for passage in passages)
+    digits = "".join(map(str, range(2_000)))
+    assert "".join(p.text for p in passages_of([Document(text=digits)])) == digits
+
+
+def test_passages_with_the_words_of_a_claim_come_first() -> None:
+    passages = passages_of([HISTORY, HEIGHT])
+    found = nearest("The tower is 330 metres high.", passages, 1)
+    assert [passage.document.title for passage in found] == ["Heights"]

@@ -1,0 +1,151 @@
+"""Critics as data: parsed, refused with one clear line, and built again elsewhere."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sifaka.critics import (
+    CRITICS,
+    LintCritic,
+    NCriticsCritic,
+    SelfRAGCritic,
+    SelfRefineCritic,
+    asks_a_model,
+    calls_of,
+    models_of,
+    parse_critics,
+    with_judge,
+)
+from sifaka.errors import ConfigurationError
+from sifaka.testing import ScriptedRetriever
+from sifaka.thought import Thought
+from tests.sifaka.critics.scripted_judge import ScriptedJudge
+
+NEEDED: dict[str, dict[str, Any]] = {"prompt": {"rubric": "Is it short?"}}
+
+
+def test_the_catalogue_holds_every_technique() -> None:
+    assert set(CRITICS) == {
+        "lint", "self_refine", "prompt", "reflexion", "constitutional", "self_rag",
+        "self_consistency", "meta_rewarding", "n_critics",
+    }  # fmt: skip
+    for kind, critic in CRITICS.items():
+        assert (critic.__doc__ or "").strip(), kind
+
+
+@pytest.mark.parametrize("kind", CRITICS)
+def test_a_spec_is_built_again_from_its_dump(kind: str) -> None:
+    (critic,) = parse_critics([{"type": kind, **NEEDED.get(kind, {})}])
+    assert isinstance(critic, CRITICS[kind])
+    dumped = critic.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+    assert parse_critics([{"type": kind, **dumped}]) == (critic,)
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {"type": "prompt", "rubric": "r", "schema": {"type": "object", "required": ["a"]}},
+    {"type": "constitutional", "mode": "sequential", "draw": 2},
+    {
+        "type": "constitutional",
+        "principles": [{"name": "a", "critique": "look", "revision": "mend"}],
+    },
+    {"type": "self_rag", "max_claims": 2, "max_passages": 1},
+    {"type": "self_consistency", "n": 5, "temperature": 1.0},
+    {"type": "meta_rewarding", "n": 2},
+    {"type": "n_critics", "roles": ["a sailor", "a cook"], "models": ["a:b", "c:d", "e:f"]},
+]
+
+
+@pytest.mark.parametrize("spec", SETTINGS, ids=lambda spec: spec["type"])
+def test_options_survive(spec: dict[str, Any]) -> None:
+    (critic,) = parse_critics([spec])
+    assert isinstance(critic, CRITICS[spec["type"]])
+    dumped = critic.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+    assert dumped.items() >= {k: v for k, v in spec.items() if k != "type"}.items()
+    assert parse_critics([{"type": spec["type"], **dumped}]) == (critic,)
+
+
+ONE = {"name": "a", "critique": "look", "revision": "mend"}
+WRONG: list[tuple[dict[str, Any] | str, str]] = [
+    ("oracle", "critics[0]: unknown critic 'oracle'"),
+    ({"type": "self_refine", "mood": 1}, "critics[0].mood: is not a known option"),
+    ({"type": "self_consistency", "n": 1}, "critics[0].n: should be at least 2, not 1"),
+    ({"type": "self_consistency", "n": 17}, "critics[0].n: should be at most 16, not 17"),
+    ({"type": "self_consistency", "temperature": 0}, "critics[0].temperature: "),
+    ({"type": "meta_rewarding", "n": 7}, "critics[0].n: should be at most 6, not 7"),
+    ({"type": "n_critics", "roles": ["me"]}, "critics[0].roles: should be at least 2 items long"),
+    ({"type": "n_critics", "models": ["a:b"]}, "critics[0].models: should be at least 2 items"),
+    ({"type": "self_rag", "max_claims": 0}, "critics[0].max_claims: should be at least 1"),
+    ({"type": "prompt"}, "critics[0].rubric: is missing"),
+    ({"type": "prompt", "rubric": "r", "schema": {"type": "nope"}}, "critics[0].schema: at type"),
+    ({"type": "constitutional", "principles": []}, "there is no principle in it"),
+    ({"type": "constitutional", "principles": [ONE, ONE]}, "principle 'a' is there twice"),
+    ({"type": "constitutional", "principles": [ONE] * 51}, "51 principles, at most 50"),
+    (
+        {"type": "constitutional", "principles": [{**ONE, "revision": " "}]},
+        "critics[0].principles[0].revision: should be at least 1 characters long",
+    ),
+    ({"type": "constitutional", "draw": 7}, "draw: 7 of 6 principles"),
+    ({"type": "constitutional", "file": "a.md", "principles": [ONE]}, "not both"),
+    ({"type": "constitutional", "version": "0" * 12}, "is not that of the principles"),
+]
+
+
+@pytest.mark.parametrize(("spec", "told"), WRONG)
+def test_a_wrong_spec_is_one_clear_line(spec: dict[str, Any] | str, told: str) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        parse_critics([spec])
+    assert told in error.value.message
+    assert error.value.message.startswith("critics[0]")
+    assert "\n" not in str(error.value)
+
+
+def test_a_reader_of_files_can_refuse_them(tmp_path: Path) -> None:
+    def refuse(path: str) -> str:
+        raise ConfigurationError(f"{path}: files are not read here")
+
+    file = tmp_path / "own.yaml"
+    file.write_text("- {name: a, critique: look, revision: mend}")
+    spec = {"type": "constitutional", "file": str(file)}
+    assert len(parse_critics([spec])) == 1
+    with pytest.raises(ConfigurationError, match="files are not read here"):
+        parse_critics([spec], read_file=refuse)
+
+
+def test_the_judge_is_asked_by_critics_that_name_no_model() -> None:
+    judge, own = ScriptedJudge("judge").model, ScriptedJudge("own").model
+    assert models_of(with_judge(SelfRefineCritic(), judge)) == (judge,)
+    assert models_of(with_judge(SelfRefineCritic(model=own), judge)) == (own,)
+    assert models_of(with_judge(NCriticsCritic(), judge)) == (judge,)
+    both = with_judge(NCriticsCritic(models=(own, own)), judge)
+    assert models_of(both) == (own, own)
+    assert models_of(with_judge(LintCritic(), judge)) == ()
+
+
+def test_only_a_critic_without_any_model_needs_the_judge() -> None:
+    own = ScriptedJudge("own").model
+    with pytest.raises(ConfigurationError, match="critic 'self_refine' needs a model"):
+        with_judge(SelfRefineCritic(), None)
+    assert models_of(with_judge(NCriticsCritic(models=(own, own)), None)) == (own, own)
+    with pytest.raises(ConfigurationError, match="nobody:model"):
+        with_judge(NCriticsCritic(models=(own, "nobody:model")), None)
+
+
+def test_critics_without_a_model_take_no_call() -> None:
+    assert (asks_a_model(LintCritic()), calls_of(LintCritic())) == (False, 0)
+    assert (asks_a_model(SelfRefineCritic()), calls_of(SelfRefineCritic())) == (True, 1)
+
+
+def test_objects_are_no_part_of_the_data() -> None:
+    own = ScriptedJudge("own", name="own").model
+    critic = NCriticsCritic(models=("openai:gpt-5", own))
+    assert critic.model_dump(mode="json")["models"][0] == "openai:gpt-5"
+    assert critic.model_dump(mode="json")["models"][1].startswith("object:")
+    retriever = ScriptedRetriever(documents=())
+    assert "retriever" not in SelfRAGCritic(retriever=retriever).model_dump()
+
+
+@pytest.mark.anyio
+async def test_a_critic_without_a_model_says_that_it_needs_one() -> None:
+    with pytest.raises(ConfigurationError, match="needs a model"):
+        await SelfRefineCritic().critique(Thought(text="A text."))
