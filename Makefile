@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 # The environment's own uv, if the machine brings none.
 UV := $(shell command -v uv 2>/dev/null || echo $(BIN)/uv)
 READY := $(VENV)/.ready
+GUARDRAILS := .venv-guardrails
 
 export PYDANTIC_AI_NO_BANNER := 1
 
-.PHONY: all demo test lint types bench coverage snapshots clean
+.PHONY: all demo test test-guardrails crashes lint types bench bench-quality coverage snapshots clean
 all: lint types test
 
 $(READY): pyproject.toml uv.lock
@@ -22,6 +23,15 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# The extra `guardrails` wants another version of the OpenAI client, so it has its own environment.
+test-guardrails: $(READY)
+	UV_PROJECT_ENVIRONMENT=$(GUARDRAILS) $(UV) sync --frozen --quiet --no-default-groups --extra guardrails --group guardrails
+	$(GUARDRAILS)/bin/python -m pytest tests/guardrails
+
+# Kills a run at every phase boundary and at 200 random points, and resumes it.
+crashes: $(READY)
+	$(BIN)/python -m tests.crashes
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -43,5 +53,10 @@ snapshots: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
+# Simulated worlds with known error rates; writes the tables and the plot of docs/quality.md.
+bench-quality: $(READY)
+	UV_PROJECT_ENVIRONMENT=$(VENV) $(UV) sync --frozen --inexact --quiet --group plots
+	$(BIN)/python -m benchmarks.quality --markdown docs/quality.md --plot docs/quality.svg
+
 clean:
-	rm -rf $(VENV) dist .pytest_cache .ruff_cache .coverage
+	rm -rf $(VENV) $(GUARDRAILS) dist .pytest_cache .ruff_cache .coverage

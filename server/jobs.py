@@ -10,6 +10,7 @@ import anyio.abc
 
 from sifaka.chain import Listener, RunResult
 from sifaka.events import ChainEvent
+from sifaka.reporting import report_failure
 
 logger = logging.getLogger(__name__)
 
@@ -90,9 +91,9 @@ class Jobs:
             with job.scope:
                 job.result = await work(tell)
         # Whoever waits gets it raised; a run nobody waits for must not take the others down.
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - kept, and reported when nobody waits for it
             if job.listener is None:
-                logger.exception("run %s failed in the background", run_id)
+                report_failure(logger, "background run", error, run_id=run_id)
             job.error = error
         finally:
             del self._jobs[run_id]

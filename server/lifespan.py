@@ -1,7 +1,7 @@
 """What lives as long as the server: the store, the runs in progress, the warm-up."""
 
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +10,15 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
+from server.constitutions import named_in
 from server.jobs import Jobs
 from server.settings import Settings
+from sifaka.breakers import Breakers
 from sifaka.chain import Chain, asks_a_provider
+from sifaka.critics import Critic, CriticSpec, parse_critics
 from sifaka.models.loading import load_pydantic_ai
+from sifaka.monitoring import Monitor
+from sifaka.reporting import report_failure
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
 
@@ -29,13 +34,18 @@ class AppState:
     settings: Settings
     store: ThoughtStore
     jobs: Jobs
+    breakers: Breakers
+    """Of the providers; every run learns from the failures of the others."""
+    monitor: Monitor
     group: anyio.abc.TaskGroup
     build: Callable[[], object]
     """Builds what the server offers."""
     warmed: anyio.Event
     """Set when the warm-up has begun."""
 
-    async def chain(self, *, model: str = "auto", **settings: Any) -> Chain:
+    async def chain(
+        self, *, model: str = "auto", critics: Iterable[CriticSpec] | None = None, **settings: Any
+    ) -> Chain:
         """A chain on this server's store; `auto` is the configured model, if there is one.
 
         Raises:
@@ -47,7 +57,9 @@ class AppState:
         return Chain(
             model=model,
             judge_model=self.settings.judge_model,
-            store=self.store,
+            fallback_models=self.settings.fallback_models,
+            critics=None if critics is None else self._parsed(critics),
+            **self._shared(),
             **settings,
         )
 
@@ -59,7 +71,13 @@ class AppState:
             ConfigurationError: It was started by a program with components of its own.
         """
         run = await self.store.load(run_id)
-        return Chain.of_config(run.config, store=self.store)
+        return Chain.of_config(run.config, **self._shared())
+
+    def _parsed(self, critics: Iterable[CriticSpec]) -> tuple[Critic, ...]:
+        return parse_critics(critics, read_file=named_in(self.settings.home))
+
+    def _shared(self) -> dict[str, Any]:
+        return {"store": self.store, "breakers": self.breakers, "monitor": self.monitor}
 
     def warm_up(self) -> None:
         """Load in the background, once, what the first call would otherwise wait for."""
@@ -88,6 +106,8 @@ class Lifespan:
                     settings=settings,
                     store=store,
                     jobs=Jobs(group),
+                    breakers=Breakers(),
+                    monitor=Monitor(),
                     group=group,
                     build=self._warm_up,
                     warmed=anyio.Event(),
@@ -110,5 +130,5 @@ def _load(state: AppState) -> None:
 
             provider_model(state.settings.model)
     # Whatever is wrong is told again by the call that needs it; this must not take the server down.
-    except Exception:
-        logger.exception("the warm-up failed")
+    except Exception as error:  # noqa: BLE001 - reported just below
+        report_failure(logger, "warm-up", error)

@@ -34,7 +34,7 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
 
 MAX_PORT = 65_535
 _TOKENS = "SIFAKA_AUTH_TOKENS_FILE"
-_IGNORED = ("SIFAKA_FALLBACK_MODELS", "SIFAKA_EMBEDDING_MODEL")
+_IGNORED = ("SIFAKA_EMBEDDING_MODEL",)
 _NO_PROVIDER = (AUTO, EDITOR, CALLER)
 _PROVIDER = re.compile(r"[^\s:]+:\S+")
 _HOST = re.compile(
@@ -48,6 +48,8 @@ class Settings(Frozen):
 
     model: str = "auto"
     judge_model: str | None = None
+    fallback_models: tuple[str, ...] = ()
+    """Asked in this order when the model has failed for good."""
     store: str = "sqlite:"
     home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("sifaka", False)))
     tenant: str = "default"
@@ -70,6 +72,14 @@ class Settings(Frozen):
     def _names_a_provider(cls, value: str | None) -> str | None:
         if value is not None and not _PROVIDER.fullmatch(value):
             raise ValueError("should be provider:name such as openai:gpt-5")
+        return value
+
+    @field_validator("fallback_models")
+    @classmethod
+    def _name_providers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if not _PROVIDER.fullmatch(name):
+                raise ValueError(f"{name!r} should be provider:name such as openai:gpt-5")
         return value
 
     @field_validator("store")
@@ -97,7 +107,7 @@ class Settings(Frozen):
                 raise ValueError(f"{host!r} should be host, host:port or host:*")
         return value
 
-    @field_validator("toolsets", "allowed_hosts", mode="before")
+    @field_validator("fallback_models", "toolsets", "allowed_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):

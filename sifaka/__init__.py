@@ -2,7 +2,17 @@
 
 from sifaka.budget import Budget
 from sifaka.chain import Chain, RunResult, create_pydantic_chain
-from sifaka.critics import LintCritic, PromptCritic, SelfRefineCritic
+from sifaka.critics import (
+    ConstitutionalCritic,
+    LintCritic,
+    MetaRewardingCritic,
+    NCriticsCritic,
+    PromptCritic,
+    ReflexionCritic,
+    SelfConsistencyCritic,
+    SelfRAGCritic,
+    SelfRefineCritic,
+)
 from sifaka.events import ChainEvent
 from sifaka.improve import improve, improve_sync
 from sifaka.results import CriticFeedback, Issue, ValidationResult
@@ -21,6 +31,7 @@ __all__ = [
     "Budget",
     "Chain",
     "ChainEvent",
+    "ConstitutionalCritic",
     "ContentValidator",
     "CriticFeedback",
     "Document",
@@ -29,12 +40,17 @@ __all__ = [
     "LengthValidator",
     "LintCritic",
     "MemoryStorage",
+    "MetaRewardingCritic",
+    "NCriticsCritic",
     "PreserveValidator",
     "PromptCritic",
     "ReadabilityValidator",
+    "ReflexionCritic",
     "RegexValidator",
     "RunResult",
     "SQLiteStorage",
+    "SelfConsistencyCritic",
+    "SelfRAGCritic",
     "SelfRefineCritic",
     "Thought",
     "ThoughtReference",

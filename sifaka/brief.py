@@ -1,5 +1,6 @@
 """What a calling agent is told so that it can write the next version."""
 
+from sifaka.clustering import cluster
 from sifaka.immutable import Frozen
 from sifaka.models.prompts import MOST_ISSUES
 from sifaka.results import Issue
@@ -35,9 +36,7 @@ def brief_for(run: Run) -> Brief:
         for name, r in champion.validation_results.items()
         if not r.passed
     )
-    issues = tuple(
-        issue for f in champion.critic_feedback if f.status == "ok" for issue in f.issues
-    )
+    issues = cluster([f.issues for f in champion.critic_feedback if f.status == "ok"])
     return Brief(
         parent_id=champion.id,
         instructions=_instructions(run, champion),

@@ -2,46 +2,98 @@
 
 import logging
 from collections.abc import Sequence
+from time import perf_counter
 
 import anyio
 
-from sifaka.budget import Ledger
+from sifaka.calls import Calls
+from sifaka.concurrency import fan_out
+from sifaka.critics import calls_of
 from sifaka.critics.protocol import Critic
-from sifaka.errors import SifakaError
-from sifaka.results import CriticFeedback
+from sifaka.errors import BudgetExceeded, SifakaError, StorageError
+from sifaka.reporting import report_failure
+from sifaka.results import CriticFeedback, Usage
 from sifaka.thought import Thought
 
 logger = logging.getLogger(__name__)
 
 
 async def run_critics(
-    critics: Sequence[Critic], thought: Thought, ledger: Ledger
+    critics: Sequence[Critic], thought: Thought, calls: Calls, *, deadline: float | None = None
 ) -> tuple[CriticFeedback, ...]:
     """What every critic says about a thought, in the order of the critics.
 
-    They run in parallel and charge the same ledger. One that fails, or is not done when the time
-    budget is spent, abstains: it has no vote, and its error reaches nobody but the record.
+    They run in parallel and charge the same ledger; each has the calls it needs set aside before it
+    begins. One that fails, or is not done in time, abstains: it has no vote, and its error reaches
+    nobody but the record.
+
+    Args:
+        critics: Whom to ask.
+        thought: The version to judge.
+        calls: The surroundings of the run's model calls.
+        deadline: Seconds that one critic may take, all of its calls together.
+
+    Raises:
+        StorageError: An answer could not be put on record.
     """
-    feedback: dict[int, CriticFeedback] = {}
-
-    async def ask(position: int, critic: Critic) -> None:
-        feedback[position] = await _ask(critic, thought, ledger)
-
-    with ledger.charged():
-        async with anyio.create_task_group() as group:
-            for position, critic in enumerate(critics):
-                group.start_soon(ask, position, critic)
-    return tuple(feedback[position] for position in range(len(critics)))
+    with calls.active():
+        return await fan_out(
+            {
+                f"critics[{n}].{critic.name}": _Question(critic, thought, calls, deadline)
+                for n, critic in enumerate(critics)
+            },
+            calls_each=0,
+        )
 
 
-async def _ask(critic: Critic, thought: Thought, ledger: Ledger) -> CriticFeedback:
-    try:
-        with anyio.move_on_after(ledger.seconds_left):
-            return await critic.critique(thought)
-    except SifakaError as error:
-        return CriticFeedback.abstain(critic.name, str(error))
-    # A critic may be anybody's code: its bug costs its vote, not the run.
-    except Exception as error:
-        logger.exception("critic %r failed", critic.name)
-        return CriticFeedback.abstain(critic.name, f"it failed with {type(error).__name__}")
-    return CriticFeedback.abstain(critic.name, "the run's budget of seconds is spent")
+class _Question:
+    """One critic, asked once."""
+
+    def __init__(
+        self, critic: Critic, thought: Thought, calls: Calls, deadline: float | None
+    ) -> None:
+        self._critic = critic
+        self._thought = thought
+        self._calls = calls
+        self._deadline = deadline
+
+    async def __call__(self) -> CriticFeedback:
+        began = perf_counter()
+        with self._calls.monitor.measure("critic", self._critic.name):
+            feedback = await self._ask()
+        took = Usage(seconds=perf_counter() - began)
+        return feedback.model_copy(update={"usage": feedback.usage + took})
+
+    async def _ask(self) -> CriticFeedback:
+        critic, left = self._critic, self._calls.ledger.seconds_left
+        limits = [limit for limit in (left, self._deadline) if limit is not None]
+        try:
+            with (
+                self._calls.ledger.set_aside(calls_of(critic)),
+                anyio.move_on_after(min(limits, default=None)),
+            ):
+                return await critic.critique(self._thought)
+        except StorageError:
+            raise
+        except SifakaError as error:
+            if not isinstance(error, BudgetExceeded):
+                self._report(error)
+            return CriticFeedback.abstain(critic.name, str(error))
+        # A critic may be anybody's code: its bug costs its vote, not the run.
+        except Exception as error:  # noqa: BLE001 - reported just below
+            self._report(error)
+            return CriticFeedback.abstain(critic.name, f"it failed with {type(error).__name__}")
+        if self._deadline is not None and self._deadline == min(limits):
+            return CriticFeedback.abstain(critic.name, f"no answer within {self._deadline:g} s")
+        return CriticFeedback.abstain(critic.name, "the run's budget of seconds is spent")
+
+    def _report(self, error: Exception) -> None:
+        thought = self._thought
+        self._calls.monitor.count_error(type(error).__name__, getattr(error, "code", None))
+        report_failure(
+            logger,
+            f"critic {self._critic.name}",
+            error,
+            run_id=thought.run_id,
+            iteration=thought.iteration,
+        )

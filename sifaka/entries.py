@@ -26,6 +26,7 @@ StopReason = Literal[
     "cancelled",
     "error",
 ]
+Policy = Literal["best", "judged", "best_of_n", "last"]
 FINAL: frozenset[RunStatus] = frozenset({"done", "cancelled", "failed"})
 
 
@@ -36,17 +37,34 @@ class ChainConfig(Frozen):
     validators: tuple[FrozenJson, ...] = ()
     critics: tuple[FrozenJson, ...] = ()
     retrievers: tuple[FrozenJson, ...] = ()
-    policy: Literal["best", "last"] = "best"
+    policy: Policy = "best"
+    width: int = Field(default=1, ge=1, le=16)
+    """Versions written at the same time, of which the best is taken (policy `best_of_n`)."""
+    judge_repeats: int = Field(default=1, ge=1, le=9)
+    """Times that judges compare two versions, each time in both orders (policy `judged`)."""
+    max_edit_ratio: float | None = Field(default=None, gt=0)
+    """The largest share of the original's words that may be changed; None means any."""
+    protect: bool = True
+    """Whether code, numbers, quotes, links and names must survive when there is no task."""
+    patience: int | None = Field(default=2, ge=1)
+    """Rounds without any gain after which a model is not asked again; None means no limit."""
+    critic_deadline: float | None = Field(default=None, gt=0)
+    """Seconds after which a critic that has not answered abstains."""
     max_iterations: int = Field(default=3, ge=0)
     budget: Budget = Budget()
     judge_model: str | None = None
-    """The model of the critics that name none; the writer's when None."""
+    """The model of the critics that name none, and of judges; the writer's when None."""
+    fallback_models: tuple[str, ...] = ()
+    """Asked in this order when the writer's model, or the judge's, has failed for good."""
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it, so that a changed configuration is noticed."""
         canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True)
         return sha256(canonical.encode()).hexdigest()
+
+
+Strategy = Literal["retry", "skip", "restart_iteration", "shorter_context", "fewer_parallel_calls"]
 
 
 class Decision(Frozen):
@@ -69,6 +87,8 @@ class Started(_Entry):
     run_id: str = Field(default_factory=new_run_id)
     prompt: str = ""
     config: ChainConfig = ChainConfig()
+    branch_of: str | None = None
+    """The run whose best version this one began with, under another configuration."""
 
 
 class Drafted(_Entry):
@@ -84,6 +104,8 @@ class Retrieved(_Entry):
     kind: Literal["retrieved"] = "retrieved"
     thought_id: str
     documents: tuple[Document, ...]
+    degraded: tuple[str, ...] = ()
+    """Retrievers that failed, one line each."""
 
 
 class Validated(_Entry):
@@ -110,6 +132,43 @@ class Decided(_Entry):
     decision: Decision
 
 
+class Called(_Entry):
+    """A model answered; the answer is durable before anybody uses it."""
+
+    kind: Literal["called"] = "called"
+    key: str
+    """Version, role and number of the call: the same each time the run is worked on."""
+    request: str
+    """SHA-256 of what was asked, so that an answer to another question is never taken."""
+    model: str
+    response: str
+    """The answer as PydanticAI's `ModelResponse` in JSON."""
+
+
+class Anchored(_Entry):
+    """The champion was compared with the original once more, at the end."""
+
+    kind: Literal["anchored"] = "anchored"
+    decision: Decision
+    """Accepted when the champion stays; otherwise the original takes its place."""
+    status: RunStatus
+    stop_reason: StopReason
+    """How the run stops after this."""
+
+
+class Recovered(_Entry):
+    """After a failure it was decided how to go on."""
+
+    kind: Literal["recovered"] = "recovered"
+    strategy: Strategy
+    error: str
+    """What failed, in one line."""
+    thought_id: str | None = None
+    """The version that was worked on."""
+    phase: str = ""
+    """The last phase that was durable."""
+
+
 class Stopped(_Entry):
     """The run ended or waits for its caller."""
 
@@ -118,9 +177,22 @@ class Stopped(_Entry):
     stop_reason: StopReason
     error: str | None = None
     """One line on what failed and what to do, with status `failed`."""
+    code: str | None = None
+    """The error's code or kind, for what decides how to go on."""
+    retry_after: float | None = None
+    """Seconds that the provider asked to wait, where it said so."""
 
 
 Entry = Annotated[
-    Started | Drafted | Retrieved | Validated | Critiqued | Decided | Stopped,
+    Started
+    | Drafted
+    | Retrieved
+    | Validated
+    | Critiqued
+    | Decided
+    | Called
+    | Anchored
+    | Recovered
+    | Stopped,
     Field(discriminator="kind"),
 ]

@@ -6,7 +6,7 @@ from sifaka.entries import Entry
 from sifaka.immutable import Frozen
 from sifaka.run import Run
 
-Phase = Literal["retrieve", "generate", "validate", "critique", "select", "stop"]
+Phase = Literal["retrieve", "generate", "validate", "critique", "select", "recover", "stop"]
 
 
 class ChainEvent(Frozen):

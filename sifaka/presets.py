@@ -1,6 +1,7 @@
 """How hard to try."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
@@ -8,18 +9,38 @@ from sifaka.errors import ConfigurationError
 
 Effort = Literal["quick", "standard", "thorough"]
 
-ITERATIONS: Mapping[Effort, int] = MappingProxyType({"quick": 1, "standard": 3, "thorough": 5})
-"""Versions a model or the caller may write at each effort. With one critic that asks a model, K
-iterations cost at most 2K + 1 model calls: each version is written once and judged once."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """What an effort stands for; explicit settings win.
+
+    With C calls of critics for a version, K versions cost at most `K + (K + 1) * C` model calls;
+    judges add `2 * judge_repeats` for each version, and as many for the look back at the end.
+    """
+
+    max_iterations: int
+    """Versions that a model or the caller may write after the first."""
+    judged: bool = False
+    """Whether a judge compares versions, where there is a model to ask."""
+    judge_repeats: int = 1
 
 
-def iterations(effort: str) -> int:
-    """The most versions written at an effort.
+PRESETS: Mapping[Effort, Preset] = MappingProxyType(
+    {
+        "quick": Preset(max_iterations=1),
+        "standard": Preset(max_iterations=3),
+        "thorough": Preset(max_iterations=5, judged=True, judge_repeats=3),
+    }
+)
+
+
+def preset(effort: str) -> Preset:
+    """What an effort stands for.
 
     Raises:
         ConfigurationError: There is no such effort.
     """
-    for name, count in ITERATIONS.items():
+    for name, meaning in PRESETS.items():
         if name == effort:
-            return count
-    raise ConfigurationError(f"unknown effort {effort!r}", f"choose of {', '.join(ITERATIONS)}")
+            return meaning
+    raise ConfigurationError(f"unknown effort {effort!r}", f"choose of {', '.join(PRESETS)}")

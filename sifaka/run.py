@@ -13,12 +13,15 @@ from pydantic import Field
 
 from sifaka.entries import (
     FINAL,
+    Anchored,
+    Called,
     ChainConfig,
     Critiqued,
     Decided,
     Decision,
     Drafted,
     Entry,
+    Recovered,
     Retrieved,
     RunStatus,
     Started,
@@ -44,7 +47,9 @@ class RunSummary(Frozen):
     updated_at: datetime
 
 
-Reached = Literal["started", "drafted", "retrieved", "validated", "critiqued", "decided"]
+Reached = Literal[
+    "started", "drafted", "retrieved", "validated", "critiqued", "decided", "anchored"
+]
 
 
 class Run(Frozen):
@@ -53,11 +58,25 @@ class Run(Frozen):
     run_id: str
     reached: Reached = "started"
     """The last phase that is durable; what comes next follows from it."""
+    ending: Anchored | None = None
+    """The comparison with the original, once the run has come to its end by it."""
+    calls: tuple[Called, ...] = ()
+    """Every answer of a model, for a resume or a replay."""
+    recoveries: tuple[Recovered, ...] = ()
+    """How it went on after failures."""
+    failures: int = 0
+    """How often it stopped with an error."""
     prompt: str = ""
     config: ChainConfig = ChainConfig()
     status: RunStatus = "running"
     stop_reason: StopReason | None = None
     error: str | None = None
+    error_code: str | None = None
+    """The code of the error that ended it."""
+    retry_after: float | None = None
+    """Seconds that the provider which ended it asked to wait."""
+    branch_of: str | None = None
+    """The run whose best version this one began with."""
     champion_id: str | None = None
     thoughts: tuple[Thought, ...] = ()
     decisions: FrozenMap[Decision] = Field(default_factory=dict[str, Decision])
@@ -90,6 +109,7 @@ class Run(Frozen):
             run_id=entry.run_id,
             prompt=entry.prompt,
             config=entry.config,
+            branch_of=entry.branch_of,
             version=1,
             created_at=entry.at,
             updated_at=entry.at,
@@ -97,13 +117,15 @@ class Run(Frozen):
 
     def apply(self, entry: Entry) -> "Run":
         """The run after one more entry."""
+        changes: dict[str, object]
         match entry:
             case Started():
                 raise ValueError("a run starts once")
             case Drafted(thought=thought):
                 changes = {"thoughts": (*self.thoughts, self._with_history(thought))}
-            case Retrieved(thought_id=id_, documents=documents):
-                changes = self._replacing(self.thought(id_).add_post_generation_context(documents))
+            case Retrieved(thought_id=id_, documents=documents, degraded=lines):
+                thought = self.thought(id_).add_post_generation_context(documents)
+                changes = self._replacing(thought.add_degraded(lines))
             case Validated(thought_id=id_, results=results):
                 changes = self._replacing(self.thought(id_).add_validation_results(results))
             case Critiqued(thought_id=id_, feedback=feedback):
@@ -113,14 +135,24 @@ class Run(Frozen):
                     "decisions": MappingProxyType({**self.decisions, id_: decision}),
                     "champion_id": id_ if decision.accepted else self.champion_id,
                 }
-            case Stopped():
-                changes = {}
+            case Called():
+                changes = {"calls": (*self.calls, entry)}
+            case Anchored(decision=decision):
+                champion = self.champion_id if decision.accepted else self.thoughts[0].id
+                changes = {"ending": entry, "champion_id": champion}
+            case Recovered():
+                changes = {"recoveries": (*self.recoveries, entry)}
+            case Stopped(status=status):
+                changes = {"failures": self.failures + (status == "failed")}
+        if not isinstance(entry, Called | Recovered | Stopped):
+            changes["reached"] = entry.kind
         stopped = entry if isinstance(entry, Stopped) else None
         changes |= {
-            "reached": self.reached if isinstance(entry, Stopped) else entry.kind,
             "status": stopped.status if stopped else "running",
             "stop_reason": stopped.stop_reason if stopped else None,
             "error": stopped.error if stopped else None,
+            "error_code": stopped.code if stopped else None,
+            "retry_after": stopped.retry_after if stopped else None,
             "version": self.version + 1,
             "updated_at": entry.at,
             "usage": self.usage + entry.usage,
@@ -130,7 +162,9 @@ class Run(Frozen):
 
     def reopened(self) -> "Run":
         """The run as it was before it stopped, for somebody who goes on with it."""
-        return self.model_copy(update={"status": "running", "stop_reason": None, "error": None})
+        return self.model_copy(
+            update={"status": "running", "stop_reason": None, "error": None, "error_code": None}
+        )
 
     def thought(self, thought_id: str) -> Thought:
         """The version of this id.
@@ -149,6 +183,14 @@ class Run(Frozen):
         return self.thoughts[-1] if self.thoughts else None
 
     @property
+    def undecided(self) -> tuple[Thought, ...]:
+        """The versions that were written last and not compared yet, in their order."""
+        first = len(self.thoughts)
+        while first and self.thoughts[first - 1].id not in self.decisions:
+            first -= 1
+        return self.thoughts[first:]
+
+    @property
     def champion(self) -> Thought | None:
         """The best version so far."""
         return self.thought(self.champion_id) if self.champion_id else None
@@ -165,8 +207,8 @@ class Run(Frozen):
 
     @property
     def iterations(self) -> int:
-        """How many versions were written after the first."""
-        return max(0, len(self.thoughts) - 1)
+        """How many rounds of writing came after the first version."""
+        return sum(thought.candidate == 0 for thought in self.thoughts[1:])
 
     @property
     def finished(self) -> bool:

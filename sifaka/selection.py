@@ -7,7 +7,7 @@ tie: the editor's, whose edits are certain one by one, and one written for a tas
 judged, for there the writer's judgement is the only one there is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sifaka.entries import Decision
@@ -86,24 +86,40 @@ def _distance(original: Thought) -> Callable[[Thought, Thought], float]:
     return lambda thought, _: Levenshtein.distance(thought.text.split(), words) if words else 0.0
 
 
-CRITERIA: tuple[Criterion, ...] = (
+FACTS: tuple[Criterion, ...] = (
     Criterion(what="empty text", measure=_blank),
     Criterion(what="required validators failed", measure=_failed(required=True)),
     Criterion(what="distance from passing them", measure=_shortfall(required=True)),
     Criterion(what="advisory validators failed", measure=_failed(required=False)),
     Criterion(what="distance from passing the advisory ones", measure=_shortfall(required=False)),
+)
+"""What was measured."""
+OPINIONS: tuple[Criterion, ...] = (
     Criterion(what="silence of the critics", measure=_unheard),
     Criterion(what="revision asked for by the critics", measure=_objection),
     Criterion(what="severity of the issues found", measure=_weight_of_issues),
 )
+"""What critics found."""
+CRITERIA = (*FACTS, *OPINIONS)
 """In the order in which they decide."""
 
 
-def compare(candidate: Thought, champion: Thought, original: Thought) -> Decision:
+def first_difference(
+    criteria: Iterable[Criterion], candidate: Thought, champion: Thought
+) -> Decision | None:
+    """The decision of the first criterion that tells the two apart; None when none does."""
+    return next((d for c in criteria if (d := _decide(c, candidate, champion))), None)
+
+
+def compare(
+    candidate: Thought,
+    champion: Thought,
+    original: Thought,
+    criteria: Iterable[Criterion] = CRITERIA,
+) -> Decision:
     """Whether the candidate takes the champion's place, and why or why not."""
-    for criterion in CRITERIA:
-        if decision := _decide(criterion, candidate, champion):
-            return decision
+    if decision := first_difference(criteria, candidate, champion):
+        return decision
     if candidate.author == EDITOR and candidate.text != champion.text:
         return Decision(accepted=True, reason="safe edits, nothing else changed")
     if candidate.prompt and not _task_was_judged(candidate):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sifaka.errors import SifakaError
+from sifaka.judging import Preference
 from sifaka.models.protocol import Generation
 from sifaka.results import CriticFeedback, Issue, Usage, Verdict
 from sifaka.thought import Document, Thought
@@ -60,6 +61,18 @@ class ScriptedCritic:
             issues=(issue,) if objects else (),
             suggestions=tuple(self.suggestions) if objects else (),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptedJudge:
+    """A judge that prefers by a rule: a function of what stands first and what stands second."""
+
+    prefers: Callable[[str, str], Preference]
+    name: str = "scripted"
+
+    async def compare(self, first: Thought, second: Thought) -> Preference:
+        """What the rule says of the two texts."""
+        return self.prefers(first.text, second.text)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import cast
 
 from pydantic import Field
 
@@ -63,6 +64,8 @@ class Thought(Frozen):
     """The version this one was made from."""
     model_prompt: str | None = None
     """What the model was asked, word for word; None when no model wrote this version."""
+    candidate: int = 0
+    """Its number among the versions written at the same time."""
     author: str = "input"
     """Who wrote the text: `input`, `editor`, `caller` or a model's name."""
     validation_results: FrozenMap[ValidationResult] = Field(
@@ -72,6 +75,8 @@ class Thought(Frozen):
     tool_calls: tuple[ToolCall, ...] = ()
     pre_generation_context: tuple[Document, ...] = ()
     post_generation_context: tuple[Document, ...] = ()
+    lessons: tuple[str, ...] = ()
+    """What earlier attempts of the run have taught, the latest last: the writer's memory."""
     history: tuple[ThoughtReference, ...] = ()
     """The versions this one descends from, oldest first."""
     usage: Usage = Usage()
@@ -106,7 +111,15 @@ class Thought(Frozen):
         context = (*self.post_generation_context, *documents)
         return self.model_copy(update={"post_generation_context": context})
 
-    def next_iteration(self, *, iteration: int | None = None) -> "Thought":
+    def add_degraded(self, lines: Sequence[str]) -> "Thought":
+        """This thought with notes on what did not work as it should have, one line each."""
+        if not lines:
+            return self
+        known = cast("tuple[str, ...]", self.metadata.get("degraded", ()))
+        metadata = MappingProxyType({**self.metadata, "degraded": (*known, *lines)})
+        return self.model_copy(update={"metadata": metadata})
+
+    def next_iteration(self, *, iteration: int | None = None, candidate: int = 0) -> "Thought":
         """A fresh thought that descends from this one.
 
         It starts from this text, without verdicts, feedback, tool calls or usage.
@@ -114,6 +127,7 @@ class Thought(Frozen):
         Args:
             iteration: Its number in the run, when versions that were turned down lie between;
                 otherwise one more than this thought's.
+            candidate: Its number among those written at the same time.
         """
         return Thought(
             prompt=self.prompt,
@@ -121,8 +135,10 @@ class Thought(Frozen):
             run_id=self.run_id,
             iteration=self.iteration + 1 if iteration is None else iteration,
             parent_id=self.id,
+            candidate=candidate,
             author=self.author,
             pre_generation_context=self.pre_generation_context,
+            lessons=self.lessons,
             history=(*self.history, self.reference()),
             metadata=self.metadata,
         )

@@ -7,6 +7,8 @@ from inspect import isawaitable, iscoroutinefunction
 
 from anyio import create_task_group, to_thread
 
+from sifaka.calls import current_calls
+from sifaka.reporting import report_failure
 from sifaka.results import Issue, ValidationResult
 from sifaka.thought import Thought
 from sifaka.validators.protocol import Validator
@@ -37,8 +39,11 @@ async def run_validators(
     named = list(zip(_unique(each.name for each in validators), validators, strict=True))
     results: dict[str, ValidationResult] = {}
 
+    monitor = current_calls().monitor
+
     async def run(name: str, validator: Validator) -> None:
-        results[name] = await _result(name, validator, thought)
+        with monitor.measure("validator", name):
+            results[name] = await _result(name, validator, thought)
 
     slow: list[tuple[str, Validator]] = []
     for name, validator in named:
@@ -71,10 +76,9 @@ async def _result(name: str, validator: Validator, thought: Thought) -> Validati
             found = validator.validate(thought)
         result = await found if isawaitable(found) else found
         return result.model_copy(update={"validator": name, "required": validator.required})
-    # Broad on purpose: a validator is anybody's code, and one that crashes has failed its text. The
-    # traceback goes to the log, because its words may be private.
-    except Exception as error:
-        logger.exception("validator %r crashed", name)
+    # Broad on purpose: a validator is anybody's code, and one that crashes has failed its text.
+    except Exception as error:  # noqa: BLE001 - reported just below
+        report_failure(logger, f"validator {name}", error, run_id=thought.run_id)
         return _crashed(name, validator, type(error).__name__)
 
 

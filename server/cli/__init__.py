@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from server.cli.output import prepare_streams, printing
 from server.cli.signals import INTERRUPTED, TERMINATED, Terminated
+from server.logs import configure
 from server.settings import Settings, ignored, load_settings
 from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound
 
@@ -27,6 +28,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "history": "show a run, or list the recent ones",
         "search": "find past texts",
         "resume": "go on with a run that was interrupted",
+        "replay": "go through a finished run again, without any model",
         "doctor": "show what is configured and whether it works",
     }
 )
@@ -60,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         options = _options(arguments)
         settings = load_settings(os.environ, _flags(options), folder=_here())
-        logging.basicConfig(level=settings.log_level, stream=sys.stderr)
+        configure(settings.log_level)
         for line in ignored(os.environ):
             logger.warning(line)
         return options.run(options, settings)

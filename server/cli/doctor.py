@@ -41,7 +41,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     """Look at each part in turn. No model is called: that would cost money."""
     yield "python", True, sys.version.split()[0]
     yield _store(settings)
-    yield _model(settings)
+    yield from _models(settings)
     yield _editor()
 
 
@@ -61,15 +61,25 @@ def _store(settings: Settings) -> Finding:
         return "store", False, str(error)
 
 
-def _model(settings: Settings) -> Finding:
-    if not asks_a_provider(settings.model):
-        return "model", True, f"{settings.model}: no provider, the editor and the caller write"
+def _models(settings: Settings) -> Iterator[Finding]:
+    if asks_a_provider(settings.model):
+        yield _model("model", settings.model)
+    else:
+        told = f"{settings.model}: no provider, the editor and the caller write"
+        yield "model", True, told
+    if settings.judge_model is not None:
+        yield _model("judge model", settings.judge_model)
+    for name in settings.fallback_models:
+        yield _model("fallback model", name)
+
+
+def _model(part: str, name: str) -> Finding:
     from sifaka.models.provider import provider_model
 
     try:
-        return "model", True, f"{provider_model(settings.model).model_id} (not called)"
+        return part, True, f"{provider_model(name).model_id} (not called)"
     except SifakaError as error:
-        return "model", False, str(error)
+        return part, False, str(error)
 
 
 def _editor() -> Finding:

@@ -22,6 +22,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     opt.add_judges(parser)
     opt.add_json(parser)
     parser.add_argument("--effort", choices=["quick", "standard", "thorough"], default="standard")
+    parser.add_argument(
+        "--policy",
+        choices=["best", "judged", "best_of_n", "last"],
+        help="how versions are selected; the effort's when left out",
+    )
     target = parser.add_mutually_exclusive_group()
     target.add_argument("--out", metavar="FILE", help="write the text there")
     target.add_argument("--in-place", action="store_true", help="write the text back")
@@ -36,7 +41,7 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
     if target:
         check_target(target)
     text = opt.read_text(options.file)
-    chain = opt.chain_of(options, settings, effort=options.effort)
+    chain = opt.chain_of(options, settings, effort=options.effort, policy=options.policy)
 
     async def work() -> RunResult:
         with Progress(sys.stderr) as progress:

@@ -94,6 +94,7 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Ch
     return Chain(
         model=settings.model,
         judge_model=settings.judge_model,
+        fallback_models=settings.fallback_models,
         validators=[*_rules(options), *validators],
         critics=[name for name in named if name] or critics,
         store=open_store(settings.store, home=settings.home, tenant=settings.tenant),

@@ -6,14 +6,13 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from server.schemas.arguments import OptionalText
+from server.schemas.arguments import BudgetLimits, CriticList, OptionalText
 from server.schemas.reviews import CritiqueTextOut
 from server.schemas.verdicts import CritiqueOut, IssueOut, UsageOut
 from server.tools.answer import ToolContext, answer, state_of
 from server.tools.definition import define
 from server.view.text import critique
 from sifaka.brief import rubric_for
-from sifaka.budget import Budget
 from sifaka.chain import Chain, asks_a_provider
 from sifaka.errors import ConfigurationError
 from sifaka.results import majority
@@ -24,13 +23,10 @@ from sifaka.thought import Thought
 async def critique_text(
     text: str,
     ctx: ToolContext,
-    critics: Annotated[
-        list[str | dict[str, object]] | None,
-        Field(description='names or {"type", options}: lint, self_refine, prompt {rubric}'),
-    ] = None,
+    critics: CriticList = None,
     prompt: Annotated[OptionalText, Field(description="what the text is for")] = "",
     model: Annotated[str, Field(description="auto or provider:name")] = "auto",
-    budget: Budget | None = None,
+    budget: BudgetLimits = None,
 ) -> Annotated[CallToolResult, CritiqueTextOut]:
     """See the tool's description."""
     chain = await state_of(ctx).chain(model=model, critics=critics, budget=budget)

@@ -25,7 +25,8 @@ def define(
         "Any", type(arguments.__name__, (arguments,), {"model_config": ConfigDict(extra="forbid")})
     )
     tool.fn_metadata.arg_model = strict
-    tool.parameters = compact(terse(without_nulls(strict.model_json_schema(by_alias=True))))
+    schema = terse(without_nulls(strict.model_json_schema(by_alias=True)))
+    tool.parameters = hoisted(compact(_mapped(schema, _without_empty_default)))
     if tool.fn_metadata.output_schema is not None:
         tool.fn_metadata.output_schema = inlined_once(terse(tool.fn_metadata.output_schema))
     return tool
@@ -50,6 +51,12 @@ def without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
     return _mapped(schema, _without_null)
 
 
+def _without_empty_default(node: dict[str, Any]) -> dict[str, Any]:
+    """Without a default that leaving the argument out means anyway."""
+    empty = node.get("default") in ("", False) and node.get("type") in ("string", "boolean")
+    return {key: value for key, value in node.items() if key != "default" or not empty}
+
+
 def compact(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema whose definitions stand where they are used.
 
@@ -66,6 +73,34 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
         return node
 
     return {k: v for k, v in _mapped(schema, inlined).items() if k != "$defs"}
+
+
+def hoisted(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema whose unions say once what is true of all their branches."""
+    return _mapped(schema, _hoisted)
+
+
+def _hoisted(node: dict[str, Any]) -> dict[str, Any]:
+    branches: list[dict[str, Any]] = node.get("oneOf", [])
+    if not branches or any(branch.get("type") != "object" for branch in branches):
+        return node
+    shared = [
+        name
+        for name in branches[0].get("required", [])
+        if all(name in branch.get("required", []) for branch in branches)
+    ]
+    return {
+        **node,
+        "type": "object",
+        "required": shared,
+        "oneOf": [_without(branch, shared) for branch in branches],
+    }
+
+
+def _without(branch: dict[str, Any], shared: list[str]) -> dict[str, Any]:
+    own = [name for name in branch.get("required", []) if name not in shared]
+    kept = {key: value for key, value in branch.items() if key not in {"type", "required"}}
+    return {**kept, "required": own} if own else kept
 
 
 def inlined_once(schema: dict[str, Any]) -> dict[str, Any]:

@@ -8,13 +8,12 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from server.schemas.arguments import OptionalText
+from server.schemas.arguments import BudgetLimits, CriticList, OptionalText
 from server.schemas.runs import ImproveOut
 from server.tools.answer import ToolContext, answer, state_of
 from server.tools.definition import define
 from server.tools.progress import reporter
 from server.view.text import improvement
-from sifaka.budget import Budget
 from sifaka.chain import RunResult, cancel_run
 from sifaka.presets import Effort
 from sifaka.validators import ValidatorSpec
@@ -29,15 +28,13 @@ async def improve_text(
         OptionalText, Field(description="the task; alone, the text is written from it")
     ] = "",
     validators: Annotated[
-        list[ValidatorSpec] | None, Field(description="what the text must pass")
+        list[ValidatorSpec] | None,
+        Field(description="what the text must pass; `required`: false makes one advice"),
     ] = None,
-    critics: Annotated[
-        list[str | dict[str, object]] | None,
-        Field(description='names or {"type", options}: lint, self_refine, prompt {rubric}'),
-    ] = None,
+    critics: CriticList = None,
     effort: Effort = "standard",
     max_iterations: Annotated[int | None, Field(ge=0, le=50)] = None,
-    budget: Budget | None = None,
+    budget: BudgetLimits = None,
     model: Annotated[
         str,
         Field(description="auto; editor: safe edits only; caller: you write; provider:name writes"),

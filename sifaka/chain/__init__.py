@@ -3,6 +3,7 @@
 from sifaka.chain.cancellation import cancel_run
 from sifaka.chain.chain import Chain, Listener
 from sifaka.chain.pydantic_chain import create_pydantic_chain
+from sifaka.chain.replaying import Replay
 from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
 from sifaka.chain.submission import Submission
@@ -11,6 +12,7 @@ from sifaka.chain.writers import asks_a_provider
 __all__ = [
     "Chain",
     "Listener",
+    "Replay",
     "Review",
     "RunResult",
     "Submission",

@@ -1,150 +1,41 @@
-"""The chain: a configured refinement."""
+"""The chain: a configured refinement, and its runs."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Any, Literal, Self
+from typing import Any
 
 import anyio
-from pydantic import ValidationError
 
 from sifaka.blocking import run_blocking
-from sifaka.budget import Budget, Ledger
+from sifaka.budget import Ledger
+from sifaka.calls import Calls
 from sifaka.chain.cancellation import cancel_run
-from sifaka.chain.components import describe, settings_of
+from sifaka.chain.configured import ConfiguredChain
 from sifaka.chain.engine import Engine
-from sifaka.chain.parts import Parts
+from sifaka.chain.recovering import next_plan, recovered
+from sifaka.chain.replaying import Replay, replay
 from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
 from sifaka.chain.submission import Submission, take_in
-from sifaka.chain.writers import asks_a_provider, judge_for, model_name, writers_for
-from sifaka.critics import CriticSpec, parse_critics, with_judge
 from sifaka.critique import run_critics
-from sifaka.entries import ChainConfig, Drafted, Started
+from sifaka.entries import Drafted, Started
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.events import ChainEvent
-from sifaka.explain import explain
-from sifaka.models import AUTO
-from sifaka.presets import Effort, iterations
 from sifaka.results import Usage
 from sifaka.retrieval import first_version
-from sifaka.retrievers.protocol import Retriever
 from sifaka.run import Run
 from sifaka.selection import EDITOR
-from sifaka.storage import MemoryStorage
-from sifaka.storage.protocol import ThoughtStore
 from sifaka.texts import check_text
 from sifaka.thought import Thought
-from sifaka.validators import parse_validators
-from sifaka.validators.protocol import Validator
 
 Listener = Callable[[ChainEvent], Awaitable[None]]
-Policy = Literal["best", "last"]
 
 
-class Chain:
+class Chain(ConfiguredChain):
     """A configured refinement: generate, validate, critique, keep the best, and again.
 
-    Its methods never change it: each `with_...` returns a new one, and one chain serves any number
-    of runs at the same time.
-
-    Args:
-        model: Who writes. `auto` (the editor, then the calling agent), `editor`, `caller`,
-            `provider:name`, a PydanticAI agent or model, or any `Model`.
-        validators: What a text must pass: validators or their specs.
-        critics: Who judges it: critics, names or specs. None takes `self_refine` with a model and
-            `lint` without one.
-        retrievers: Where documents for the writer and the critics come from.
-        prompt: The task, for runs that are given none.
-        effort: How many versions may be written, when `max_iterations` does not say.
-        max_iterations: The most versions that a model or the caller writes after the first.
-        policy: `best` keeps the best version so far, `last` the last one.
-        budget: What a run may spend.
-        judge_model: What critics ask that name no model; the writer's model when None.
-        store: Where runs are kept; in memory when None.
-        deps: What a PydanticAI agent's tools depend on.
-
-    Raises:
-        ConfigurationError: A component or a setting is wrong; nothing was started.
+    One chain serves any number of runs at the same time; see `ConfiguredChain` for its settings.
     """
-
-    def __init__(
-        self,
-        *,
-        model: Any = AUTO,
-        validators: Iterable[Validator | Mapping[str, object]] = (),
-        critics: Iterable[CriticSpec] | None = None,
-        retrievers: Iterable[Retriever] = (),
-        prompt: str = "",
-        effort: Effort = "standard",
-        max_iterations: int | None = None,
-        policy: Policy = "best",
-        budget: Budget | None = None,
-        judge_model: Any = None,
-        store: ThoughtStore | None = None,
-        deps: Any = None,
-    ) -> None:
-        self.model = model
-        self.validators = parse_validators(validators)
-        default = ("self_refine",) if asks_a_provider(model) else ("lint",)
-        self.critics = parse_critics(default if critics is None else critics)
-        self.retrievers = tuple(retrievers)
-        self.prompt = prompt
-        self.max_iterations = iterations(effort) if max_iterations is None else max_iterations
-        self.policy: Policy = policy
-        self.budget = budget or Budget()
-        self.judge_model = judge_model
-        self.store = store or MemoryStorage()
-        self.deps = deps
-        self._critics_given = critics is not None
-        try:
-            _ = self.config
-        except ValidationError as error:
-            raise ConfigurationError(explain(error)) from error
-
-    @classmethod
-    def of_config(cls, config: ChainConfig, *, store: ThoughtStore) -> Self:
-        """The chain that a stored run was started with, built again.
-
-        Raises:
-            ConfigurationError: It had a component that is code, not data; only the program that
-                has that code can go on with the run.
-        """
-        return cls(**settings_of(config), store=store)
-
-    @property
-    def config(self) -> ChainConfig:
-        """The chain as data."""
-        return ChainConfig(
-            model=model_name(self.model),
-            validators=tuple(describe(v) for v in self.validators),
-            critics=tuple(describe(c) for c in self.critics),
-            retrievers=tuple(describe(r) for r in self.retrievers),
-            policy=self.policy,
-            max_iterations=self.max_iterations,
-            budget=self.budget,
-            judge_model=None if self.judge_model is None else model_name(self.judge_model),
-        )
-
-    def with_model(self, model: Any) -> Self:
-        """This chain with another model."""
-        return self._with(model=model)
-
-    def with_prompt(self, prompt: str) -> Self:
-        """This chain with a task for runs that are given none."""
-        return self._with(prompt=prompt)
-
-    def with_retriever(self, retriever: Retriever) -> Self:
-        """This chain with one more retriever."""
-        return self._with(retrievers=(*self.retrievers, retriever))
-
-    def validate_with(self, *validators: Validator | Mapping[str, object]) -> Self:
-        """This chain with more validators."""
-        return self._with(validators=(*self.validators, *validators))
-
-    def improve_with(self, *critics: CriticSpec) -> Self:
-        """This chain with more critics; the first given replace the default ones."""
-        given = self.critics if self._critics_given else ()
-        return self._with(critics=(*given, *critics))
 
     async def run(
         self, prompt: str = "", *, text: str = "", listen: Listener | None = None
@@ -173,6 +64,40 @@ class Chain:
             async for event in events:
                 yield event
 
+    async def run_with_recovery(
+        self,
+        prompt: str = "",
+        *,
+        text: str = "",
+        listen: Listener | None = None,
+        most: int = 5,
+    ) -> RunResult:
+        """Like `run`, but when a run fails it goes on in the way that suits the failure.
+
+        What failed decides: wait and ask again, ask with a shorter context or with fewer calls at
+        a time, write the version anew, or go on without a critique. Each decision is put on record.
+
+        Args:
+            prompt: As for `run`.
+            text: As for `run`.
+            listen: As for `run`.
+            most: Recoveries of one run.
+
+        Returns:
+            As `run`; with status `failed` when nothing helped or nothing can.
+        """
+        result = await self.run(prompt, text=text, listen=listen)
+        for _ in range(most):
+            plan = next_plan(result.run)
+            if plan is None:
+                break
+            await anyio.sleep(plan.wait_seconds)
+            engine = Engine(
+                self._parts(), result.run.reopened(), recovery=recovered(result.run, plan)
+            )
+            result = await self._work(engine, listen)
+        return result
+
     def run_sync(self, prompt: str = "", *, text: str = "") -> RunResult:
         """Like `run`, for code that cannot await; also from inside a running event loop."""
         return run_blocking(lambda: self.run(prompt, text=text))
@@ -186,18 +111,48 @@ class Chain:
         return (await self._start(prompt, text)).run
 
     async def resume(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
-        """Go on with a run where its last stored phase left it.
+        """Go on with a run where its last stored entry left it.
 
-        A run that is done stays as it is, and one that waits for its caller goes on waiting.
+        No answer of a model that is on record is asked for again. A run that is done stays as it
+        is, and one that waits for its caller goes on waiting.
 
         Raises:
             ThoughtNotFound: There is no such run.
-            ConfigurationError: It was started with another configuration.
+            ConfigurationError: It was started with another configuration; see `branch`.
         """
         run = await self._own(run_id)
         if run.status in {"done", "needs_revision"}:
             return RunResult(run=run)
         return await self._work(Engine(self._parts(), run.reopened()), listen)
+
+    async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
+        """Start a new run from the best version of another one, under this chain's configuration.
+
+        The other run stays as it is; the new one names it as `branch_of`.
+
+        Raises:
+            ThoughtNotFound: There is no such run.
+            ConfigurationError: As for `run`.
+        """
+        origin = await self.store.load(run_id)
+        text = RunResult(run=origin).text
+        engine = await self._start(origin.prompt, text, branch_of=run_id)
+        return await self._work(engine, listen)
+
+    async def replay(self, run_id: str) -> Replay:
+        """Go through a finished run again, from its record alone: no provider is asked.
+
+        Answers of models come from the journal, and so do the versions of writers and the opinions
+        of critics that no journal can see; everything else is computed anew. Nothing is stored.
+
+        Returns:
+            The run as it came out, and every difference from the one on record.
+
+        Raises:
+            ThoughtNotFound: There is no such run.
+            ConfigurationError: It is not finished, or was started with another configuration.
+        """
+        return await replay(self, await self._own(run_id))
 
     async def submit(
         self, run_id: str, parent_id: str, text: str, *, listen: Listener | None = None
@@ -220,7 +175,8 @@ class Chain:
         if draft.id not in run.decisions:
             # A caller that leaves meanwhile may come back: what it submitted stays open.
             engine = Engine(self._parts(), run.reopened())
-            await _listened(engine.drive(), listen)
+            with self.monitor.measure("run", "run", run_id=run_id):
+                await _listened(engine.drive(), listen)
             run = engine.run
         return Submission.of(run, draft.id)
 
@@ -236,11 +192,26 @@ class Chain:
         """What the chain's critics say about a thought; nothing is stored."""
         parts = self._parts()
         ledger = Ledger(self.budget, Usage())
+        calls = Calls(ledger=ledger, breakers=self.breakers, monitor=self.monitor)
         async with parts.connected():
-            feedback = await run_critics(parts.critics, thought, ledger)
+            feedback = await run_critics(
+                parts.critics, thought, calls, deadline=self.critic_deadline
+            )
         return Review(feedback=feedback, usage=ledger.spent)
 
-    async def _start(self, prompt: str, text: str) -> Engine:
+    def get_performance_summary(self) -> dict[str, Any]:
+        """Where the time of this chain's runs went, in seconds, as plain data for JSON.
+
+        `total_time`, `model_time`, `validation_time` and so on are wall-clock times: what ran in
+        parallel is not added up.
+        """
+        return self.monitor.summary()
+
+    def get_performance_bottlenecks(self, limit: int = 5) -> list[tuple[str, float]]:
+        """The components that took most wall-clock time, with their seconds, longest first."""
+        return self.monitor.bottlenecks(limit)
+
+    async def _start(self, prompt: str, text: str, *, branch_of: str | None = None) -> Engine:
         prompt = check_text(prompt or self.prompt, "prompt")
         if not (prompt.strip() or check_text(text).strip()):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
@@ -249,7 +220,7 @@ class Chain:
             raise ConfigurationError(
                 "the editor cannot write a text from a prompt", "give a text, or another model"
             )
-        started = Started(prompt=prompt, config=self.config)
+        started = Started(prompt=prompt, config=self.config, branch_of=branch_of)
         run = Run.start(started)
         entries: list[Started | Drafted] = [started]
         if text.strip():
@@ -260,8 +231,9 @@ class Chain:
         return Engine(parts, run)
 
     async def _work(self, engine: Engine, listen: Listener | None) -> RunResult:
-        await _listened(self._recorded(engine), listen)
-        return RunResult(run=engine.run)
+        with self.monitor.measure("run", "run", run_id=engine.run.run_id):
+            await _listened(self._recorded(engine), listen)
+        return RunResult(run=engine.run, warnings=engine.warnings)
 
     async def _recorded(self, engine: Engine) -> AsyncGenerator[ChainEvent]:
         """The engine's events; when it breaks off, the record says how."""
@@ -285,36 +257,9 @@ class Chain:
         if run.config.fingerprint != self.config.fingerprint:
             raise ConfigurationError(
                 f"run {run_id!r} was started with another configuration",
-                "resume it with the chain that started it, or start a new run",
+                "resume it with the chain that started it, or branch off a new run",
             )
         return run
-
-    def _parts(self) -> Parts:
-        writers = writers_for(self.model, self.validators, deps=self.deps)
-        judge = judge_for(self.judge_model, writers)
-        return Parts(
-            writers=writers,
-            validators=self.validators,
-            critics=tuple(with_judge(critic, judge) for critic in self.critics),
-            retrievers=self.retrievers,
-            store=self.store,
-        )
-
-    def _with(self, **changes: Any) -> Self:
-        settings: Mapping[str, Any] = {
-            "model": self.model,
-            "validators": self.validators,
-            "critics": self.critics if self._critics_given else None,
-            "retrievers": self.retrievers,
-            "prompt": self.prompt,
-            "max_iterations": self.max_iterations,
-            "policy": self.policy,
-            "budget": self.budget,
-            "judge_model": self.judge_model,
-            "store": self.store,
-            "deps": self.deps,
-        }
-        return type(self)(**{**settings, **changes})
 
 
 async def _listened(events: AsyncGenerator[ChainEvent, None], listen: Listener | None) -> None:

@@ -18,7 +18,9 @@ def describe(component: object) -> Mapping[str, object]:
     One that is not ours, or that holds an object, is only named: `{"type": "object", ...}`.
     """
     model = getattr(component, "model", None)
-    plain = model is None or isinstance(model, str)
+    named = (model, *(getattr(component, "models", None) or ()))
+    plain = all(each is None or isinstance(each, str) for each in named)
+    plain = plain and getattr(component, "retriever", None) is None
     built_in = type(component).__module__.startswith(_BUILT_IN)
     if isinstance(component, Frozen) and built_in and plain:
         spec: dict[str, object] = _spec(component)

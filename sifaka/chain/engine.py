@@ -5,28 +5,34 @@ left it:
 
     started -> drafted -> [retrieved] -> validated -> [critiqued] -> decided -> drafted ...
 
-Every arrow is one append. After `decided` the run stops, for one of the reasons of `StopReason`, or
-the next version is written from the champion.
+Every arrow is one append, but that several versions of one round go through it together. After
+`decided` the run stops, for one of the reasons of `StopReason`, or the next version is written from
+the champion. Answers of models are appended as they come, between the phases.
 """
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
 from types import MappingProxyType
 
 import anyio
 
 from sifaka.budget import Ledger
+from sifaka.calls import Calls
+from sifaka.chain.hearing import hear_critics, to_be_heard
+from sifaka.chain.limits import parallel
 from sifaka.chain.parts import Parts
+from sifaka.chain.recorder import Recorder
+from sifaka.chain.selecting import anchor, decide, decide_by_judge, needs_anchor
 from sifaka.chain.stopping import no_more_attempts, nothing_left_to_do, twin
+from sifaka.chain.telling import doing, stored
 from sifaka.chain.writers import Writer
-from sifaka.critics import asks_a_model
-from sifaka.critique import run_critics
+from sifaka.chain.writing import Round, next_versions
 from sifaka.entries import (
-    Critiqued,
-    Decided,
-    Decision,
+    Called,
     Drafted,
     Entry,
+    Recovered,
     Retrieved,
     RunStatus,
     Stopped,
@@ -35,21 +41,16 @@ from sifaka.entries import (
 )
 from sifaka.errors import (
     BudgetExceeded,
-    ConfigurationError,
-    CriticError,
-    ModelProviderError,
     SifakaError,
     StorageError,
     VersionConflict,
 )
 from sifaka.events import ChainEvent, Phase
-from sifaka.models import Generation
+from sifaka.journal import Journal
 from sifaka.models.editor import EditorModel
-from sifaka.results import Usage, majority
+from sifaka.recovery import code_of
 from sifaka.retrieval import first_version, retrieve
 from sifaka.run import Run
-from sifaka.selection import compare
-from sifaka.texts import check_text
 from sifaka.thought import Thought
 from sifaka.validation import run_validators
 
@@ -66,12 +67,45 @@ _BUDGET_REASONS: Mapping[str, StopReason] = MappingProxyType(
 
 
 class Engine:
-    """Works on one run until it stops. `run` is its state after the last entry."""
+    """Works on one run until it stops.
 
-    def __init__(self, parts: Parts, run: Run) -> None:
+    Args:
+        parts: What it works with.
+        run: The run as the store holds it.
+        recovery: How it goes on after a failure, to be put on record first.
+        journal: The calls of the run that is gone through again, for a replay.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        run: Run,
+        *,
+        recovery: Recovered | None = None,
+        journal: Sequence[Called] | None = None,
+    ) -> None:
         self._parts = parts
-        self.run = run
+        self._recovery = recovery
         self._ledger = Ledger(run.config.budget, run.usage)
+        self._recorder = Recorder(parts.store, run, self._ledger)
+        self._calls = Calls(
+            ledger=self._ledger,
+            journal=Journal(journal or run.calls, self._recorder.record_call),
+            replaying=journal is not None,
+            breakers=parts.breakers,
+            monitor=parts.monitor,
+            limiter=anyio.Semaphore(parallel(run if recovery is None else run.apply(recovery))),
+        )
+
+    @property
+    def run(self) -> Run:
+        """The run after its last entry."""
+        return self._recorder.run
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What would be lost if the process ended now, one line each."""
+        return (self._recorder.warning,) if self._recorder.warning else ()
 
     async def drive(self) -> AsyncGenerator[ChainEvent, None]:
         """Work until the run is done or waits for its caller.
@@ -80,11 +114,14 @@ class Engine:
             An event as each phase begins and as its result is stored.
 
         Raises:
-            StorageError: The store failed, or another process works on the same run.
+            StorageError: Another process works on the same run.
         """
+        if self._recovery is not None:
+            yield await self._append(self._recovery)
         async with self._parts.connected():
             async for event in self._phases():
                 yield event
+        await self._recorder.flush()
 
     async def _phases(self) -> AsyncGenerator[ChainEvent, None]:
         while self.run.status == "running":
@@ -92,219 +129,180 @@ class Engine:
                 async for event in self._phase():
                     yield event
             except VersionConflict as conflict:
-                self.run = await self._parts.store.load(self.run.run_id)
-                if not self.run.finished:
+                run = await self._recorder.reload()
+                if not run.finished:
                     raise StorageError(
-                        f"run {self.run.run_id!r} is being worked on elsewhere",
+                        f"run {run.run_id!r} is being worked on elsewhere",
                         "wait for it, or cancel it with cancel_run",
                     ) from conflict
             except BudgetExceeded as error:
-                yield await self._stop("done", _BUDGET_REASONS[error.limit])
+                async for event in self._end("done", _BUDGET_REASONS[error.limit]):
+                    yield event
             except StorageError:
                 raise
             except SifakaError as error:
-                yield await self._stop("failed", "error", str(error))
+                yield await self._stop("failed", "error", error)
 
     async def abandon(self, status: RunStatus, reason: StopReason, error: str | None) -> None:
         """Put on record that the work broke off; the best version stays the champion."""
         with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(StorageError):
-            await self._stop(status, reason, error)
+            await self._append(Stopped(status=status, stop_reason=reason, error=error))
 
     def _phase(self) -> AsyncGenerator[ChainEvent, None]:
         match self.run.reached:
-            case "started":
+            case "started" | "decided":
                 return self._write()
             case "drafted" if self._parts.retrievers:
                 return self._retrieve_for_critics()
             case "drafted" | "retrieved":
                 return self._validate()
-            case "validated" if self._parts.critics and self._latest.text.strip():
+            case "validated" if to_be_heard(self._parts, self.run):
                 return self._critique()
             case "validated" | "critiqued":
                 return self._select()
-            case "decided":
-                return self._write()
+            case "anchored":
+                return self._conclude()
 
     @property
-    def _latest(self) -> Thought:
-        assert self.run.latest is not None, "every phase after `started` has a version"
-        return self.run.latest
+    def _versions(self) -> tuple[Thought, ...]:
+        """The versions that are worked on."""
+        return self.run.undecided
 
     async def _write(self) -> AsyncGenerator[ChainEvent, None]:
         champion = self.run.champion
         if champion is not None and nothing_left_to_do(self.run):
-            yield await self._stop("done", "passed")
+            async for event in self._end("done", "passed"):
+                yield event
             return
         base = champion or await first_version(self.run, "", self._parts.retrievers)
+        round_ = Round(
+            run=self.run,
+            base=base,
+            critics=self._parts.critics,
+            judged=self._parts.judge is not None,
+            calls=self._calls,
+        )
         last: Writer = None
         for writer in self._parts.writers:
             last = writer
             if not isinstance(writer, EditorModel) and (reason := no_more_attempts(self.run)):
-                yield await self._stop("done", reason)
+                async for event in self._end("done", reason):
+                    yield event
                 return
             if writer is None:
                 if champion is None:  # the caller needs a version to submit against
-                    yield await self._append(Drafted(thought=base), "generate", "nothing yet")
+                    yield await self._append(Drafted(thought=base))
                     return
                 yield await self._stop("needs_revision", "awaiting_revision")
                 return
             if isinstance(writer, EditorModel) and not base.text:
                 continue
             yield self._doing("generate", f"{writer.name} writes version {len(self.run.thoughts)}")
-            generation = await self._generate(writer, base)
-            if isinstance(writer, EditorModel) and twin(self.run, generation.text):
+            drafts = await next_versions(round_, writer)
+            if isinstance(writer, EditorModel) and twin(self.run, drafts[0].text):
                 continue
-            yield await self._append(
-                Drafted(thought=self._draft(base, generation, writer.name)),
-                "generate",
-                f"{writer.name} wrote {len(generation.text)} characters",
-            )
+            for event in await self._append_all(*(Drafted(thought=draft) for draft in drafts)):
+                yield event
             return
         stalled: StopReason = "no_safe_edit" if isinstance(last, EditorModel) else "stalled"
-        yield await self._stop("done", stalled)
-
-    async def _generate(self, writer: Writer, base: Thought) -> Generation:
-        assert writer is not None
-        if not isinstance(writer, EditorModel):
-            # A version that nobody can judge any more is not worth paying for, but for the first.
-            judges = sum(asks_a_model(critic) for critic in self._parts.critics)
-            self._ledger.require(1 + judges if base.text else 1)
-        with self._ledger.charged(), anyio.move_on_after(self._ledger.seconds_left):
-            generation = await writer.generate_with_thought(base)
-            self._ledger.charge(generation.usage)
-            return _checked(generation, writer.name)
-        raise BudgetExceeded("seconds")
-
-    def _draft(self, base: Thought, generation: Generation, author: str) -> Thought:
-        spent = self._unrecorded()
-        changes = {
-            "author": author,
-            "model_prompt": generation.prompt_used,
-            "tool_calls": generation.tool_calls,
-            "metadata": generation.metadata,
-            "usage": spent.model_copy(update={"seconds": 0.0}),
-        }
-        if not self.run.thoughts:
-            return base.with_text(generation.text, **changes)
-        following = base.next_iteration(iteration=len(self.run.thoughts))
-        # Stored without its history, which `Run` knows from the parents.
-        return following.with_text(generation.text, history=(), **changes)
+        async for event in self._end("done", stalled):
+            yield event
 
     async def _retrieve_for_critics(self) -> AsyncGenerator[ChainEvent, None]:
         yield self._doing("retrieve", "looking for documents for the critics")
-        documents = None
-        with anyio.move_on_after(self._ledger.seconds_left):
-            documents = await retrieve(self._parts.retrievers, self._latest.text)
-        if documents is None:
+        found: list[Retrieved] = []
+        with self._calls.active(), anyio.move_on_after(self._ledger.seconds_left):
+            for thought in self._versions:
+                documents, degraded = await retrieve(self._parts.retrievers, thought.text)
+                found.append(
+                    Retrieved(thought_id=thought.id, documents=documents, degraded=degraded)
+                )
+        if len(found) < len(self._versions):
             raise BudgetExceeded("seconds")
-        yield await self._append(
-            Retrieved(thought_id=self._latest.id, documents=documents),
-            "retrieve",
-            f"{len(documents)} documents",
-        )
+        for event in await self._append_all(*found):
+            yield event
 
     async def _validate(self) -> AsyncGenerator[ChainEvent, None]:
-        thought = self._latest
         if self._parts.validators:
             yield self._doing("validate", f"{len(self._parts.validators)} validators")
         original = self.run.original
-        results = await run_validators(
-            self._parts.validators, thought, original.text if original else None
-        )
-        passed = sum(r.passed for r in results.values())
-        yield await self._append(
-            Validated(thought_id=thought.id, results=results),
-            "validate",
-            f"{passed} of {len(results)} validators pass",
-        )
+        validated: list[Validated] = []
+        with self._calls.active(), self._calls.monitor.measure("phase", "validate"):
+            for thought in self._versions:
+                results = await run_validators(
+                    self._parts.validators, thought, original.text if original else None
+                )
+                validated.append(Validated(thought_id=thought.id, results=results))
+        for event in await self._append_all(*validated):
+            yield event
 
     async def _critique(self) -> AsyncGenerator[ChainEvent, None]:
-        thought = self._latest
-        same = twin(self.run, thought.text, before=thought)
-        if same is not None:
-            feedback = same.critic_feedback
-        else:
-            names = ", ".join(c.name for c in self._parts.critics)
-            yield self._doing("critique", f"asking {names}")
-            feedback = await run_critics(self._parts.critics, thought, self._ledger)
-        if all(f.status == "abstained" for f in feedback) and not self._ledger.exhausted():
-            raise CriticError(
-                "every critic abstained: " + "; ".join(f"{f.critic}: {f.reason}" for f in feedback)
-            )
-        critiqued = Critiqued(thought_id=thought.id, feedback=feedback)
-        verdict = majority(feedback) or "no verdict"
-        # The comparison costs nothing and follows from what is stored: one append holds both.
-        judged = self.run.apply(critiqued)
-        decided = self._decided(judged)
-        for event in await self._append_all(
-            (critiqued, "critique", verdict), (decided, "select", _told(decided))
-        ):
+        names = ", ".join(critic.name for critic in self._parts.critics)
+        yield self._doing("critique", f"asking {names}")
+        critiqued = await hear_critics(self._parts, self._calls, self.run)
+        entries: list[Entry] = [*critiqued]
+        if self._parts.judge is None:
+            # The comparison costs nothing and follows from what is stored: one append holds both.
+            entries += decide(reduce(Run.apply, critiqued, self.run))
+        for event in await self._append_all(*entries):
             yield event
 
     async def _select(self) -> AsyncGenerator[ChainEvent, None]:
-        decided = self._decided(self.run)
-        yield await self._append(decided, "select", _told(decided))
+        judge = self._parts.judge
+        if judge is None:
+            for event in await self._append_all(*decide(self.run)):
+                yield event
+            return
+        while self._versions:
+            if self.run.champion is not None:
+                yield self._doing("select", "asking the judge")
+            decided = None
+            with (
+                self._calls.active(),
+                self._calls.monitor.measure("phase", "select"),
+                anyio.move_on_after(self._ledger.seconds_left),
+            ):
+                decided = await decide_by_judge(self.run, judge)
+            if decided is None:
+                raise BudgetExceeded("seconds")
+            yield await self._append(decided)
 
-    def _decided(self, run: Run) -> Decided:
-        candidate, champion, original = run.latest, run.champion, run.original
-        assert candidate is not None, "every phase after `started` has a version"
-        same = twin(run, candidate.text, before=candidate)
-        if champion is None or original is None:
-            decision = Decision(accepted=True, reason="the first version")
-        elif same is not None:
-            decision = Decision(accepted=False, reason=f"the same text as version {same.iteration}")
-        elif run.config.policy == "last" and candidate.text.strip():
-            decision = Decision(accepted=True, reason="the last version, as the policy wants")
-        else:
-            decision = compare(candidate, champion, original)
-        return Decided(thought_id=candidate.id, decision=decision)
+    async def _end(self, status: RunStatus, reason: StopReason) -> AsyncGenerator[ChainEvent, None]:
+        """Stop; where judges have decided, only after a look back at the original."""
+        judge = self._parts.judge
+        if judge is not None and needs_anchor(self.run):
+            yield self._doing("select", "comparing the best version with the original")
+            with self._calls.active():
+                anchored = await anchor(self.run, judge, status, reason)
+            yield await self._append(anchored)
+            return
+        yield await self._stop(status, reason)
+
+    async def _conclude(self) -> AsyncGenerator[ChainEvent, None]:
+        ending = self.run.ending
+        assert ending is not None, "the phase `anchored` has its entry"
+        yield await self._stop(ending.status, ending.stop_reason)
 
     def _doing(self, phase: Phase, message: str) -> ChainEvent:
-        return ChainEvent(
-            run_id=self.run.run_id,
-            iteration=max(0, len(self.run.thoughts) - 1),
-            phase=phase,
-            message=message,
-        )
+        return doing(self.run, phase, message)
 
     async def _stop(
-        self, status: RunStatus, reason: StopReason, error: str | None = None
+        self, status: RunStatus, reason: StopReason, error: SifakaError | None = None
     ) -> ChainEvent:
-        entry = Stopped(status=status, stop_reason=reason, error=error)
-        return await self._append(entry, "stop", reason)
+        entry = Stopped(
+            status=status,
+            stop_reason=reason,
+            error=None if error is None else str(error),
+            code=None if error is None else code_of(error),
+            retry_after=getattr(error, "retry_after", None),
+        )
+        return await self._append(entry)
 
-    async def _append(self, entry: Entry, phase: Phase, message: str) -> ChainEvent:
-        (event,) = await self._append_all((entry, phase, message))
+    async def _append(self, entry: Entry) -> ChainEvent:
+        (event,) = await self._append_all(entry)
         return event
 
-    async def _append_all(self, *steps: tuple[Entry, Phase, str]) -> list[ChainEvent]:
-        """Store entries, all or none, the first with what was spent since the last append."""
-        run, entries, events = self.run, list[Entry](), list[ChainEvent]()
-        for entry, phase, message in steps:
-            spent = Usage() if entries else self._unrecorded()
-            recorded = entry.model_copy(update={"usage": spent})
-            run = run.apply(recorded)
-            entries.append(recorded)
-            event = self._doing(phase, message)
-            events.append(event.model_copy(update={"entry": recorded, "run": run}))
-        await self._parts.store.append(run, entries, expected_version=self.run.version)
-        self.run = run
-        return events
-
-    def _unrecorded(self) -> Usage:
-        return self._ledger.spent - self.run.usage
-
-
-def _told(decided: Decided) -> str:
-    verdict = "accepted" if decided.decision.accepted else "turned down"
-    return f"{verdict}: {decided.decision.reason}"
-
-
-def _checked(generation: Generation, model: str) -> Generation:
-    try:
-        check_text(generation.text, "the answer")
-    except ConfigurationError as error:
-        raise ModelProviderError(
-            f"{model}: {error.message}", "choose another model", code="malformed"
-        ) from error
-    return generation
+    async def _append_all(self, *entries: Entry) -> list[ChainEvent]:
+        """Store entries, all or none; an event for each."""
+        with self._calls.active():
+            return [stored(entry, run) for entry, run in await self._recorder.append(*entries)]

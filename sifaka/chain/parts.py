@@ -5,8 +5,12 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from typing import Any, cast
 
+from sifaka.breakers import Breakers
 from sifaka.chain.writers import Writer
+from sifaka.critics import models_of
 from sifaka.critics.protocol import Critic
+from sifaka.judging import Judge
+from sifaka.monitoring import Monitor
 from sifaka.retrievers.protocol import Retriever
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators.protocol import Validator
@@ -21,11 +25,16 @@ class Parts:
     critics: tuple[Critic, ...]
     retrievers: tuple[Retriever, ...]
     store: ThoughtStore
+    judge: Judge | None
+    """Compares versions, with the policy `judged`."""
+    breakers: Breakers
+    monitor: Monitor
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[None]:
         """Keep the connections to the providers open, and close them at the end."""
-        models = [getattr(part, "model", None) for part in (*self.writers, *self.critics)]
+        asked = [getattr(part, "model", None) for part in (*self.writers, self.judge)]
+        models = asked + [model for critic in self.critics for model in models_of(critic)]
         async with AsyncExitStack() as stack:
             for model in {id(model): model for model in models}.values():
                 if isinstance(model, AbstractAsyncContextManager):

@@ -1,5 +1,8 @@
 """What a run has come to."""
 
+from collections import Counter
+from typing import cast
+
 from sifaka.brief import Brief, brief_for
 from sifaka.chain.review import Review
 from sifaka.entries import RunStatus, StopReason
@@ -13,6 +16,8 @@ class RunResult(Frozen):
     """A run as its caller sees it: the best version so far and what is said about exactly it."""
 
     run: Run
+    warnings: tuple[str, ...] = ()
+    """What is not as safe as it should be, such as steps that the store has not taken."""
 
     @property
     def run_id(self) -> str:
@@ -83,4 +88,23 @@ class RunResult(Frozen):
     @property
     def degraded(self) -> tuple[str, ...]:
         """What did not work as it should have, one line each."""
-        return (*self.review.degraded, *((self.error,) if self.error else ()))
+        retrieval = self.thought.metadata.get("degraded", ())
+        return (
+            *self.review.degraded,
+            *(str(line) for line in cast("tuple[object, ...]", retrieval)),
+            *self._fallbacks,
+            *(r.error for r in self.run.recoveries),
+            *self.warnings,
+            *((self.error,) if self.error else ()),
+        )
+
+    @property
+    def _fallbacks(self) -> tuple[str, ...]:
+        """Models that answered in place of the configured one."""
+        config = self.run.config
+        answered = Counter(call.model for call in self.run.calls)
+        return tuple(
+            f"{model} answered {count} calls in place of {config.model}"
+            for model, count in answered.items()
+            if model in config.fallback_models and model not in {config.model, config.judge_model}
+        )

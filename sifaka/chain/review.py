@@ -1,5 +1,6 @@
 """What all critics together found in a text."""
 
+from sifaka.clustering import cluster
 from sifaka.immutable import Frozen
 from sifaka.results import CriticFeedback, Issue, Usage
 
@@ -12,25 +13,8 @@ class Review(Frozen):
 
     @property
     def issues(self) -> tuple[Issue, ...]:
-        """The issues of all critics that spoke; what several report of one place counts once."""
-        merged: dict[tuple[object, ...], Issue] = {}
-        for number, feedback in enumerate(self.feedback):
-            for issue in feedback.issues if feedback.status == "ok" else ():
-                place = (issue.start, issue.end, issue.category) if issue.anchored else None
-                key = place or (number, issue.quote, issue.message)
-                known = merged.get(key)
-                merged[key] = (
-                    issue
-                    if known is None
-                    else known.model_copy(
-                        update={
-                            "support": known.support + 1,
-                            "severity": max(known.severity, issue.severity),
-                            "fix": known.fix if known.fix is not None else issue.fix,
-                        }
-                    )
-                )
-        return tuple(merged.values())
+        """The issues of all critics that spoke; what several report counts once, with support."""
+        return cluster([f.issues for f in self.feedback if f.status == "ok"])
 
     @property
     def degraded(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from sifaka.validators.protocol import Validator
 if TYPE_CHECKING:
     from pydantic_ai import Agent
 
-    from sifaka.models.metered import MeteredModel
+    from sifaka.models.journaled import JournaledModel
 
 Writer = Model | None
 """A model, or None: the calling agent, for whom the run waits."""
@@ -39,7 +39,11 @@ def asks_a_provider(model: object) -> bool:
 
 
 def writers_for(
-    model: object, validators: Sequence[Validator], *, deps: Any = None
+    model: object,
+    validators: Sequence[Validator],
+    *,
+    fallbacks: Sequence[Any] = (),
+    deps: Any = None,
 ) -> tuple[Writer, ...]:
     """The writers in the order in which they are tried.
 
@@ -65,10 +69,12 @@ def writers_for(
             )
     if hasattr(model, "generate_with_thought"):
         return (cast("Model", model),)
-    return (_of_pydantic_ai(model, deps),)
+    return (_of_pydantic_ai(model, fallbacks, deps),)
 
 
-def judge_for(judge_model: object, writers: Sequence[Writer]) -> "MeteredModel | None":
+def judge_for(
+    judge_model: object, writers: Sequence[Writer], *, fallbacks: Sequence[Any] = ()
+) -> "JournaledModel | None":
     """The model that critics ask when they name none: the judge, else the writer's, else None.
 
     Raises:
@@ -77,22 +83,23 @@ def judge_for(judge_model: object, writers: Sequence[Writer]) -> "MeteredModel |
     if judge_model is not None:
         from sifaka.models.provider import provider_model
 
-        return provider_model(cast("Any", judge_model))
+        return provider_model(cast("Any", judge_model), fallbacks)
     return next((m for w in writers if (m := getattr(w, "model", None)) is not None), None)
 
 
-def _of_pydantic_ai(model: object, deps: Any) -> Model:
+def _of_pydantic_ai(model: object, fallbacks: Sequence[Any], deps: Any) -> Model:
     load_pydantic_ai()
     from pydantic_ai import Agent
     from pydantic_ai.models import Model as PydanticModel
 
     from sifaka.models.agent import AgentModel
+    from sifaka.models.direct import DirectModel
     from sifaka.models.provider import provider_model
 
     if isinstance(model, Agent):
-        return AgentModel.of_agent(cast("Agent[Any, Any]", model), deps=deps)
+        return AgentModel.of_agent(cast("Agent[Any, Any]", model), fallbacks, deps=deps)
     if isinstance(model, str | PydanticModel):
-        return AgentModel.of_model(provider_model(cast("str | PydanticModel[Any]", model)))
+        return DirectModel(provider_model(cast("str | PydanticModel[Any]", model), fallbacks))
     raise ConfigurationError(
         f"a {type(model).__name__} is not a model",
         "pass a model string, a PydanticAI Agent or model, or an object with generate_with_thought",

@@ -1,14 +1,17 @@
-"""PydanticAI agents, and PydanticAI models wrapped into one, as writers."""
+"""PydanticAI agents as writers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.models.metered import MeteredModel
-from sifaka.models.prompts import WRITER_INSTRUCTIONS, writing_prompt
+from sifaka.errors import ConfigurationError
+from sifaka.models.answers import complete_text
+from sifaka.models.journaled import JournaledModel, answered_by
+from sifaka.models.metered import usage_of
+from sifaka.models.prompts import writing_prompt
 from sifaka.models.protocol import Generation
+from sifaka.results import Usage
 from sifaka.thought import Thought, ToolCall
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ class AgentModel:
     def __init__(
         self,
         agent: "Agent[Any, Any]",
-        model: MeteredModel,
+        model: JournaledModel,
         *,
         deps: Any = None,
     ) -> None:
@@ -35,17 +38,21 @@ class AgentModel:
         self._deps = deps
 
     @classmethod
-    def of_model(cls, model: MeteredModel) -> "AgentModel":
-        """A writer that has no tools, only the model."""
-        from pydantic_ai import Agent
-
-        return cls(Agent(model, instructions=WRITER_INSTRUCTIONS), model)
-
-    @classmethod
     def of_agent(
-        cls, agent: "Agent[Any, Any]", *, deps: Any = None, call_timeout: float | None = None
+        cls,
+        agent: "Agent[Any, Any]",
+        fallbacks: Sequence[Any] = (),
+        *,
+        deps: Any = None,
+        call_timeout: float | None = None,
     ) -> "AgentModel":
         """A writer that uses the agent's own instructions, tools and output type.
+
+        Args:
+            agent: The agent.
+            fallbacks: Models, or their names, that take over when the agent's has failed for good.
+            deps: What its tools depend on.
+            call_timeout: Seconds that one model call may take.
 
         Raises:
             ConfigurationError: The agent has no model.
@@ -54,7 +61,7 @@ class AgentModel:
 
         if agent.model is None:
             raise ConfigurationError("the agent has no model", "construct it as Agent(model, ...)")
-        model = provider_model(agent.model, call_timeout=call_timeout)
+        model = provider_model(agent.model, fallbacks, call_timeout=call_timeout)
         return cls(agent, model, deps=deps)
 
     @property
@@ -80,24 +87,13 @@ class AgentModel:
             )
         except (AgentRunError, UserError) as error:
             raise translate(error, self.name) from error
-        if result.response.finish_reason == "length":
-            raise ModelProviderError(
-                f"{self.name}: the answer was cut off at the model's output limit",
-                "raise max_tokens in the model's settings, or shorten the text",
-                provider=self.name.partition(":")[0],
-                code="context_window",
-            )
-        text = _as_text(result.output)
-        if not text.strip():
-            raise ModelProviderError(
-                f"{self.name}: the answer was empty",
-                "try again or choose another model",
-                provider=self.name.partition(":")[0],
-                code="empty",
-            )
+        author = answered_by(result.response) or self.name
         return Generation(
-            text=text,
+            text=complete_text(_as_text(result.output), result.response, author),
             prompt_used=prompt,
+            author=author,
+            usage=_usage(result.new_messages()),
+            metered=True,
             tool_calls=tuple(tool_calls(result.new_messages())),
         )
 
@@ -123,6 +119,14 @@ def tool_calls(messages: "Sequence[ModelMessage]") -> list[ToolCall]:
             )
         )
     return calls
+
+
+def _usage(messages: "Sequence[ModelMessage]") -> Usage:
+    """What the answers among these messages have cost."""
+    from pydantic_ai.messages import ModelResponse
+
+    answers = (usage_of(message) for message in messages if isinstance(message, ModelResponse))
+    return sum(answers, start=Usage())
 
 
 def _as_text(output: object) -> str:

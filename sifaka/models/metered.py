@@ -1,17 +1,22 @@
 """The one place every model call passes: reserved, bounded in time, retried, settled."""
 
 import logging
+import math
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
-from pydantic_ai.exceptions import AgentRunError, ModelTimeoutError, UserError
+from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, ModelTimeoutError, UserError
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 
-from sifaka.budget import Ledger, current_ledger
-from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.calls import Calls, current_calls
+from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
 from sifaka.models.failures import translate
+from sifaka.models.quoting import quote
+from sifaka.recovery import code_of
+from sifaka.reporting import report_failure
 from sifaka.results import Usage
 
 if TYPE_CHECKING:
@@ -32,16 +37,21 @@ class MeteredModel(WrapperModel):
     """A PydanticAI model whose every request is charged to the current run's ledger.
 
     Transient failures are repeated after an exponential backoff with full jitter, or after what
-    the provider asked for. Each attempt is a call of its own in the budget.
+    the provider asked for. Each attempt is a call of its own in the budget. A provider that keeps
+    failing is left alone for a while.
 
     Raises:
-        BudgetExceeded: The next call would break the budget; nothing was sent.
+        BudgetExceeded: The next call could break the budget; nothing was sent.
         ModelProviderError: The provider failed for good.
     """
 
     def __init__(self, wrapped: Model, *, call_timeout: float = CALL_TIMEOUT) -> None:
         super().__init__(wrapped)
         self._call_timeout = call_timeout
+
+    @property
+    def _vendor(self) -> str:
+        return self.model_id.partition(":")[0]
 
     async def request(
         self,
@@ -50,58 +60,86 @@ class MeteredModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> "ModelResponse":
         """One answer of the wrapped model."""
-        ledger = current_ledger()
+        calls = current_calls()
         attempt = 1
         while True:
+            calls.breakers.require(self._vendor)
             try:
-                return await self._attempt(
-                    ledger, messages, model_settings, model_request_parameters
-                )
+                async with calls.limiter:
+                    with calls.monitor.measure("model", self.model_id):
+                        response = await self._attempt(
+                            calls, messages, model_settings, model_request_parameters
+                        )
             except AgentRunError as error:
                 failure = translate(error, self.model_id)
+                self._note(calls, failure)
                 wait = _wait_before_next(failure, attempt)
                 if wait is None:
                     raise failure from error
-            if ledger.seconds_left is not None and ledger.seconds_left <= wait:
+            except BaseException:
+                calls.breakers.abandoned(self._vendor)
+                raise
+            else:
+                calls.breakers.succeeded(self._vendor)
+                return response
+            left = calls.ledger.seconds_left
+            if left is not None and left <= wait:
                 raise BudgetExceeded("seconds")
             await anyio.sleep(wait)
             attempt += 1
 
+    def _note(self, calls: Calls, failure: SifakaError) -> None:
+        calls.monitor.count_error(type(failure).__name__, code_of(failure))
+        if failure.retryable:
+            calls.breakers.failed(self._vendor)
+        else:
+            calls.breakers.abandoned(self._vendor)
+
     async def _attempt(
         self,
-        ledger: Ledger,
+        calls: Calls,
         messages: "list[ModelMessage]",
-        model_settings: "ModelSettings | None",
-        model_request_parameters: ModelRequestParameters,
+        settings: "ModelSettings | None",
+        parameters: ModelRequestParameters,
     ) -> "ModelResponse":
-        ledger.reserve()
+        ledger = calls.ledger
+        wanted = quote(self.wrapped, messages, settings, parameters, ledger.budget)
+        reserved = ledger.reserve(wanted)
+        if reserved.usage.output_tokens:  # nothing when the budget limits neither tokens nor money
+            settings = {**(settings or {}), "max_tokens": reserved.usage.output_tokens}
         usage = Usage(model_calls=1, cost_usd=None)
         left = ledger.seconds_left
         try:
-            with anyio.move_on_after(
-                self._call_timeout if left is None else min(self._call_timeout, left)
-            ):
-                response = await self.wrapped.request(
-                    messages, model_settings, model_request_parameters
-                )
+            with anyio.move_on_after(min(self._call_timeout, math.inf if left is None else left)):
+                response = await self.wrapped.request(messages, settings, parameters)
                 usage = usage_of(response)
-                return response
-        except (AgentRunError, UserError):
+                if reserved.clipped and response.finish_reason == "length":
+                    raise BudgetExceeded("tokens" if ledger.budget.max_tokens else "cost")
+                return _signed(response, self.model_id)
+        except ModelHTTPError:
+            usage = Usage(model_calls=1)  # an error has no price
+            raise
+        except (AgentRunError, UserError, SifakaError):
             raise
         # Adapters stumble over replies that are not what the protocol says, each in its own way.
         except Exception as error:
-            logger.exception("%s: the adapter failed on a reply", self.model_id)
+            report_failure(logger, f"adapter of {self.model_id}", error)
             raise ModelProviderError(
                 f"{self.model_id}: the answer could not be read ({type(error).__name__})",
                 "try again or choose another model",
-                provider=self.model_id.partition(":")[0],
+                provider=self._vendor,
                 code="malformed",
             ) from error
         finally:
-            ledger.settle(usage)
+            ledger.settle(reserved, usage)
         if ledger.seconds_left == 0.0:
             raise BudgetExceeded("seconds")
         raise ModelTimeoutError(self.model_id, f"no answer within {self._call_timeout:g} s")
+
+
+def _signed(response: "ModelResponse", model: str) -> "ModelResponse":
+    """The answer with a note of which model gave it, for a run that falls back to another one."""
+    return replace(response, metadata={**(response.metadata or {}), "sifaka_model": model})
 
 
 def usage_of(response: "ModelResponse") -> Usage:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from sifaka.clustering import cluster
 from sifaka.models.framing import DATA_NOTICE, frame
 from sifaka.results import Issue
 from sifaka.thought import Document, Thought
@@ -20,6 +21,8 @@ def writing_prompt(thought: Thought) -> str:
     """The prompt for the version after `thought`, or for the first one when it has no text."""
     parts = [f"Task: {thought.prompt}"] if thought.prompt else []
     parts += [_documents(thought.pre_generation_context)] if thought.pre_generation_context else []
+    if thought.lessons:
+        parts.append(frame("lessons of earlier attempts", "\n".join(thought.lessons)))
     if not thought.text:
         return "\n\n".join(parts)
     parts.append(frame("text", thought.text))
@@ -42,10 +45,11 @@ def feedback_lines(thought: Thought) -> Iterator[str]:
             yield f"- {result.validator} must pass: {result.message}"
             yield from (f"  - {suggestion}" for suggestion in result.suggestions)
             yield from (f"  - {_issue(issue)}" for issue in result.issues[:MOST_ISSUES])
-    for feedback in thought.critic_feedback:
-        if feedback.status == "ok":
-            yield from (f"- {_issue(issue)}" for issue in feedback.issues[:MOST_ISSUES])
-            yield from (f"- {suggestion}" for suggestion in feedback.suggestions)
+    heard = [feedback for feedback in thought.critic_feedback if feedback.status == "ok"]
+    issues = cluster([feedback.issues for feedback in heard])
+    yield from (f"- {_issue(issue)}" for issue in issues[:MOST_ISSUES])
+    suggestions = dict.fromkeys(line for feedback in heard for line in feedback.suggestions)
+    yield from (f"- {suggestion}" for suggestion in suggestions)
 
 
 def _issue(issue: Issue) -> str:

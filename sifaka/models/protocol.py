@@ -15,11 +15,15 @@ class Generation(Frozen):
     text: str
     prompt_used: str | None = None
     """What the model was asked; None when nothing was asked, as with the editor."""
+    author: str | None = None
+    """Who wrote it, when that is not the model by its own name, as after a fallback."""
     tool_calls: tuple[ToolCall, ...] = ()
     metadata: FrozenJson = Field(default_factory=dict[str, object])
     """What else is worth keeping, such as the editor's log."""
     usage: Usage = Usage()
-    """What it cost, where the calls did not go through a metered model."""
+    """What it cost."""
+    metered: bool = False
+    """Whether its calls went through a metered model, which has charged them already."""
 
 
 class Model(Protocol):

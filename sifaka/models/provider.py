@@ -1,37 +1,54 @@
 """PydanticAI models from their names."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from sifaka.errors import ConfigurationError
+from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.models.loading import load_pydantic_ai
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
+    from sifaka.models.journaled import JournaledModel
     from sifaka.models.metered import MeteredModel
 
 
 def provider_model(
-    model: "Model[Any] | str", *, call_timeout: float | None = None
-) -> "MeteredModel":
-    """The model of a name such as `openai:gpt-5`, metered.
+    model: "Model[Any] | str",
+    fallbacks: "Sequence[Model[Any] | str]" = (),
+    *,
+    call_timeout: float | None = None,
+) -> "JournaledModel":
+    """The model of a name such as `openai:gpt-5`, metered and journaled.
 
     Args:
         model: A name, or a PydanticAI model.
+        fallbacks: Asked in their order when the one before has failed for good.
         call_timeout: Seconds that one call may take; `CALL_TIMEOUT` when None.
 
     Raises:
-        ConfigurationError: The name is unknown, or the provider's package or key is missing.
+        ConfigurationError: A name is unknown, or the provider's package or key is missing.
     """
     load_pydantic_ai()
-    from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
+    from sifaka.models.journaled import JournaledModel
 
-    if isinstance(model, MeteredModel):
+    if isinstance(model, JournaledModel):
         return model
+    first = _metered(model, call_timeout)
+    if not fallbacks:
+        return JournaledModel(first)
+    from pydantic_ai.models.fallback import FallbackModel
+
+    others = [_metered(other, call_timeout) for other in fallbacks]
+    return JournaledModel(FallbackModel(first, *others, fallback_on=(ModelProviderError,)))
+
+
+def _metered(model: "Model[Any] | str", call_timeout: float | None) -> "MeteredModel":
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
 
     from sifaka.models.failures import translate
+    from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
 
     try:
         inferred = infer_model(model)

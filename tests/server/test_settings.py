@@ -83,6 +83,13 @@ def test_a_flag_and_a_file_are_named_as_what_they_are(tmp_path: Path) -> None:
 
 
 def test_what_this_version_does_without_is_said() -> None:
-    lines = ignored({"SIFAKA_FALLBACK_MODELS": "a:b", "SIFAKA_EMBEDDING_MODEL": "", "HOME": "/"})
+    lines = ignored({"SIFAKA_EMBEDDING_MODEL": "a:b", "SIFAKA_MODEL": "a:b", "HOME": "/"})
     assert len(lines) == 1
-    assert lines[0].startswith("SIFAKA_FALLBACK_MODELS ")
+    assert lines[0].startswith("SIFAKA_EMBEDDING_MODEL ")
+
+
+def test_fallback_models_are_a_list_of_providers() -> None:
+    settings = load_settings({"SIFAKA_FALLBACK_MODELS": "openai:gpt-5, anthropic:claude"})
+    assert settings.fallback_models == ("openai:gpt-5", "anthropic:claude")
+    with pytest.raises(ConfigurationError, match=r"SIFAKA_FALLBACK_MODELS='gpt': 'gpt' should be"):
+        load_settings({"SIFAKA_FALLBACK_MODELS": "gpt"})

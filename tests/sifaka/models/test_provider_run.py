@@ -149,8 +149,9 @@ async def test_a_hanging_provider_does_not_outlive_the_time_budget(serve: Serve)
 async def test_a_malformed_opinion_is_an_abstention_not_a_vote(
     serve: Serve, malformed: Reply
 ) -> None:
-    serve(malformed)
+    served = serve(malformed, malformed, opinion("accept"))
     result = await improve(critics=["self_refine"], validators=[])
+    assert len(served.requests) == 2, "one repair and no more"
     assert (result.status, result.text) == ("failed", TEXT)
     assert result.error is not None
     assert "not in the form asked for" in result.error

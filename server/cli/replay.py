@@ -1,0 +1,39 @@
+"""`sifaka replay`: go through a finished run again, from its record alone."""
+
+import argparse
+
+import anyio
+
+from server.cli import options as opt
+from server.cli.output import printing
+from server.settings import Settings
+from sifaka.chain import Chain, Replay
+from sifaka.storage import open_store
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("run_id", metavar="RUN")
+    parser.set_defaults(run=replay)
+
+
+def replay(options: argparse.Namespace, settings: Settings) -> int:
+    """Print whether the replay is exact, and where not; 0 when it is. No model is asked."""
+    store = open_store(settings.store, home=settings.home, tenant=settings.tenant)
+
+    async def work() -> Replay:
+        try:
+            await opt.check_store(store)
+            run = await store.load(options.run_id)
+            return await Chain.of_config(run.config, store=store).replay(options.run_id)
+        finally:
+            await store.aclose()
+
+    found = anyio.run(work)
+    with printing() as stream:
+        for line in found.differences:
+            print(line, file=stream)
+        if found.exact:
+            count = len(found.run.thoughts)
+            print(f"exact: {count} versions, {found.run.usage.model_calls} calls", file=stream)
+    return 0 if found.exact else 1

@@ -1,0 +1,47 @@
+"""What surrounds every model call of a run: its account, its journal, its limits, its clock."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+import anyio
+
+from sifaka.breakers import Breakers
+from sifaka.budget import Budget, Ledger
+from sifaka.journal import Journal
+from sifaka.monitoring import Monitor
+from sifaka.results import Usage
+
+PARALLEL = 16
+"""Model calls of one run at the same time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """The surroundings of the calls of one run."""
+
+    ledger: Ledger
+    journal: Journal = field(default_factory=Journal)
+    breakers: Breakers = field(default_factory=Breakers)
+    monitor: Monitor = field(default_factory=Monitor)
+    replaying: bool = False
+    """Whether answers on record are charged, as nothing else is: the run is gone through again."""
+    limiter: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(PARALLEL))
+
+    @contextmanager
+    def active(self) -> Generator[None]:
+        """Within this context, every model call happens in these surroundings."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+
+_current: ContextVar[Calls | None] = ContextVar("sifaka_calls", default=None)
+
+
+def current_calls() -> Calls:
+    """The surroundings of a call made here; outside a run, some without limits or journal."""
+    return _current.get() or Calls(ledger=Ledger(Budget(), Usage()))

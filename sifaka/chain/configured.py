@@ -1,0 +1,241 @@
+"""A chain as its settings: what it is made of, and how it is recorded."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self, cast
+
+from pydantic import ValidationError
+
+from sifaka.breakers import Breakers
+from sifaka.budget import Budget
+from sifaka.chain.components import describe, settings_of
+from sifaka.chain.parts import Parts
+from sifaka.chain.writers import asks_a_provider, judge_for, model_name, writers_for
+from sifaka.critics import CriticSpec, parse_critics, with_judge
+from sifaka.entries import ChainConfig, Policy
+from sifaka.errors import ConfigurationError
+from sifaka.explain import explain
+from sifaka.judging import Judge, ModelJudge
+from sifaka.models import AUTO
+from sifaka.monitoring import Monitor
+from sifaka.presets import Effort, preset
+from sifaka.retrievers.protocol import Retriever
+from sifaka.storage import MemoryStorage
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.validators import parse_validators
+from sifaka.validators.protocol import Validator
+
+_WIDTH = 3
+"""Versions at a time with the policy `best_of_n`."""
+
+
+class ConfiguredChain:
+    """The settings of a chain. They never change: each `with_...` returns a new chain.
+
+    Args:
+        model: Who writes. `auto` (the editor, then the calling agent), `editor`, `caller`,
+            `provider:name`, a PydanticAI agent or model, or any `Model`.
+        validators: What a text must pass: validators or their specs.
+        critics: Who judges it: critics, names or specs. None takes `self_refine` with a model and
+            `lint` without one.
+        retrievers: Where documents for the writer and the critics come from.
+        prompt: The task, for runs that are given none.
+        effort: How hard to try, where the settings below do not say; see `sifaka.presets`.
+        max_iterations: The most rounds in which a model or the caller writes after the first
+            version.
+        policy: `best` keeps the best version so far by what validators and critics say, `judged`
+            asks a judge to compare versions pairwise, `best_of_n` writes several versions at a time
+            and keeps the best, `last` keeps the last.
+        width: Versions written at a time with `best_of_n`; 3 when None.
+        judge_repeats: Comparisons of two versions with `judged`, each in both orders.
+        max_edit_ratio: The largest share of the original's words that may be changed.
+        protect: Whether code, numbers, quotes, links and names must survive when there is no task.
+        patience: Rounds in a row without gain after which a model is not asked again.
+        critic_deadline: Seconds after which a critic that has not answered abstains.
+        budget: What a run may spend.
+        judge_model: What critics ask that name no model, and what compares versions: a name, a
+            PydanticAI model, or any `Judge`. The writer's model when None.
+        fallback_models: Asked in this order when the model has failed for good.
+        store: Where runs are kept; in memory when None.
+        deps: What a PydanticAI agent's tools depend on.
+        breakers: The circuit breakers of the providers, to share them among chains.
+        monitor: Where the time is counted, to share it among chains.
+
+    Raises:
+        ConfigurationError: A component or a setting is wrong; nothing was started.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: Any = AUTO,
+        validators: Iterable[Validator | Mapping[str, object]] = (),
+        critics: Iterable[CriticSpec] | None = None,
+        retrievers: Iterable[Retriever] = (),
+        prompt: str = "",
+        effort: Effort = "standard",
+        max_iterations: int | None = None,
+        policy: Policy | None = None,
+        width: int | None = None,
+        judge_repeats: int | None = None,
+        max_edit_ratio: float | None = None,
+        protect: bool = True,
+        patience: int | None = 2,
+        critic_deadline: float | None = None,
+        budget: Budget | None = None,
+        judge_model: Any = None,
+        fallback_models: Iterable[Any] = (),
+        store: ThoughtStore | None = None,
+        deps: Any = None,
+        breakers: Breakers | None = None,
+        monitor: Monitor | None = None,
+    ) -> None:
+        meant = preset(effort)
+        has_judge = judge_model is not None or asks_a_provider(model)
+        self.model = model
+        self.validators = parse_validators(validators)
+        default = ("self_refine",) if asks_a_provider(model) else ("lint",)
+        self.critics = parse_critics(default if critics is None else critics)
+        self.retrievers = tuple(retrievers)
+        self.prompt = prompt
+        self.max_iterations = meant.max_iterations if max_iterations is None else max_iterations
+        self.policy: Policy = policy or ("judged" if meant.judged and has_judge else "best")
+        self.width = width or (_WIDTH if self.policy == "best_of_n" else 1)
+        self.judge_repeats = meant.judge_repeats if judge_repeats is None else judge_repeats
+        self.max_edit_ratio = max_edit_ratio
+        self.protect = protect
+        self.patience = patience
+        self.critic_deadline = critic_deadline
+        self.budget = budget or Budget()
+        self.judge_model = judge_model
+        self.fallback_models = tuple(fallback_models)
+        self.store = store or MemoryStorage()
+        self.deps = deps
+        self.breakers = breakers or Breakers()
+        self.monitor = monitor or Monitor()
+        self._critics_given = critics is not None
+        self._check(has_judge=has_judge)
+
+    @classmethod
+    def of_config(cls, config: ChainConfig, **settings: Any) -> Self:
+        """The chain that a stored run was started with, built again.
+
+        Args:
+            config: The run's configuration.
+            **settings: What is not part of it, such as the store.
+
+        Raises:
+            ConfigurationError: It had a component that is code, not data; only the program that
+                has that code can go on with the run.
+        """
+        return cls(**settings_of(config), **settings)
+
+    @property
+    def config(self) -> ChainConfig:
+        """The chain as data."""
+        return ChainConfig(
+            model=model_name(self.model),
+            validators=tuple(describe(v) for v in self.validators),
+            critics=tuple(describe(c) for c in self.critics),
+            retrievers=tuple(describe(r) for r in self.retrievers),
+            policy=self.policy,
+            width=self.width,
+            judge_repeats=self.judge_repeats,
+            max_edit_ratio=self.max_edit_ratio,
+            protect=self.protect,
+            patience=self.patience,
+            critic_deadline=self.critic_deadline,
+            max_iterations=self.max_iterations,
+            budget=self.budget,
+            judge_model=None if self.judge_model is None else model_name(self.judge_model),
+            fallback_models=tuple(model_name(model) for model in self.fallback_models),
+        )
+
+    def with_model(self, model: Any) -> Self:
+        """This chain with another model."""
+        return self._with(model=model)
+
+    def with_prompt(self, prompt: str) -> Self:
+        """This chain with a task for runs that are given none."""
+        return self._with(prompt=prompt)
+
+    def with_retriever(self, retriever: Retriever) -> Self:
+        """This chain with one more retriever."""
+        return self._with(retrievers=(*self.retrievers, retriever))
+
+    def validate_with(self, *validators: Validator | Mapping[str, object]) -> Self:
+        """This chain with more validators."""
+        return self._with(validators=(*self.validators, *validators))
+
+    def improve_with(self, *critics: CriticSpec) -> Self:
+        """This chain with more critics; the first given replace the default ones."""
+        given = self.critics if self._critics_given else ()
+        return self._with(critics=(*given, *critics))
+
+    def _parts(self) -> Parts:
+        """What a run is worked on with.
+
+        Raises:
+            ConfigurationError: A model is unknown or cannot be used.
+        """
+        fallbacks = self.fallback_models
+        writers = writers_for(self.model, self.validators, fallbacks=fallbacks, deps=self.deps)
+        own = self.judge_model if callable(getattr(self.judge_model, "compare", None)) else None
+        asked = judge_for(None if own else self.judge_model, writers, fallbacks=fallbacks)
+        judge: Judge | None = None
+        if self.policy == "judged":
+            judge = cast("Judge", own) if own else ModelJudge(asked)
+        return Parts(
+            writers=writers,
+            validators=self.validators,
+            critics=tuple(with_judge(critic, asked) for critic in self.critics),
+            retrievers=self.retrievers,
+            store=self.store,
+            judge=judge,
+            breakers=self.breakers,
+            monitor=self.monitor,
+        )
+
+    def _check(self, *, has_judge: bool) -> None:
+        if self.policy == "judged" and not has_judge:
+            raise ConfigurationError(
+                "the policy `judged` needs a model that compares versions",
+                "configure one (judge_model, or model=provider:name), or use the policy `best`",
+            )
+        if self.width > 1 and self.policy != "best_of_n":
+            raise ConfigurationError(
+                f"width={self.width} has no effect with the policy `{self.policy}`",
+                "use policy=`best_of_n`, or leave width out",
+            )
+        try:
+            _ = self.config
+        except ValidationError as error:
+            raise ConfigurationError(explain(error)) from error
+
+    def _with(self, **changes: Any) -> Self:
+        settings = {name: getattr(self, name) for name in _SETTINGS}
+        settings["critics"] = self.critics if self._critics_given else None
+        return type(self)(**{**settings, **changes})
+
+
+_SETTINGS = (
+    "model",
+    "validators",
+    "critics",
+    "retrievers",
+    "prompt",
+    "max_iterations",
+    "policy",
+    "width",
+    "judge_repeats",
+    "max_edit_ratio",
+    "protect",
+    "patience",
+    "critic_deadline",
+    "budget",
+    "judge_model",
+    "fallback_models",
+    "store",
+    "deps",
+    "breakers",
+    "monitor",
+)

@@ -1,0 +1,75 @@
+"""The critique phase: every critic on every version that is not compared yet."""
+
+from functools import partial
+
+from sifaka.calls import Calls
+from sifaka.chain.limits import place, shortened
+from sifaka.chain.parts import Parts
+from sifaka.chain.stopping import attempts, twin
+from sifaka.concurrency import fan_out
+from sifaka.critique import run_critics
+from sifaka.entries import Critiqued
+from sifaka.errors import CriticError
+from sifaka.results import CriticFeedback
+from sifaka.run import Run
+from sifaka.thought import Thought
+
+
+def to_be_heard(parts: Parts, run: Run) -> bool:
+    """Whether critics look at the versions; nobody needs to know of the last one under `last`."""
+    if not parts.critics or not any(thought.text.strip() for thought in run.undecided):
+        return False
+    final = attempts(run) >= run.config.max_iterations
+    return not (run.config.policy == "last" and final and len(run.thoughts) > 1)
+
+
+async def hear_critics(parts: Parts, calls: Calls, run: Run) -> list[Critiqued]:
+    """What all critics say of the versions, all at once.
+
+    Raises:
+        CriticError: Every critic of every version abstained, although there was room for calls.
+        StorageError: An answer could not be put on record.
+    """
+    versions = run.undecided
+    with calls.active(), calls.monitor.measure("phase", "critique"):
+        branches = {
+            place(run, version.iteration): partial(_feedback, parts, calls, run, version)
+            for version in versions
+        }
+        heard = await fan_out(branches, calls_each=0)
+    said = [feedback for each in heard for feedback in each]
+    silent = all(feedback.status == "abstained" for feedback in said)
+    if said and silent and not calls.ledger.exhausted() and not _left_out(run):
+        reasons = "; ".join(f"{feedback.critic}: {feedback.reason}" for feedback in said)
+        raise CriticError(f"every critic abstained: {reasons}")
+    return [
+        Critiqued(thought_id=version.id, feedback=feedback)
+        for version, feedback in zip(versions, heard, strict=True)
+    ]
+
+
+async def _feedback(
+    parts: Parts, calls: Calls, run: Run, version: Thought
+) -> tuple[CriticFeedback, ...]:
+    same = twin(run, version.text, before=version)
+    if same is not None:
+        return same.critic_feedback  # it is turned down anyway
+    if not version.text.strip():
+        return ()
+    if _left_out(run):
+        return tuple(
+            CriticFeedback.abstain(critic.name, "left out after a failure")
+            for critic in parts.critics
+        )
+    return await run_critics(
+        parts.critics, shortened(run, version), calls, deadline=run.config.critic_deadline
+    )
+
+
+def _left_out(run: Run) -> bool:
+    """Whether it was decided after a failure to go on without the critics of these versions."""
+    latest = run.undecided[-1].id
+    return any(
+        r.strategy == "skip" and (r.thought_id, r.phase) == (latest, run.reached)
+        for r in run.recoveries
+    )

@@ -1,0 +1,116 @@
+"""The one who writes a run down: in the store, or in memory while the store fails."""
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+
+import anyio
+
+from sifaka.budget import Ledger
+from sifaka.calls import current_calls
+from sifaka.entries import Called, Entry
+from sifaka.errors import StorageError, VersionConflict
+from sifaka.reporting import report_failure
+from sifaka.results import Usage
+from sifaka.run import Run
+from sifaka.storage.protocol import ThoughtStore
+
+logger = logging.getLogger(__name__)
+
+
+class Recorder:
+    """Appends to one run. `run` is its state after the last entry.
+
+    When the store fails in the middle of a run, memory takes over: the entries wait, and go to the
+    store before the next ones do. A run that the store has never held is not begun that way.
+
+    Args:
+        store: Where the run is kept.
+        run: Its state, as the store holds it.
+        ledger: The run's account: each entry holds what was spent since the one before.
+    """
+
+    def __init__(self, store: ThoughtStore, run: Run, ledger: Ledger) -> None:
+        self.run = run
+        self._store = store
+        self._ledger = ledger
+        self._lock = anyio.Lock()
+        self._stored = run.version
+        self._waiting: list[tuple[Run, Sequence[Entry]]] = []
+        self._failure: StorageError | None = None
+
+    @property
+    def warning(self) -> str | None:
+        """What would be lost if the process ended now; None when everything is stored."""
+        if self._failure is None:
+            return None
+        return (
+            f"the last {self.run.version - self._stored} steps are only in memory and will be lost "
+            f"with this process: {self._failure.message}"
+        )
+
+    async def append(self, *entries: Entry) -> list[tuple[Entry, Run]]:
+        """Store entries, all or none, the first with what was spent since the last append.
+
+        Returns:
+            Each entry as stored, and the run after it.
+
+        Raises:
+            VersionConflict: Another process has written to the run.
+            StorageError: The store has failed at the run's first entries.
+        """
+        async with self._lock:
+            run, steps = self.run, list[tuple[Entry, Run]]()
+            for entry in entries:
+                spent = Usage() if steps else self._ledger.spent - self.run.usage
+                recorded = entry.model_copy(update={"usage": spent})
+                run = run.apply(recorded)
+                steps.append((recorded, run))
+            await self._keep(run, [entry for entry, _ in steps])
+            self.run = run
+            return steps
+
+    async def record_call(self, call: Called) -> None:
+        """Store the answer of a model; for the journal."""
+        await self.append(call)
+
+    async def flush(self) -> None:
+        """Try once more to store what waits in memory; `warning` says whether that failed."""
+        async with self._lock:
+            with suppress(StorageError):
+                await self._store_waiting()
+
+    async def reload(self) -> Run:
+        """The run as the store holds it now, after somebody else has written to it."""
+        async with self._lock:
+            self.run = await self._store.load(self.run.run_id)
+            self._stored, self._waiting, self._failure = self.run.version, [], None
+            return self.run
+
+    async def _keep(self, run: Run, entries: Sequence[Entry]) -> None:
+        self._waiting.append((run, entries))
+        try:
+            with current_calls().monitor.measure("storage", type(self._store).__name__):
+                await self._store_waiting()
+        except StorageError as error:
+            if isinstance(error, VersionConflict) or self._stored == 0:
+                self._waiting.pop()
+                raise
+            if self._failure is None:
+                report_failure(logger, "storage", error, run_id=run.run_id)
+            self._failure = error
+        except BaseException:
+            self._waiting.pop()  # what raises has not happened
+            raise
+
+    async def _store_waiting(self) -> None:
+        # Append by append, as they were tried: the store may have kept one although it failed, and
+        # knows it again.
+        while self._waiting:
+            run, entries = self._waiting[0]
+            await self._store.append(run, entries, expected_version=self._stored)
+            self._stored = run.version
+            del self._waiting[0]
+        if self._failure is not None:
+            logger.warning("run %s: the store works again, nothing was lost", self.run.run_id)
+            self._failure = None

@@ -1,0 +1,50 @@
+"""Going on after a failure: what is tried follows from the run's record."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sifaka.entries import Recovered
+from sifaka.events import Phase
+from sifaka.recovery import Plan, plan
+from sifaka.run import Reached, Run
+
+_NEXT: Mapping[Reached, Phase] = MappingProxyType(
+    {
+        "started": "generate",
+        "drafted": "validate",
+        "retrieved": "validate",
+        "validated": "critique",
+        "critiqued": "select",
+        "decided": "generate",
+        "anchored": "stop",
+    }
+)
+"""What was being done when a run failed after a phase was reached."""
+
+
+def next_plan(run: Run) -> Plan | None:
+    """How to go on with a run that has failed; None when it has not, or nothing can be tried."""
+    if run.status != "failed" or run.error_code is None:
+        return None
+    worked_on = _thought_id(run)
+    before = [r for r in run.recoveries if (r.thought_id, r.phase) == (worked_on, run.reached)]
+    return plan(
+        run.error_code,
+        phase=_NEXT[run.reached],
+        attempts=len(before),
+        retry_after=run.retry_after,
+    )
+
+
+def recovered(run: Run, chosen: Plan) -> Recovered:
+    """The entry that puts a decision on record."""
+    return Recovered(
+        strategy=chosen.strategy,
+        error=chosen.why,
+        thought_id=_thought_id(run),
+        phase=run.reached,
+    )
+
+
+def _thought_id(run: Run) -> str | None:
+    return run.latest.id if run.latest else None

@@ -1,0 +1,176 @@
+"""The selection policies: which version becomes the champion, and why the others do not."""
+
+from collections.abc import Iterator, Sequence
+
+from sifaka.chain.limits import place
+from sifaka.chain.stopping import twin
+from sifaka.entries import Anchored, Decided, Decision, RunStatus, StopReason
+from sifaka.errors import BudgetExceeded
+from sifaka.journal import scope
+from sifaka.judging import Judge, compare_in_both_orders
+from sifaka.results import Issue
+from sifaka.run import Run
+from sifaka.selection import EDITOR, FACTS, OPINIONS, Criterion, compare, first_difference
+from sifaka.thought import Thought
+from sifaka.validators.preserve import lost_spans
+
+_NEARBY = 40
+"""Characters around a span in an issue's quote up to which the issue is about that span."""
+
+
+def decide(run: Run) -> tuple[Decided, ...]:
+    """The decisions on the versions of a run that are not compared yet, for policies without judge.
+
+    They are taken one after the other, each against the champion that the one before has left.
+    """
+    taken: list[Decided] = []
+    for candidate in run.undecided:
+        decision = _settled(run, candidate) or compare(
+            candidate, _champion(run), _original(run), _criteria(run)
+        )
+        taken.append(Decided(thought_id=candidate.id, decision=decision))
+        run = run.apply(taken[-1])
+    return tuple(taken)
+
+
+async def decide_by_judge(run: Run, judge: Judge) -> Decided:
+    """The decision on the first version that is not compared yet.
+
+    What validators measure decides first, without a model call. Otherwise the judge compares in
+    both orders, and the champion stays unless more than half of the repeats prefer the candidate.
+    """
+    candidate = run.undecided[0]
+    decision = _settled(run, candidate) or first_difference(
+        (*FACTS, *_protection(run)), candidate, _champion(run)
+    )
+    if decision is None:
+        decision = await _judged(run, judge, candidate, _champion(run))
+    return Decided(thought_id=candidate.id, decision=decision)
+
+
+async def anchor(run: Run, judge: Judge, status: RunStatus, reason: StopReason) -> Anchored:
+    """Whether the champion stays at the end, compared with the original once more.
+
+    Each step of a long way may be a small loss that its judge took for a gain; the comparison of
+    the two ends sees the sum.
+    """
+    champion, original = _champion(run), _original(run)
+    decision = first_difference(FACTS, champion, original)
+    if decision is None:
+        with scope(f"{place(run, len(run.thoughts))}/anchor"):
+            decision = await _against_original(run, judge, champion, original)
+    return Anchored(decision=decision, status=status, stop_reason=reason)
+
+
+def needs_anchor(run: Run) -> bool:
+    """Whether the way from the original to the champion had more steps than one."""
+    champion, original = run.champion, run.original
+    if run.config.policy != "judged" or champion is None or original is None:
+        return False
+    return bool(original.text.strip()) and champion.parent_id not in {None, original.id}
+
+
+async def _against_original(
+    run: Run, judge: Judge, champion: Thought, original: Thought
+) -> Decision:
+    try:
+        votes = await compare_in_both_orders(judge, champion, original, run.config.judge_repeats)
+    except BudgetExceeded as error:
+        return Decision(
+            accepted=True,
+            reason=f"not compared with version 0: the budget of {error.limit} is spent",
+        )
+    stays = not votes.majority_for_champion()
+    return Decision(
+        accepted=stays,
+        reason=f"compared with version 0 at the end: {votes.candidate} of {votes.repeats} "
+        f"comparisons prefer version {champion.iteration}, {votes.champion} version 0",
+    )
+
+
+async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
+    repeats = run.config.judge_repeats
+    try:
+        with scope(f"{place(run, candidate.iteration)}/judge"):
+            votes = await compare_in_both_orders(judge, candidate, champion, repeats)
+    except BudgetExceeded as error:
+        return Decision(accepted=False, reason=f"not judged: the budget of {error.limit} is spent")
+    return Decision(
+        accepted=votes.majority_for_candidate(),
+        reason=f"preferred in {votes.candidate} of {repeats} comparisons in both orders, version "
+        f"{champion.iteration} in {votes.champion}",
+    )
+
+
+def _settled(run: Run, candidate: Thought) -> Decision | None:
+    """The decision that needs no comparison of quality, if there is one."""
+    same = twin(run, candidate.text, before=candidate)
+    if run.champion is None:
+        return Decision(accepted=True, reason="the first version")
+    if same is not None:
+        return Decision(accepted=False, reason=f"the same text as version {same.iteration}")
+    if ratio := _too_much(run, candidate):
+        return Decision(
+            accepted=False,
+            reason=f"changes {ratio:.0%} of the original's words, {run.config.max_edit_ratio:.0%} "
+            "are allowed",
+        )
+    if run.config.policy == "last" and candidate.text.strip():
+        return Decision(accepted=True, reason="the last version, as the policy wants")
+    return None
+
+
+def _too_much(run: Run, candidate: Thought) -> float | None:
+    """The share of the original's words that is changed, when that is more than allowed."""
+    most, original = run.config.max_edit_ratio, _original(run).text.split()
+    if most is None or not original:
+        return None
+    from rapidfuzz.distance import Levenshtein
+
+    ratio = Levenshtein.distance(candidate.text.split(), original) / len(original)
+    return ratio if ratio > most else None
+
+
+def _criteria(run: Run) -> Sequence[Criterion]:
+    return (*FACTS, *_protection(run), *OPINIONS)
+
+
+def _protection(run: Run) -> tuple[Criterion, ...]:
+    """What must survive a revision that has no task: it counts before any opinion.
+
+    What an issue points at may go, as somebody asked for that; so may what the editor replaces.
+    """
+    original = _original(run)
+    if not run.config.protect or run.prompt or not original.text.strip():
+        return ()
+    asked = [issue.quote for thought in run.thoughts for issue in _issues(thought)]
+
+    def lost(thought: Thought, _: Thought) -> float:
+        if thought.author == EDITOR:
+            return 0.0
+        gone = lost_spans(original.text, thought.text)
+        return float(sum(not any(_points_at(quote, span) for quote in asked) for span in gone))
+
+    return (Criterion(what="protected spans lost", measure=lost),)
+
+
+def _points_at(quote: str, span: str) -> bool:
+    return span in quote and len(quote) <= len(span) + _NEARBY
+
+
+def _issues(thought: Thought) -> Iterator[Issue]:
+    """What validators and critics have pointed at in a version."""
+    for result in thought.validation_results.values():
+        yield from result.issues
+    for feedback in thought.critic_feedback:
+        yield from feedback.issues
+
+
+def _champion(run: Run) -> Thought:
+    assert run.champion is not None, "the first version is always accepted"
+    return run.champion
+
+
+def _original(run: Run) -> Thought:
+    assert run.original is not None, "every phase after `started` has a version"
+    return run.original

@@ -1,0 +1,136 @@
+"""Writing the next versions: one, or several at the same time."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import anyio
+
+from sifaka.calls import Calls
+from sifaka.chain.limits import place, shortened
+from sifaka.concurrency import fan_out
+from sifaka.critics import MEMORY, calls_of
+from sifaka.critics.protocol import Critic
+from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
+from sifaka.models import Generation, Model
+from sifaka.models.editor import EditorModel
+from sifaka.run import Run
+from sifaka.texts import check_text
+from sifaka.thought import Thought
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """What the next versions are written from, and who judges them."""
+
+    run: Run
+    base: Thought
+    """The champion, or what the run begins with."""
+    critics: tuple[Critic, ...]
+    judged: bool
+    """Whether a judge compares each version with the champion."""
+    calls: Calls
+
+
+async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
+    """The versions that a writer makes of the base: one, or `width` at once with `best_of_n`.
+
+    Of several that are written at once some may fail; the others are returned.
+
+    Raises:
+        BudgetExceeded: There is no room for a version and for judging it.
+        ModelProviderError: Nothing could be written.
+    """
+    if isinstance(writer, EditorModel):
+        return (_draft(round_, await writer.generate_with_thought(round_.base), writer, 0),)
+    run, first = round_.run, len(round_.run.thoughts)
+    base = shortened(run, _with_lessons(run, round_.base))
+    written: list[Generation | ModelProviderError] = []
+    with (
+        round_.calls.active(),
+        round_.calls.monitor.measure("phase", "write"),
+        anyio.move_on_after(round_.calls.ledger.seconds_left),
+    ):
+        branches = {
+            f"{place(run, first + n)}/write": partial(_generation, round_, writer, base)
+            for n in range(_affordable(round_))
+        }
+        written = list(await fan_out(branches))
+    if not written:
+        raise BudgetExceeded("seconds")
+    generations = [each for each in written if isinstance(each, Generation)]
+    failures = [each for each in written if isinstance(each, ModelProviderError)]
+    if not generations:
+        raise failures[0]
+    return tuple(_draft(round_, each, writer, n) for n, each in enumerate(generations))
+
+
+def _affordable(round_: Round) -> int:
+    """How many versions there is room for.
+
+    A version that nobody can judge any more is not worth paying for, but for the first.
+
+    Raises:
+        BudgetExceeded: Not even for one.
+    """
+    ledger, config = round_.calls.ledger, round_.run.config
+    judging = sum(calls_of(critic) for critic in round_.critics)
+    if round_.judged:
+        judging += 2 * config.judge_repeats
+    each = 1 + judging if round_.base.text else 1
+    ledger.require(each)
+    width = config.width if config.policy == "best_of_n" else 1
+    return int(max(1, min(width, ledger.calls_left // each)))
+
+
+async def _generation(
+    round_: Round, writer: Model, base: Thought
+) -> Generation | ModelProviderError:
+    try:
+        generation = await writer.generate_with_thought(base)
+    except ModelProviderError as error:
+        return error
+    if not generation.metered:
+        round_.calls.ledger.charge(generation.usage)
+    try:
+        check_text(generation.text, "the answer")
+    except ConfigurationError as error:
+        return ModelProviderError(
+            f"{writer.name}: {error.message}", "choose another model", code="malformed"
+        )
+    return generation
+
+
+def _draft(round_: Round, generation: Generation, writer: Model, candidate: int) -> Thought:
+    run, base = round_.run, round_.base
+    changes = {
+        "author": generation.author or writer.name,
+        "model_prompt": generation.prompt_used,
+        "tool_calls": generation.tool_calls,
+        "metadata": generation.metadata,
+        "usage": generation.usage,
+        "lessons": _lessons(run),
+    }
+    if run.thoughts:
+        following = base.next_iteration(
+            iteration=len(run.thoughts) + candidate, candidate=candidate
+        )
+        # Stored without its history, which `Run` knows from the parents.
+        return following.with_text(generation.text, history=(), **changes)
+    opening = Thought(
+        prompt=base.prompt,
+        run_id=base.run_id,
+        iteration=candidate,
+        candidate=candidate,
+        pre_generation_context=base.pre_generation_context,
+    )
+    return opening.with_text(generation.text, **changes)
+
+
+def _with_lessons(run: Run, thought: Thought) -> Thought:
+    return thought.model_copy(update={"lessons": _lessons(run)})
+
+
+def _lessons(run: Run) -> tuple[str, ...]:
+    """The last reflections on versions of the run, turned down ones included."""
+    said = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
+    return tuple(dict.fromkeys(said))[-MEMORY:]

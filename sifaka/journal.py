@@ -1,0 +1,78 @@
+"""The journal: every model call of a run under a key that is the same each time.
+
+An answer is on record before it is used. So a run that is resumed asks nothing twice, and a
+finished run can be gone through again without any model.
+"""
+
+from collections.abc import Awaitable, Callable, Generator, Iterable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import count
+
+from sifaka.entries import Called
+
+
+class _Scope:
+    """A place in the run's work; the calls made at one place are numbered."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._numbers = count()
+
+    def next_key(self) -> str:
+        return f"{self.path}#{next(self._numbers)}"
+
+
+_scope: ContextVar[_Scope] = ContextVar("sifaka_scope")
+
+
+@contextmanager
+def scope(name: str) -> Generator[None]:
+    """Within it, model calls belong to the place of this name inside the current one.
+
+    Branches that run in parallel need a scope each: their calls finish in any order, and their keys
+    must not depend on it.
+    """
+    outer = _scope.get(None)
+    token = _scope.set(_Scope(name if outer is None else f"{outer.path}/{name}"))
+    try:
+        yield
+    finally:
+        _scope.reset(token)
+
+
+class Journal:
+    """The calls of one run: those on record, and where further ones go.
+
+    Args:
+        recorded: The calls on record. Of two under one key the later one counts.
+        append: Makes a call durable; nothing is kept when None.
+    """
+
+    def __init__(
+        self,
+        recorded: Iterable[Called] = (),
+        append: Callable[[Called], Awaitable[None]] | None = None,
+    ) -> None:
+        self._recorded = {call.key: call for call in recorded}
+        self._append = append
+
+    def next_key(self) -> str | None:
+        """The key of the call that is made here and now; None outside any scope."""
+        place = _scope.get(None)
+        return None if place is None else place.next_key()
+
+    def answer(self, key: str | None, request: str) -> str | None:
+        """The answer on record to this very question at this very place, if there is one."""
+        call = self._recorded.get(key) if key is not None else None
+        return call.response if call is not None and call.request == request else None
+
+    async def record(self, call: Called) -> None:
+        """Make a call durable.
+
+        Raises:
+            StorageError: That was not possible, and the answer must not be used.
+        """
+        self._recorded[call.key] = call
+        if self._append is not None:
+            await self._append(call)

@@ -1,0 +1,127 @@
+"""The model that answers from the run's journal where it can, and records what it is told."""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import TypeAdapter
+from pydantic_ai.exceptions import FallbackExceptionGroup
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models.wrapper import WrapperModel
+
+from sifaka.calls import current_calls
+from sifaka.entries import Called
+from sifaka.errors import ModelProviderError
+from sifaka.models.metered import usage_of
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.settings import ModelSettings
+
+_VOLATILE = frozenset(
+    {"timestamp", "run_id", "conversation_id", "usage", "metadata", "provider_details"}
+)
+"""Parts of a message that differ each time the same thing is asked."""
+_LARGEST = 4_000_000
+"""Characters of an answer as JSON that a run keeps; no text may be that long."""
+_Response: TypeAdapter[ModelResponse] = TypeAdapter(ModelResponse)
+
+
+class JournaledModel(WrapperModel):
+    """A model whose answers are durable before they are used, and asked for once.
+
+    Raises:
+        StorageError: The answer could not be put on record.
+    """
+
+    async def request(
+        self,
+        messages: "list[ModelMessage]",
+        model_settings: "ModelSettings | None",
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """The answer on record, or one of the wrapped model."""
+        calls = current_calls()
+        journal = calls.journal
+        key = journal.next_key()
+        if key is None:
+            return await self._ask(messages, model_settings, model_request_parameters)
+        request = digest(messages, model_settings, model_request_parameters)
+        recorded = journal.answer(key, request)
+        if recorded is not None:
+            answer = _Response.validate_json(recorded)
+            if calls.replaying:
+                calls.ledger.settle(calls.ledger.reserve(), usage_of(answer))
+            return answer
+        response = await self._ask(messages, model_settings, model_request_parameters)
+        model = answered_by(response) or self.model_id
+        written = _Response.dump_json(response, exclude_none=True).decode()
+        if len(written) > _LARGEST:
+            raise ModelProviderError(
+                f"{model}: the answer is longer than {_LARGEST:,} characters",
+                "try again or choose another model",
+                provider=model.partition(":")[0],
+                code="malformed",
+            )
+        await journal.record(Called(key=key, request=request, model=model, response=written))
+        return response
+
+    async def _ask(
+        self,
+        messages: "list[ModelMessage]",
+        model_settings: "ModelSettings | None",
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        try:
+            return await self.wrapped.request(messages, model_settings, model_request_parameters)
+        except FallbackExceptionGroup as group:
+            raise _last_of(group) from group
+
+
+def answered_by(response: ModelResponse) -> str | None:
+    """The id of the model that gave this answer, where a metered model has noted it."""
+    noted = (response.metadata or {}).get("sifaka_model")
+    return noted if isinstance(noted, str) else None
+
+
+def digest(
+    messages: "list[ModelMessage]",
+    settings: "ModelSettings | None",
+    parameters: ModelRequestParameters,
+) -> str:
+    """SHA-256 of what is asked, the same for the same question at any time."""
+    asked = {
+        "messages": _lasting(ModelMessagesTypeAdapter.dump_python(messages, mode="json")),
+        "settings": settings or {},
+        "tools": [
+            (tool.name, tool.parameters_json_schema)
+            for tool in (*parameters.function_tools, *parameters.output_tools)
+        ],
+    }
+    return sha256(json.dumps(asked, sort_keys=True, default=repr).encode()).hexdigest()
+
+
+def _lasting(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, Any]", value).items()
+        return {key: _lasting(item) for key, item in items if key not in _VOLATILE}
+    if isinstance(value, list):
+        return [_lasting(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def _last_of(group: FallbackExceptionGroup) -> Exception:
+    """One error for the failures of all models, with what the last of them says to do."""
+    failures = [error for error in group.exceptions if isinstance(error, ModelProviderError)]
+    if not failures:
+        return cast("Exception", group.exceptions[-1])
+    last = failures[-1]
+    return ModelProviderError(
+        "; ".join(error.message for error in failures),
+        last.suggestion,
+        provider=last.provider,
+        code=last.code,
+        retry_after=last.retry_after,
+    )

@@ -1,0 +1,271 @@
+"""The selection policies, over whole runs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from sifaka import Budget, Chain, RunResult
+from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.judging import Preference
+from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel
+from sifaka.thought import Thought
+
+pytestmark = pytest.mark.anyio
+
+NEVER_CONTENT = ScriptedCritic(objects_to=lambda _: True)
+
+
+def longer(first: str, second: str) -> Preference:
+    if len(first) == len(second):
+        return "neither"
+    return "first" if len(first) > len(second) else "second"
+
+
+def always_first(first: str, second: str) -> Preference:
+    return "first"
+
+
+async def judged(
+    *lines: Any, prefers: Callable[[str, str], Preference], **settings: Any
+) -> RunResult:
+    chain = Chain(
+        model=ScriptedModel(lines=lines),
+        critics=[NEVER_CONTENT],
+        policy="judged",
+        judge_model=ScriptedJudge(prefers=prefers),
+        **settings,
+    )
+    return await chain.run(text="abc")
+
+
+def reasons(result: RunResult) -> list[str]:
+    return [result.run.decisions[t.id].reason for t in result.run.thoughts]
+
+
+async def test_a_judge_decides_where_facts_do_not() -> None:
+    result = await judged("abcd", "x", "abcdefg", prefers=longer)
+    assert result.text == "abcdefg"
+    accepted = [result.run.decisions[t.id].accepted for t in result.run.thoughts]
+    assert accepted == [True, True, False, True]
+    assert "preferred in 1 of 1 comparisons" in reasons(result)[1]
+
+
+async def test_a_judge_that_prefers_whatever_comes_first_has_no_vote() -> None:
+    result = await judged("abcd", "abcde", prefers=always_first)
+    assert (result.text, result.stop_reason) == ("abc", "stalled")
+
+
+async def test_validators_decide_before_any_judge() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def note(first: str, second: str) -> Preference:
+        asked.append((first, second))
+        return "neither"
+
+    rules = [{"type": "length", "max_chars": 2}]
+    result = await judged("ab", prefers=note, validators=rules, max_iterations=1)
+    assert result.text == "ab"
+    assert asked == []
+
+
+async def test_repeats_are_a_majority_of_all_of_them() -> None:
+    votes = iter(["first", "second"] * 2 + ["neither"] * 2)
+
+    def twice_of_three(first: str, second: str) -> Preference:
+        vote = next(votes)
+        assert vote in {"first", "second", "neither"}
+        return vote  # pyright: ignore[reportReturnType] # checked in the line above
+
+    result = await judged("abcd", prefers=twice_of_three, judge_repeats=3, max_iterations=1)
+    assert result.text == "abcd"
+    assert "preferred in 2 of 3 comparisons" in reasons(result)[1]
+
+
+async def test_at_the_end_the_champion_is_compared_with_the_original() -> None:
+    """Each version beats the one before it, and then the original beats the last of them."""
+    beats = {("b", "a"), ("c", "b"), ("a", "c")}
+
+    def in_a_circle(first: str, second: str) -> Preference:
+        return "first" if (first, second) in beats else "second"
+
+    result = await Chain(
+        model=ScriptedModel(lines=["b", "c"]),
+        critics=[NEVER_CONTENT],
+        policy="judged",
+        judge_model=ScriptedJudge(prefers=in_a_circle),
+        max_iterations=2,
+    ).run(text="a")
+    assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [True] * 3
+    assert (result.text, result.changed) == ("a", False)
+    assert result.run.ending is not None
+    assert "0 of 1 comparisons prefer version 2, 1 version 0" in result.run.ending.decision.reason
+    assert result.stop_reason == "max_iterations"
+
+
+async def test_one_step_from_the_original_is_not_compared_twice() -> None:
+    result = await judged("abcd", prefers=longer, max_iterations=1)
+    assert result.run.ending is None
+    assert result.text == "abcd"
+
+
+async def test_a_judge_without_a_model_is_a_clear_error() -> None:
+    with pytest.raises(ConfigurationError, match="policy `judged` needs a model"):
+        Chain(policy="judged")
+    with pytest.raises(ConfigurationError, match="width=2 has no effect"):
+        Chain(width=2)
+
+
+async def test_a_judge_that_fails_leaves_the_champion() -> None:
+    class Broken:
+        async def compare(self, first: Thought, second: Thought) -> Preference:
+            raise ModelProviderError("down", code="server")
+
+    result = await Chain(
+        model=ScriptedModel(lines=["xyz"]),
+        critics=[NEVER_CONTENT],
+        policy="judged",
+        judge_model=Broken(),
+        max_iterations=1,
+    ).run(text="abc")
+    assert (result.text, result.status) == ("abc", "done")
+
+
+async def test_a_model_judges_in_both_orders_in_a_context_of_its_own() -> None:
+    questions: list[str] = []
+
+    def judge(messages: list[Any], info: AgentInfo) -> ModelResponse:
+        question = messages[0].parts[0].content
+        questions.append(question)
+        better = "first" if question.index("a good text") < question.index("bad") else "second"
+        tool = info.output_tools[0].name
+        return ModelResponse([ToolCallPart(tool, {"better": better, "reason": "it is good"})])
+
+    def write(messages: list[Any], info: AgentInfo) -> ModelResponse:
+        return ModelResponse([TextPart("a good text")])
+
+    result = await Chain(
+        model=FunctionModel(write),
+        critics=[NEVER_CONTENT],
+        policy="judged",
+        judge_model=FunctionModel(judge),
+        max_iterations=1,
+    ).run(text="bad")
+    assert result.text == "a good text"
+    assert len(questions) == 2
+    assert result.usage.model_calls == 3
+    assert not any("rejected" in q or "editor" in q for q in questions)
+
+
+async def test_best_of_n_writes_at_once_and_keeps_the_best() -> None:
+    model = ScriptedModel(lines=["a b c d e f", "a b c", "a b c d e", "unused"])
+    result = await Chain(
+        model=model,
+        critics=[],
+        validators=[{"type": "length", "max_words": 3}],
+        policy="best_of_n",
+        width=3,
+    ).run(text="a b c d e f g")
+    assert (result.text, result.stop_reason) == ("a b c", "passed")
+    assert [t.text for t in model.seen] == ["a b c d e f g"] * 3
+    assert [t.candidate for t in result.run.thoughts] == [0, 0, 1, 2]
+    assert len({t.parent_id for t in result.run.thoughts[1:]}) == 1
+    assert result.run.iterations == 1
+    assert [bool(t.validation_results) for t in result.run.thoughts] == [True] * 4
+
+
+async def test_best_of_n_from_a_prompt_takes_the_best_first_version() -> None:
+    result = await Chain(
+        model=ScriptedModel(lines=["a b c d e", "a b", "a b c d"]),
+        critics=[],
+        validators=[{"type": "length", "max_words": 3}],
+        policy="best_of_n",
+    ).run("write")
+    assert result.text == "a b"
+    assert result.run.iterations == 0
+
+
+async def test_some_of_several_writers_may_fail_but_not_all() -> None:
+    down = ModelProviderError("down", code="server")
+    rules = [{"type": "length", "max_words": 3}]
+    settings: dict[str, Any] = {"critics": [], "validators": rules, "policy": "best_of_n"}
+    result = await Chain(model=ScriptedModel(lines=[down, "a b", down]), **settings).run(
+        text="a b c d"
+    )
+    assert (result.text, result.status) == ("a b", "done")
+    result = await Chain(model=ScriptedModel(lines=[down, down, down]), **settings).run(
+        text="a b c d"
+    )
+    assert (result.text, result.status) == ("a b c d", "failed")
+
+
+async def test_as_many_versions_are_written_at_once_as_there_are_calls_for() -> None:
+    def write(messages: list[Any], info: AgentInfo) -> ModelResponse:
+        return ModelResponse([TextPart("a b c d e")])
+
+    result = await Chain(
+        model=FunctionModel(write),
+        critics=[],
+        validators=[{"type": "length", "max_words": 3}],
+        policy="best_of_n",
+        width=5,
+        budget=Budget(max_calls=2),
+    ).run(text="a b c d")
+    assert result.usage.model_calls == 2
+    assert result.stop_reason == "budget_calls"
+    assert len(result.run.thoughts) == 3
+
+
+async def test_the_last_version_is_kept_and_nobody_criticises_it() -> None:
+    heard: list[str] = []
+
+    def objects(text: str) -> bool:
+        heard.append(text)
+        return True
+
+    result = await Chain(
+        model=ScriptedModel(lines=["b", "c"]),
+        critics=[ScriptedCritic(objects_to=objects)],
+        policy="last",
+        max_iterations=2,
+    ).run(text="a")
+    assert (result.text, result.stop_reason) == ("c", "max_iterations")
+    assert heard == ["a", "b"]
+
+
+async def test_a_version_that_changes_too_much_is_refused() -> None:
+    result = await Chain(
+        model=ScriptedModel(lines=["v w x y", "one two three 4"]),
+        critics=[ScriptedCritic(objects_to=lambda text: "four" in text)],
+        max_edit_ratio=0.3,
+    ).run(text="one two three four")
+    assert result.text == "one two three 4"
+    assert reasons(result)[1] == "changes 100% of the original's words, 30% are allowed"
+
+
+async def test_what_is_protected_counts_before_any_opinion_unless_there_is_a_task() -> None:
+    likes_short = ScriptedCritic(objects_to=lambda text: len(text) > 25)
+    text, shorter = (
+        "It costs 4,200 euros, as you can see at https://example.org now.",
+        "It costs money.",
+    )
+    settings: dict[str, Any] = {"critics": [likes_short], "max_iterations": 1}
+    kept = await Chain(model=ScriptedModel(lines=[shorter]), **settings).run(text=text)
+    assert kept.text == text
+    assert reasons(kept)[1] == "worse in protected spans lost: 2, version 0 has 0"
+    asked = await Chain(model=ScriptedModel(lines=[shorter]), **settings).run("shorten", text=text)
+    assert asked.text == shorter
+    off = await Chain(model=ScriptedModel(lines=[shorter]), protect=False, **settings).run(
+        text=text
+    )
+    assert off.text == shorter
+
+
+async def test_effort_thorough_asks_judges_where_there_is_a_model() -> None:
+    with_model = Chain(model=ScriptedModel(lines=[]), judge_model="test", effort="thorough")
+    assert (with_model.policy, with_model.max_iterations) == ("judged", 5)
+    assert Chain(effort="thorough").policy == "best"
+    assert Chain(model="test", effort="thorough", policy="last").policy == "last"
+    assert Chain(model="test").policy == "best"

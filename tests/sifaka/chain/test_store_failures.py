@@ -1,0 +1,90 @@
+"""A store that fails in the middle of a run: memory takes over, and nothing is lost."""
+
+import logging
+from collections.abc import Sequence
+
+import pytest
+
+from sifaka import Chain
+from sifaka.entries import Entry
+from sifaka.errors import StorageError
+from sifaka.run import Run
+from sifaka.storage import MemoryStorage
+from sifaka.storage.protocol import Hits, RunPage, ThoughtStore
+from sifaka.testing import ScriptedModel
+
+pytestmark = pytest.mark.anyio
+
+RULES = [{"type": "length", "max_words": 1}]
+
+
+class Flaky:
+    """A store whose appends with these numbers fail, some of them after they were kept."""
+
+    def __init__(self, failing: set[int], *, kept: bool = False) -> None:
+        self.inner = MemoryStorage()
+        self._failing = failing
+        self._kept = kept
+        self._appends = 0
+
+    async def append(self, run: Run, entries: Sequence[Entry], *, expected_version: int) -> None:
+        self._appends += 1
+        fails = self._appends in self._failing
+        if not fails or self._kept:
+            await self.inner.append(run, entries, expected_version=expected_version)
+        if fails:
+            raise StorageError("the disk is full")
+
+    async def load(self, run_id: str) -> Run:
+        return await self.inner.load(run_id)
+
+    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
+        return await self.inner.recent(limit=limit, cursor=cursor)
+
+    async def search(self, query: str, *, limit: int) -> Hits:
+        return await self.inner.search(query, limit=limit)
+
+    def scoped(self, tenant: str) -> ThoughtStore:
+        return self
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+def chain(store: ThoughtStore) -> Chain:
+    model = ScriptedModel(lines=["a b c", "a b", "a"])
+    return Chain(model=model, validators=RULES, critics=[], store=store)
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["lost", "kept although it failed"])
+@pytest.mark.parametrize("failing", [{2}, {3, 4}, {2, 4, 6}, {5, 6, 7}])
+async def test_the_run_goes_on_and_the_store_has_everything_in_the_end(
+    failing: set[int], kept: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = Flaky(failing, kept=kept)
+    with caplog.at_level(logging.WARNING):
+        result = await chain(store).run(text="a b c d")
+    assert (result.text, result.status, result.warnings) == ("a", "done", ())
+    stored = await store.load(result.run_id)
+    assert stored.version == result.run.version
+    assert [t.text for t in stored.thoughts] == [t.text for t in result.run.thoughts]
+    assert stored.usage == result.run.usage
+    assert "storage failed: the disk is full" in caplog.text
+    assert "the store works again, nothing was lost" in caplog.text
+
+
+async def test_a_store_that_stays_down_is_told_of_in_the_result() -> None:
+    store = Flaky(set(range(3, 100)))
+    result = await chain(store).run(text="a b c d")
+    assert (result.text, result.status) == ("a", "done")
+    (warning,) = result.warnings
+    assert "only in memory and will be lost with this process: the disk is full" in warning
+    assert warning in result.degraded
+    assert (await store.load(result.run_id)).version < result.run.version
+
+
+async def test_a_run_that_the_store_never_held_does_not_begin() -> None:
+    model = ScriptedModel(lines=["a"])
+    with pytest.raises(StorageError, match="the disk is full"):
+        await Chain(model=model, validators=RULES, critics=[], store=Flaky({1})).run(text="a b")
+    assert model.seen == []
