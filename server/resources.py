@@ -7,11 +7,9 @@ from mcp.server.mcpserver import Context
 from pydantic import TypeAdapter
 
 from server.lifespan import AppState
-from server.schemas.changes import issues_of
 from server.schemas.history import RunOut, ThoughtOut
 from sifaka.chain import RunResult
 from sifaka.critics import CRITICS
-from sifaka.diff import diff
 from sifaka.errors import ThoughtNotFound
 from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
@@ -90,9 +88,9 @@ def add_resources(server: MCPServer[AppState]) -> None:
 
 def marked_changes(run: Run) -> str:
     """The best text of a run with its changes marked: [-gone-]{+new+}."""
-    original, best = run.original, RunResult(run=run).thought
-    if original is None:
-        return ""
+    result = RunResult(run=run)
+    if not result.changed:
+        return result.text
     marked = {
         "equal": "{after}",
         "insert": "{{+{after}+}}",
@@ -100,8 +98,7 @@ def marked_changes(run: Run) -> str:
         "replace": "[-{before}-]{{+{after}+}}",
     }
     return "".join(
-        marked[hunk.op].format(before=hunk.before, after=hunk.after)
-        for hunk in diff(original.text, best.text, issues_of(original))
+        marked[hunk.op].format(before=hunk.before, after=hunk.after) for hunk in result.diff
     )
 
 

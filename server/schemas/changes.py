@@ -1,12 +1,15 @@
 """What was changed, on the wire."""
 
-from typing import Literal
+from typing import Literal, cast
 
 from pydantic import BaseModel
 
-from sifaka.diff import diff
-from sifaka.results import Issue
+from sifaka.diff import Hunk, diff
+from sifaka.provenance import issues_of
 from sifaka.thought import Thought
+
+NOBODY_ASKED = "no issue asked for it"
+"""The reason of a change that has none."""
 
 
 class HunkOut(BaseModel):
@@ -15,21 +18,22 @@ class HunkOut(BaseModel):
     op: Literal["insert", "delete", "replace"]
     before: str
     after: str
-    reason: str | None
+    reason: str
+
+    @classmethod
+    def of(cls, hunk: Hunk) -> "HunkOut":
+        """The wire form of a hunk that changes something."""
+        return cls(
+            op=cast("Literal['insert', 'delete', 'replace']", hunk.op),
+            before=hunk.before,
+            after=hunk.after,
+            reason=hunk.reason or NOBODY_ASKED,
+        )
 
 
 def changes(before: Thought | None, after: Thought) -> list[HunkOut]:
-    """The changes from one version to a later one."""
+    """The changes from one version to the one that was made of it."""
     if before is None or before.id == after.id:
         return []
-    return [
-        HunkOut(op=hunk.op, before=hunk.before, after=hunk.after, reason=hunk.reason)
-        for hunk in diff(before.text, after.text, issues_of(before))
-        if hunk.op != "equal"
-    ]
-
-
-def issues_of(thought: Thought) -> list[Issue]:
-    """Everything that validators and critics have pointed at in a version."""
-    found = [i for r in thought.validation_results.values() for i in r.issues]
-    return found + [i for f in thought.critic_feedback for i in f.issues]
+    hunks = diff(before.text, after.text, issues_of(before))
+    return [HunkOut.of(hunk) for hunk in hunks if hunk.op != "equal"]

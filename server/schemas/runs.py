@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from server.schemas.changes import HunkOut, changes
+from server.schemas.changes import HunkOut
 from server.schemas.verdicts import IssueOut, UsageOut, ValidationOut
 from sifaka.brief import Brief
 from sifaka.chain import RunResult, Submission
@@ -81,7 +81,7 @@ class ImproveOut(BaseModel):
             "model": result.run.config.model,
             "validation_results": [ValidationOut.of(r) for r in result.validation_results],
             "issues": IssueOut.all_of(result.issues),
-            "diff": changes(result.run.original, result.thought),
+            "diff": [HunkOut.of(hunk) for hunk in result.diff if hunk.op != "equal"],
             "usage": UsageOut.of(result.usage),
             "brief": BriefOut.of(result.brief) if result.brief else None,
             "degraded": list(result.degraded),

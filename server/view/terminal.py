@@ -10,9 +10,9 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from server.schemas.changes import issues_of
+from server.schemas.changes import NOBODY_ASKED
 from sifaka.chain import RunResult
-from sifaka.diff import Hunk, diff
+from sifaka.diff import Hunk
 from sifaka.events import ChainEvent
 from sifaka.results import Issue, ValidationResult
 
@@ -52,7 +52,7 @@ def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
     console = Console(file=stream, highlight=False, soft_wrap=True)
     original = result.run.original
     if original is not None and result.changed and original.text:
-        show_changes(diff(original.text, result.text, issues_of(original)), console)
+        show_changes(result.diff, console)
     elif show_text:
         console.print(Text(result.text))
     show_verdicts(result.validation_results, stream)
@@ -89,8 +89,7 @@ def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
             line.append(f"[-{hunk.before}-]", style="red strike")
         if hunk.after:
             line.append(f"{{+{hunk.after}+}}", style="green")
-        if hunk.reason:
-            line.append(f" ({hunk.reason})", style="dim italic")
+        line.append(f" ({hunk.reason or NOBODY_ASKED})", style="dim italic")
     console.print(line)
 
 

@@ -130,8 +130,7 @@ def _issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
 
 def _change_lines(hunks: Sequence[HunkOut]) -> Iterator[str]:
     for hunk in hunks[:_MOST]:
-        reason = f"  ({hunk.reason})" if hunk.reason else ""
-        yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r}{reason}"
+        yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r}  ({hunk.reason})"
     if len(hunks) > _MOST:
         yield f"... and {len(hunks) - _MOST} more"
 

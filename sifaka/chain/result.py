@@ -5,8 +5,10 @@ from typing import cast
 
 from sifaka.brief import Brief, brief_for
 from sifaka.chain.review import Review
+from sifaka.diff import Hunk
 from sifaka.entries import RunStatus, StopReason
 from sifaka.immutable import Frozen
+from sifaka.provenance import explained_diff
 from sifaka.results import Issue, Usage, ValidationResult
 from sifaka.run import Run
 from sifaka.thought import Thought
@@ -59,6 +61,11 @@ class RunResult(Frozen):
     def error(self) -> str | None:
         """One line on what failed, with status `failed`."""
         return self.run.error
+
+    @property
+    def diff(self) -> tuple[Hunk, ...]:
+        """The changes from version 0 to the best text, each with the issue that asked for it."""
+        return explained_diff(self.run, self.thought)
 
     @property
     def usage(self) -> Usage:

@@ -7,7 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
-from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, ModelTimeoutError, UserError
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ModelConnectionError,
+    ModelHTTPError,
+    ModelTimeoutError,
+    UserError,
+)
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 
@@ -107,7 +113,8 @@ class MeteredModel(WrapperModel):
         reserved = ledger.reserve(wanted)
         if reserved.usage.output_tokens:  # nothing when the budget limits neither tokens nor money
             settings = {**(settings or {}), "max_tokens": reserved.usage.output_tokens}
-        usage = Usage(model_calls=1, cost_usd=None)
+        # What is given up may be billed all the same: for no more tokens than were set aside.
+        usage = reserved.usage.model_copy(update={"cost_usd": None})
         left = ledger.seconds_left
         try:
             with anyio.move_on_after(min(self._call_timeout, math.inf if left is None else left)):
@@ -118,6 +125,10 @@ class MeteredModel(WrapperModel):
                 return _signed(response, self.model_id)
         except ModelHTTPError:
             usage = Usage(model_calls=1)  # an error has no price
+            raise
+        except ModelConnectionError as error:
+            if error.phase in {"pool", "connect"}:
+                usage = Usage(model_calls=1)  # it was never sent
             raise
         except (AgentRunError, UserError, SifakaError):
             raise
