@@ -57,6 +57,8 @@ class Settings(Frozen):
     allowed_hosts: tuple[str, ...] = ()
     """Host headers the HTTP server answers to besides the loopback ones; `*` for any port."""
     log_level: LogLevel = "WARNING"
+    log_format: Literal["text", "json"] = "text"
+    """How a log record is written to stderr: a line for people, or an object for programs."""
 
     @field_validator("model")
     @classmethod

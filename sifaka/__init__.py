@@ -19,8 +19,11 @@ from sifaka.results import CriticFeedback, Issue, ValidationResult
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.thought import Document, Thought, ThoughtReference, ToolCall
 from sifaka.validators import (
+    ClassifierValidator,
     ContentValidator,
     FormatValidator,
+    GuardrailsValidator,
+    LanguageValidator,
     LengthValidator,
     PreserveValidator,
     ReadabilityValidator,
@@ -31,12 +34,15 @@ __all__ = [
     "Budget",
     "Chain",
     "ChainEvent",
+    "ClassifierValidator",
     "ConstitutionalCritic",
     "ContentValidator",
     "CriticFeedback",
     "Document",
     "FormatValidator",
+    "GuardrailsValidator",
     "Issue",
+    "LanguageValidator",
     "LengthValidator",
     "LintCritic",
     "MemoryStorage",

@@ -10,7 +10,8 @@ from sifaka.calls import Calls
 from sifaka.concurrency import fan_out
 from sifaka.critics import calls_of
 from sifaka.critics.protocol import Critic
-from sifaka.errors import BudgetExceeded, SifakaError, StorageError
+from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, StorageError
+from sifaka.recovery import code_of
 from sifaka.reporting import report_failure
 from sifaka.results import CriticFeedback, Usage
 from sifaka.thought import Thought
@@ -75,24 +76,32 @@ class _Question:
                 return await critic.critique(self._thought)
         except StorageError:
             raise
+        except BudgetExceeded as error:
+            return CriticFeedback.abstain(critic.name, str(error), details={"limit": error.limit})
         except SifakaError as error:
-            if not isinstance(error, BudgetExceeded):
-                self._report(error)
-            return CriticFeedback.abstain(critic.name, str(error))
+            self._report(error)
+            wait = getattr(error, "retry_after", None)
+            details = {"code": code_of(error), **({"retry_after": wait} if wait else {})}
+            return CriticFeedback.abstain(critic.name, str(error), details=details)
         # A critic may be anybody's code: its bug costs its vote, not the run.
         except Exception as error:  # noqa: BLE001 - reported just below
             self._report(error)
             return CriticFeedback.abstain(critic.name, f"it failed with {type(error).__name__}")
         if self._deadline is not None and self._deadline == min(limits):
-            return CriticFeedback.abstain(critic.name, f"no answer within {self._deadline:g} s")
-        return CriticFeedback.abstain(critic.name, "the run's budget of seconds is spent")
+            return CriticFeedback.abstain(
+                critic.name, f"no answer within {self._deadline:g} s", details={"code": "timeout"}
+            )
+        return CriticFeedback.abstain(
+            critic.name, "the run's budget of seconds is spent", details={"limit": "seconds"}
+        )
 
     def _report(self, error: Exception) -> None:
         thought = self._thought
-        self._calls.monitor.count_error(type(error).__name__, getattr(error, "code", None))
+        if not isinstance(error, ModelProviderError):  # those were counted where they happened
+            self._calls.monitor.count_error(type(error).__name__)
         report_failure(
             logger,
-            f"critic {self._critic.name}",
+            f"critic:{self._critic.name}",
             error,
             run_id=thought.run_id,
             iteration=thought.iteration,

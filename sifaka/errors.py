@@ -51,8 +51,8 @@ class ModelProviderError(SifakaError):
         suggestion: What to do about it.
         provider: The provider's name as in the model string, such as `openai`.
         code: One word of `authentication`, `rate_limit`, `quota`, `timeout`, `connection`,
-            `server`, `circuit_open`, `not_found`, `context_window`, `rejected`, `malformed`,
-            `empty`, `unknown`.
+            `server`, `circuit_open`, `not_found`, `context_window`, `output_limit`, `rejected`,
+            `malformed`, `empty`, `unknown`, in a replay `not_recorded`.
         retry_after: Seconds the provider asked to wait, where it said so, or until its circuit
             breaker lets a call through.
     """
@@ -76,7 +76,26 @@ class ModelProviderError(SifakaError):
 
 
 class CriticError(SifakaError):
-    """A critic could not give an opinion; it abstains."""
+    """A critic could not give an opinion; it abstains.
+
+    Args:
+        message: What went wrong.
+        suggestion: What to do about it.
+        code: The code of the provider's error behind it, if all there is comes from one.
+        retry_after: Seconds the provider asked to wait, where it said so.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        suggestion: str | None = None,
+        *,
+        code: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message, suggestion)
+        self.code = code
+        self.retry_after = retry_after
 
 
 class ValidationError(SifakaError):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sifaka.entries import Strategy
-from sifaka.errors import ModelProviderError, SifakaError
+from sifaka.errors import CriticError, ModelProviderError, SifakaError
 from sifaka.events import Phase
 
 LONGEST_WAIT = 60.0
@@ -40,8 +40,6 @@ _NEEDED: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
         "memory_limit_error": _SHORTER,
         "malformed": _ANEW,
         "empty": _ANEW,
-        "validation_error": _ANEW[:1],
-        "critic_error": _AGAIN[:1],
         "embedding_error": _AGAIN[:1],
     }
 )
@@ -58,7 +56,7 @@ _OPTIONAL: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
 """The same where a version can go on without; any other failure there is tried once more first."""
 
 _REPLIES = frozenset({"malformed", "empty"})
-_SKIPPED_AT_WORST: frozenset[Phase] = frozenset({"retrieve", "critique"})
+_SKIPPED_AT_WORST: frozenset[Phase] = frozenset({"critique"})
 _FINAL = frozenset(
     {
         "authentication",
@@ -100,7 +98,7 @@ class Plan:
 
 def code_of(error: BaseException) -> str:
     """The code of a provider's error, else the name of the class as in `memory_limit_error`."""
-    if isinstance(error, ModelProviderError):
+    if isinstance(error, ModelProviderError | CriticError) and error.code:
         return error.code
     return re.sub(
         r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(error).__name__
@@ -127,7 +125,7 @@ def plan(
         uniform: A random number between two.
     """
     code = error if isinstance(error, str) else code_of(error)
-    if isinstance(error, ModelProviderError):
+    if isinstance(error, ModelProviderError | CriticError):
         retry_after = error.retry_after
     steps = _steps(code, phase)
     # Another failure may have used the attempts up before this one came to be skipped.

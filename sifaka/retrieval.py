@@ -33,7 +33,7 @@ async def retrieve(
                 found += await retriever.retrieve(query, _DOCUMENTS)
         # A retriever may be anybody's code: a run without its documents is better than none.
         except Exception as error:  # noqa: BLE001 - reported just below
-            report_failure(logger, f"retriever {name}", error)
+            report_failure(logger, f"retriever:{name}", error)
             reason = str(error) if isinstance(error, SifakaError) else type(error).__name__
             degraded.append(f"retriever {name} failed: {reason}")
     return tuple(found), tuple(degraded)

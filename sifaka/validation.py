@@ -8,6 +8,7 @@ from inspect import isawaitable, iscoroutinefunction
 from anyio import create_task_group, to_thread
 
 from sifaka.calls import current_calls
+from sifaka.journal import scope
 from sifaka.reporting import report_failure
 from sifaka.results import Issue, ValidationResult
 from sifaka.thought import Thought
@@ -42,7 +43,7 @@ async def run_validators(
     monitor = current_calls().monitor
 
     async def run(name: str, validator: Validator) -> None:
-        with monitor.measure("validator", name):
+        with monitor.measure("validator", name), scope(f"validators.{name}"):
             results[name] = await _result(name, validator, thought)
 
     slow: list[tuple[str, Validator]] = []
@@ -78,7 +79,7 @@ async def _result(name: str, validator: Validator, thought: Thought) -> Validati
         return result.model_copy(update={"validator": name, "required": validator.required})
     # Broad on purpose: a validator is anybody's code, and one that crashes has failed its text.
     except Exception as error:  # noqa: BLE001 - reported just below
-        report_failure(logger, f"validator {name}", error, run_id=thought.run_id)
+        report_failure(logger, f"validator:{name}", error, run_id=thought.run_id)
         return _crashed(name, validator, type(error).__name__)
 
 

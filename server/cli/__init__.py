@@ -62,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         options = _options(arguments)
         settings = load_settings(os.environ, _flags(options), folder=_here())
-        configure(settings.log_level)
+        configure(settings.log_level, as_json=settings.log_format == "json")
         for line in ignored(os.environ):
             logger.warning(line)
         return options.run(options, settings)

@@ -53,7 +53,8 @@ def without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _without_empty_default(node: dict[str, Any]) -> dict[str, Any]:
     """Without a default that leaving the argument out means anyway."""
-    empty = node.get("default") in ("", False) and node.get("type") in ("string", "boolean")
+    default = node.get("default", ...)
+    empty = "type" in node and (default is None or default is False or default == "")
     return {key: value for key, value in node.items() if key != "default" or not empty}
 
 

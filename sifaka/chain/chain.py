@@ -113,8 +113,9 @@ class Chain(ConfiguredChain):
     async def resume(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
         """Go on with a run where its last stored entry left it.
 
-        No answer of a model that is on record is asked for again. A run that is done stays as it
-        is, and one that waits for its caller goes on waiting.
+        After a kill no answer that is on record is asked for again; after a failure the phase that
+        failed asks anew. A run that is done stays as it is, and one that waits for its caller goes
+        on waiting.
 
         Raises:
             ThoughtNotFound: There is no such run.

@@ -20,7 +20,8 @@ def describe(component: object) -> Mapping[str, object]:
     model = getattr(component, "model", None)
     named = (model, *(getattr(component, "models", None) or ()))
     plain = all(each is None or isinstance(each, str) for each in named)
-    plain = plain and getattr(component, "retriever", None) is None
+    held = (getattr(component, name, None) for name in ("retriever", "classifier"))
+    plain = plain and all(each is None or isinstance(each, str) for each in held)
     built_in = type(component).__module__.startswith(_BUILT_IN)
     if isinstance(component, Frozen) and built_in and plain:
         spec: dict[str, object] = _spec(component)

@@ -9,7 +9,13 @@ from sifaka.breakers import Breakers
 from sifaka.budget import Budget
 from sifaka.chain.components import describe, settings_of
 from sifaka.chain.parts import Parts
-from sifaka.chain.writers import asks_a_provider, judge_for, model_name, writers_for
+from sifaka.chain.writers import (
+    asks_a_provider,
+    can_judge,
+    judge_for,
+    model_name,
+    writers_for,
+)
 from sifaka.critics import CriticSpec, parse_critics, with_judge
 from sifaka.entries import ChainConfig, Policy
 from sifaka.errors import ConfigurationError
@@ -90,7 +96,7 @@ class ConfiguredChain:
         monitor: Monitor | None = None,
     ) -> None:
         meant = preset(effort)
-        has_judge = judge_model is not None or asks_a_provider(model)
+        has_judge = judge_model is not None or can_judge(model)
         self.model = model
         self.validators = parse_validators(validators)
         default = ("self_refine",) if asks_a_provider(model) else ("lint",)

@@ -20,7 +20,7 @@ import anyio
 from sifaka.budget import Ledger
 from sifaka.calls import Calls
 from sifaka.chain.hearing import hear_critics, to_be_heard
-from sifaka.chain.limits import parallel
+from sifaka.chain.limits import parallel, place
 from sifaka.chain.parts import Parts
 from sifaka.chain.recorder import Recorder
 from sifaka.chain.selecting import anchor, decide, decide_by_judge, needs_anchor
@@ -46,7 +46,7 @@ from sifaka.errors import (
     VersionConflict,
 )
 from sifaka.events import ChainEvent, Phase
-from sifaka.journal import Journal
+from sifaka.journal import Journal, scope
 from sifaka.models.editor import EditorModel
 from sifaka.recovery import code_of
 from sifaka.retrieval import first_version, retrieve
@@ -90,7 +90,7 @@ class Engine:
         self._recorder = Recorder(parts.store, run, self._ledger)
         self._calls = Calls(
             ledger=self._ledger,
-            journal=Journal(journal or run.calls, self._recorder.record_call),
+            journal=Journal(run.calls if journal is None else journal, self._recorder.record_call),
             replaying=journal is not None,
             breakers=parts.breakers,
             monitor=parts.monitor,
@@ -229,9 +229,10 @@ class Engine:
         validated: list[Validated] = []
         with self._calls.active(), self._calls.monitor.measure("phase", "validate"):
             for thought in self._versions:
-                results = await run_validators(
-                    self._parts.validators, thought, original.text if original else None
-                )
+                with scope(place(self.run, thought.iteration)):
+                    results = await run_validators(
+                        self._parts.validators, thought, original.text if original else None
+                    )
                 validated.append(Validated(thought_id=thought.id, results=results))
         for event in await self._append_all(*validated):
             yield event
@@ -272,7 +273,7 @@ class Engine:
         judge = self._parts.judge
         if judge is not None and needs_anchor(self.run):
             yield self._doing("select", "comparing the best version with the original")
-            with self._calls.active():
+            with self._calls.active(), self._calls.monitor.measure("phase", "select"):
                 anchored = await anchor(self.run, judge, status, reason)
             yield await self._append(anchored)
             return

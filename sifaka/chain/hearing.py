@@ -1,5 +1,6 @@
 """The critique phase: every critic on every version that is not compared yet."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from sifaka.calls import Calls
@@ -38,10 +39,8 @@ async def hear_critics(parts: Parts, calls: Calls, run: Run) -> list[Critiqued]:
         }
         heard = await fan_out(branches, calls_each=0)
     said = [feedback for each in heard for feedback in each]
-    silent = all(feedback.status == "abstained" for feedback in said)
-    if said and silent and not calls.ledger.exhausted() and not _left_out(run):
-        reasons = "; ".join(f"{feedback.critic}: {feedback.reason}" for feedback in said)
-        raise CriticError(f"every critic abstained: {reasons}")
+    if _failed(said) and not calls.ledger.exhausted() and not _left_out(run):
+        raise _silence(said)
     return [
         Critiqued(thought_id=version.id, feedback=feedback)
         for version, feedback in zip(versions, heard, strict=True)
@@ -63,6 +62,23 @@ async def _feedback(
         )
     return await run_critics(
         parts.critics, shortened(run, version), calls, deadline=run.config.critic_deadline
+    )
+
+
+def _failed(said: Sequence[CriticFeedback]) -> bool:
+    """Whether all abstained, and none of them because the budget has no room for its calls."""
+    return bool(said) and all(f.status == "abstained" and "limit" not in f.details for f in said)
+
+
+def _silence(said: Sequence[CriticFeedback]) -> CriticError:
+    """The error for critics that all abstained; with the code that all of them failed with."""
+    reasons = "; ".join(f"{feedback.critic}: {feedback.reason}" for feedback in said)
+    codes = {feedback.details.get("code") for feedback in said}
+    waits = [w for f in said if isinstance(w := f.details.get("retry_after"), float | int)]
+    return CriticError(
+        f"every critic abstained: {reasons}",
+        code=str(code) if len(codes) == 1 and (code := codes.pop()) else None,
+        retry_after=max(waits, default=None),
     )
 
 

@@ -1,5 +1,7 @@
 """How a run goes on more carefully after what has failed: rules over its record."""
 
+import re
+
 from sifaka.calls import PARALLEL
 from sifaka.run import Run
 from sifaka.thought import Document, Thought
@@ -14,6 +16,21 @@ def place(run: Run, number: int) -> str:
     So a resume after a kill finds every answer, and one after a failure asks anew.
     """
     return f"{number}~{run.failures}" if run.failures else str(number)
+
+
+def first_place(key: str) -> str:
+    """A key as it would be had the run never failed: the answer that counted is the last one."""
+    return re.sub(r"^(\d+)~\d+", r"\1", key)
+
+
+def can_be_shortened(run: Run) -> bool:
+    """Whether there is anything around the text that a further shortening would leave out."""
+    base = run.champion or run.latest
+    if base is None:
+        return False
+    left = shortened(run, base)
+    documents = (*left.pre_generation_context, *left.post_generation_context)
+    return bool(left.lessons) or any(document.text for document in documents)
 
 
 def parallel(run: Run) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from sifaka.chain.limits import can_be_shortened
 from sifaka.entries import Recovered
 from sifaka.events import Phase
 from sifaka.recovery import Plan, plan
@@ -28,12 +29,15 @@ def next_plan(run: Run) -> Plan | None:
         return None
     worked_on = _thought_id(run)
     before = [r for r in run.recoveries if (r.thought_id, r.phase) == (worked_on, run.reached)]
-    return plan(
+    chosen = plan(
         run.error_code,
         phase=_NEXT[run.reached],
         attempts=len(before),
         retry_after=run.retry_after,
     )
+    if chosen and chosen.strategy == "shorter_context" and not can_be_shortened(run):
+        return None  # the very same question would be asked again
+    return chosen
 
 
 def recovered(run: Run, chosen: Plan) -> Recovered:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sifaka.chain.configured import ConfiguredChain
 from sifaka.chain.engine import Engine
+from sifaka.chain.limits import first_place
 from sifaka.chain.parts import Parts
 from sifaka.chain.writers import Writer, writers_for
 from sifaka.critics import asks_a_model, with_judge
@@ -52,7 +53,8 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
         entries.append(Drafted(thought=_as_written(first)))
     run = Run.replay(entries)
     await store.append(run, entries, expected_version=0)
-    engine = Engine(replace(_parts(chain, recorded), store=store), run, journal=recorded.calls)
+    calls = [call.model_copy(update={"key": first_place(call.key)}) for call in recorded.calls]
+    engine = Engine(replace(_parts(chain, recorded), store=store), run, journal=calls)
     async for _ in engine.drive():
         if len(engine.run.thoughts) > len(recorded.thoughts):
             break

@@ -59,7 +59,8 @@ def _rounds(run: Run) -> list[list[Thought]]:
     for thought in run.thoughts[1:]:
         if thought.author == EDITOR:
             continue
-        if thought.candidate == 0 or not rounds:
-            rounds.append([])
-        rounds[-1].append(thought)
+        if thought.candidate == 0:
+            rounds.append([thought])
+        elif rounds:  # otherwise it is one of several first versions
+            rounds[-1].append(thought)
     return rounds

@@ -38,6 +38,11 @@ def asks_a_provider(model: object) -> bool:
     return not isinstance(model, str) or model not in {AUTO, EDITOR, CALLER}
 
 
+def can_judge(model: object) -> bool:
+    """Whether this writer's model can be asked other questions too; a `Model` only writes."""
+    return asks_a_provider(model) and not hasattr(model, "generate_with_thought")
+
+
 def writers_for(
     model: object,
     validators: Sequence[Validator],

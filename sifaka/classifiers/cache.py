@@ -16,7 +16,7 @@ LIMIT = 256
 class ClassificationCache:
     """The classifications of the texts that were asked for last; any thread may use it.
 
-    It keeps a digest of each text, not the text.
+    It keeps a digest of each text, not the text; the evidence found in it is quoted, though.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:

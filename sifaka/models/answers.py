@@ -12,7 +12,7 @@ def complete_text(text: str, response: "ModelResponse", model: str) -> str:
     """The text of an answer.
 
     Raises:
-        ModelProviderError: The answer was cut off, with code `context_window`, or `empty`.
+        ModelProviderError: The answer was cut off, with code `output_limit`, or `empty`.
     """
     provider = model.partition(":")[0]
     if response.finish_reason == "length":
@@ -20,7 +20,7 @@ def complete_text(text: str, response: "ModelResponse", model: str) -> str:
             f"{model}: the answer was cut off at the model's output limit",
             "raise max_tokens in the model's settings, or shorten the text",
             provider=provider,
-            code="context_window",
+            code="output_limit",
         )
     if not text.strip():
         raise ModelProviderError(

@@ -16,18 +16,18 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings, merge_model_settings
 
 from sifaka.calls import Calls, current_calls
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
 from sifaka.models.failures import translate
-from sifaka.models.quoting import quote
+from sifaka.models.quoting import asked_for, quote
 from sifaka.recovery import code_of
 from sifaka.reporting import report_failure
 from sifaka.results import Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
-    from pydantic_ai.settings import ModelSettings
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class MeteredModel(WrapperModel):
     async def request(
         self,
         messages: "list[ModelMessage]",
-        model_settings: "ModelSettings | None",
+        model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> "ModelResponse":
         """One answer of the wrapped model."""
@@ -105,14 +105,16 @@ class MeteredModel(WrapperModel):
         self,
         calls: Calls,
         messages: "list[ModelMessage]",
-        settings: "ModelSettings | None",
+        model_settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> "ModelResponse":
         ledger = calls.ledger
-        wanted = quote(self.wrapped, messages, settings, parameters, ledger.budget)
+        wanted = quote(self.wrapped, messages, model_settings, parameters, ledger.budget)
         reserved = ledger.reserve(wanted)
-        if reserved.usage.output_tokens:  # nothing when the budget limits neither tokens nor money
-            settings = {**(settings or {}), "max_tokens": reserved.usage.output_tokens}
+        limited = reserved.usage.output_tokens  # 0 when the budget limits neither tokens nor money
+        settings = model_settings
+        if limited:
+            settings = merge_model_settings(settings, ModelSettings(max_tokens=limited))
         # What is given up may be billed all the same: for no more tokens than were set aside.
         usage = reserved.usage.model_copy(update={"cost_usd": None})
         left = ledger.seconds_left
@@ -120,7 +122,8 @@ class MeteredModel(WrapperModel):
             with anyio.move_on_after(min(self._call_timeout, math.inf if left is None else left)):
                 response = await self.wrapped.request(messages, settings, parameters)
                 usage = usage_of(response)
-                if reserved.clipped and response.finish_reason == "length":
+                ours = reserved.clipped or not asked_for(self.wrapped, model_settings)
+                if limited and ours and response.finish_reason == "length":
                     raise BudgetExceeded("tokens" if ledger.budget.max_tokens else "cost")
                 return _signed(response, self.model_id)
         except ModelHTTPError:

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
 _BYTES_PER_TOKEN = 3
 """Fewer than in any common language and tokenizer, so that the estimate errs to the safe side."""
-_LONGEST_ANSWER = 4096
-"""Tokens set aside for an answer without `max_tokens`; twice the question's where that is more."""
+_ANSWER = 4096
+"""Tokens set aside for an answer at least, where nothing says how long it may be."""
+_LONGEST_ANSWER = 32_768
+_SHARE = 8
+"""The part of a budget's tokens that is set aside for one answer, where that is more: reasoning may
+take many, and a budget that has them should not cut it off."""
 _MILLION = 1_000_000
 
 
@@ -35,20 +39,34 @@ def quote(
     """
     if budget.max_tokens is None and budget.max_cost_usd is None:
         return Quote()
+    tools = (*parameters.function_tools, *parameters.output_tools)
     size = len(ModelMessagesTypeAdapter.dump_json(messages)) + sum(
-        len(json.dumps(tool.parameters_json_schema)) for tool in parameters.output_tools
+        len(json.dumps(tool.parameters_json_schema)) for tool in tools
     )
     asked = math.ceil(size / _BYTES_PER_TOKEN)
-    answer = (settings or {}).get("max_tokens") or max(_LONGEST_ANSWER, 2 * asked)
-    if budget.max_cost_usd is None:
-        return Quote(input_tokens=asked, output_tokens=answer)
-    input_cost, output_cost = _price(model, asked)
+    input_cost, output_cost = 0.0, 0.0
+    if budget.max_cost_usd is not None:
+        input_cost, output_cost = _price(model, asked)
     return Quote(
         input_tokens=asked,
-        output_tokens=answer,
+        output_tokens=asked_for(model, settings) or _longest(asked, output_cost, budget),
         input_cost=input_cost,
         output_cost=output_cost,
     )
+
+
+def asked_for(model: Model, settings: "ModelSettings | None") -> int | None:
+    """The longest answer that the model's settings or the request's ask for, if they do."""
+    return (settings or {}).get("max_tokens") or (model.settings or {}).get("max_tokens")
+
+
+def _longest(asked: int, output_cost: float, budget: Budget) -> int:
+    """The tokens to set aside for an answer that nobody has limited."""
+    affordable = [budget.max_tokens] if budget.max_tokens is not None else []
+    if budget.max_cost_usd is not None and output_cost:
+        affordable.append(int(budget.max_cost_usd / output_cost))
+    share = min(affordable, default=0) // _SHARE
+    return max(_ANSWER, 2 * asked, min(share, _LONGEST_ANSWER))
 
 
 def _price(model: Model, input_tokens: int) -> tuple[float | None, float]:

@@ -72,9 +72,11 @@ def links(text: str) -> list[str]:
 def section(document: str, heading: str) -> str:
     """What stands under a heading, up to the next one of the same or a higher level."""
     text = read(document)
-    start = next(m for m in _HEADING.finditer(text) if m.group(2) == heading)
+    # What stands in a code block is no heading: its characters make room for as many others.
+    outside = _FENCE.sub(lambda match: re.sub(r"[^\n]", ".", match.group()), text)
+    start = next(m for m in _HEADING.finditer(outside) if m.group(2) == heading)
     level = len(start.group(1))
-    following = (m for m in _HEADING.finditer(text, start.end()) if len(m.group(1)) <= level)
+    following = (m for m in _HEADING.finditer(outside, start.end()) if len(m.group(1)) <= level)
     end = next(following, None)
     return text[start.end() : end.start() if end else len(text)]
 

@@ -9,7 +9,7 @@ from server.settings import TOOLSETS, LogLevel, Settings
 from sifaka.chain.writers import writers_for
 from sifaka.entries import Entry, RunStatus, StopReason
 from sifaka.models.metered import ATTEMPTS, CALL_TIMEOUT, LONGEST_WAIT
-from sifaka.presets import ITERATIONS
+from sifaka.presets import PRESETS
 from sifaka.selection import CRITERIA
 from sifaka.storage import FORMS, SCHEMES
 from sifaka.storage.sqlite_file import BUSY_SECONDS
@@ -33,7 +33,11 @@ def test_every_stop_reason_is_told() -> None:
 def test_every_effort_is_told() -> None:
     text = section("docs/chain.md", "When it stops")
     efforts = table(text[text.index("| Effort") :])
-    assert {code(name)[0]: int(count) for name, count in efforts} == ITERATIONS
+    told = {code(row[0])[0]: (int(row[1]), code(row[2])[0], int(row[3] or 1)) for row in efforts}
+    assert told == {
+        effort: (p.max_iterations, "judged" if p.judged else "best", p.judge_repeats)
+        for effort, p in PRESETS.items()
+    }
 
 
 def test_every_kind_of_model_is_told() -> None:
@@ -62,14 +66,16 @@ def test_every_store_is_told_by_its_url() -> None:
 def test_every_kind_of_entry_is_told() -> None:
     rows = table(section("docs/storage.md", "What is stored"))
     kinds = [model.model_fields["kind"].default for model in get_args(get_args(Entry)[0])]
-    assert [code(row[0])[0] for row in rows] == kinds
+    assert {code(row[0])[0] for row in rows} == set(kinds)
+    assert len(rows) == len(kinds)
+    assert set(code(section("docs/chain.md", "Entries of a run"))) == set(kinds)
 
 
 def test_every_setting_is_told_with_its_default() -> None:
     rows = table(section("README.md", "Settings"))
     told = {code(row[0])[0]: code(row[1]) for row in rows}
     assert set(told) == {f"SIFAKA_{name.upper()}" for name in Settings.model_fields}
-    lists = {"toolsets", "allowed_hosts"}
+    lists = {"fallback_models", "toolsets", "allowed_hosts"}
     for name, field in Settings.model_fields.items():
         default = ",".join(field.default) if name in lists else field.default
         fixed = [default] if isinstance(default, str) and default else []

@@ -6,4 +6,4 @@ from pathlib import Path
 
 def make_targets() -> set[str]:
     makefile = Path(__file__).parents[2] / "Makefile"
-    return set(re.findall(r"^([a-z]+):", makefile.read_text(encoding="utf-8"), re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):", makefile.read_text(encoding="utf-8"), re.MULTILINE))

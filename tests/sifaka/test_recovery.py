@@ -56,12 +56,9 @@ def test_a_judge_without_a_usable_reply_is_asked_again_and_the_version_stays() -
     assert strategies("malformed", "select") == padded("retry", "retry", "retry")
 
 
-@pytest.mark.parametrize("phase", ["retrieve", "critique"])
 @pytest.mark.parametrize("code", ["critic_error", "connection", "malformed", "unknown", "os_error"])
-def test_critics_and_documents_are_tried_once_more_and_then_done_without(
-    code: str, phase: Phase
-) -> None:
-    assert strategies(code, phase) == padded("retry", then="skip")
+def test_critics_are_tried_once_more_and_then_done_without(code: str) -> None:
+    assert strategies(code, "critique") == padded("retry", then="skip")
 
 
 def test_critics_that_are_asked_too_much_at_once_are_skipped_at_last() -> None:
@@ -92,8 +89,19 @@ def test_what_no_further_try_can_mend_is_not_tried(code: str, phase: Phase) -> N
     assert set(strategies(code, phase)) == {None}
 
 
-def test_validation_is_never_skipped() -> None:
-    assert strategies("validation_error", "validate") == padded("restart_iteration")
+def test_only_critics_are_ever_skipped() -> None:
+    for phase in ("generate", "retrieve", "validate", "select"):
+        for code in ("server", "rate_limit", "context_window", "malformed", "unknown"):
+            assert "skip" not in strategies(code, phase)
+
+
+def test_critics_that_all_failed_alike_are_treated_by_their_code() -> None:
+    error = CriticError("every critic abstained", code="rate_limit", retry_after=3.0)
+    assert code_of(error) == "rate_limit"
+    found = plan(error, phase="critique", attempts=0)
+    assert found is not None
+    assert (found.strategy, found.wait_seconds) == ("fewer_parallel_calls", 3.0)
+    assert code_of(CriticError("for different reasons")) == "critic_error"
 
 
 def test_an_unknown_failure_of_the_writer_is_for_somebody_to_look_at() -> None:

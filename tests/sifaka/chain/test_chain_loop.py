@@ -366,3 +366,16 @@ async def test_a_price_that_is_not_known_may_have_used_up_the_cost_budget() -> N
 
 def opinion(verdict: str) -> ModelResponse:
     return ModelResponse(parts=[ToolCallPart("answer", {"verdict": verdict})])
+
+
+async def test_critics_without_room_for_their_calls_end_the_run_by_its_budget() -> None:
+    judge = FunctionModel(lambda messages, info: opinion("revise"))
+    critic = {"type": "self_consistency", "n": 3}
+    result = await Chain(
+        model=ScriptedModel(lines=[]),
+        critics=[critic],
+        judge_model=judge,
+        budget=Budget(max_calls=2),
+    ).run(text="a text")
+    assert (result.status, result.stop_reason, result.text) == ("done", "budget_calls", "a text")
+    assert result.usage.model_calls == 0

@@ -114,6 +114,8 @@ async def test_one_step_from_the_original_is_not_compared_twice() -> None:
 async def test_a_judge_without_a_model_is_a_clear_error() -> None:
     with pytest.raises(ConfigurationError, match="policy `judged` needs a model"):
         Chain(policy="judged")
+    with pytest.raises(ConfigurationError, match="policy `judged` needs a model"):
+        Chain(model=ScriptedModel(lines=[]), policy="judged")
     with pytest.raises(ConfigurationError, match="width=2 has no effect"):
         Chain(width=2)
 
@@ -185,6 +187,20 @@ async def test_best_of_n_from_a_prompt_takes_the_best_first_version() -> None:
     ).run("write")
     assert result.text == "a b"
     assert result.run.iterations == 0
+
+
+async def test_several_first_versions_are_not_a_round_of_revisions() -> None:
+    lines = [f"{'word ' * (12 - n)}{n}" for n in range(9)]
+    result = await Chain(
+        model=ScriptedModel(lines=lines),
+        critics=[],
+        validators=[{"type": "length", "max_words": 3}],
+        policy="best_of_n",
+        max_iterations=2,
+    ).run("write")
+    assert result.stop_reason == "max_iterations"
+    assert result.run.iterations == 2
+    assert len(result.run.thoughts) == 9
 
 
 async def test_some_of_several_writers_may_fail_but_not_all() -> None:
@@ -267,5 +283,7 @@ async def test_effort_thorough_asks_judges_where_there_is_a_model() -> None:
     with_model = Chain(model=ScriptedModel(lines=[]), judge_model="test", effort="thorough")
     assert (with_model.policy, with_model.max_iterations) == ("judged", 5)
     assert Chain(effort="thorough").policy == "best"
+    only_writes = Chain(model=ScriptedModel(lines=[]), effort="thorough", critics=[])
+    assert only_writes.policy == "best"
     assert Chain(model="test", effort="thorough", policy="last").policy == "last"
     assert Chain(model="test").policy == "best"

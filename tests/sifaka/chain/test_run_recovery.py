@@ -112,3 +112,33 @@ async def test_recoveries_are_on_record(tmp_path: Any) -> None:
     assert [r.strategy for r in stored.recoveries] == ["retry"]
     assert stored.failures == 1
     await store.aclose()
+
+
+async def test_a_question_that_cannot_be_shortened_is_not_asked_again() -> None:
+    model = ScriptedModel(lines=[fails("context_window"), "a b"])
+    result = await Chain(model=model, validators=RULES, critics=[]).run_with_recovery(text="a b c")
+    assert (result.status, result.run.error_code) == ("failed", "context_window")
+    assert len(model.seen) == 1
+
+
+class Limited:
+    name = "limited"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        self.asked += 1
+        if self.asked == 1:
+            raise fails("rate_limit", retry_after=4.0)
+        return CriticFeedback(critic="limited", verdict="accept")
+
+
+async def test_critics_that_all_hit_a_limit_are_asked_again_more_slowly(
+    waited: list[float],
+) -> None:
+    chain = Chain(model=ScriptedModel(lines=[]), critics=[Limited()])
+    result = await chain.run_with_recovery(text="a")
+    assert (result.status, result.stop_reason) == ("done", "passed")
+    assert [r.strategy for r in result.run.recoveries] == ["fewer_parallel_calls"]
+    assert waited == [4.0]

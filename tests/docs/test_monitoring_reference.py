@@ -1,0 +1,104 @@
+"""`docs/monitoring.md` against a monitored run: its keys, spans and log lines, and no texts."""
+
+import io
+import json
+import logging
+from typing import get_args
+
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from pydantic_ai.exceptions import ModelHTTPError
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from server.logs import JsonFormatter, LineFormatter
+from sifaka import Chain, Document
+from sifaka.errors import ModelProviderError
+from sifaka.monitoring import MOST_NAMES, Kind, Monitor
+from sifaka.reporting import report_failure
+from sifaka.testing import ScriptedRetriever
+from tests.docs.markdown import blocks, code, prose, section, table
+
+DOCUMENT = "docs/monitoring.md"
+TEXT = "Keep the the receipt of your parcel."
+
+
+def watched_run() -> tuple[tuple[ReadableSpan, ...], Monitor]:
+    """The spans of a run in which the first answer of the model is a version, the next an error."""
+    spans = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    monitor = Monitor(tracer=provider.get_tracer("test"))
+    answers = iter(["Keep the bill of your parcel."])
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        for text in answers:
+            return ModelResponse([TextPart(text)])
+        raise ModelHTTPError(400, "stub", body=TEXT)
+
+    result = Chain(
+        model=FunctionModel(answer, model_name="stub"),
+        critics=["lint"],
+        validators=[{"type": "content", "required": ["30 days"]}],
+        retrievers=[ScriptedRetriever(documents=(Document(text="a parcel of the shop"),))],
+        monitor=monitor,
+    ).run_sync(text=TEXT)
+    assert result.status == "failed"
+    return spans.get_finished_spans(), monitor
+
+
+def test_every_key_of_the_summary_is_told() -> None:
+    rows = table(section(DOCUMENT, "Sums"))
+    assert [code(row[0])[0] for row in rows] == list(Monitor().summary())
+    _, monitor = watched_run()
+    summary = monitor.summary()
+    told = dict(zip(map(str, summary), rows, strict=True))["components"][1]
+    component = next(iter(summary["components"].values()))
+    assert set(code(told)) - {"kind:name"} == set(component)
+    assert f"up to {MOST_NAMES}, further ones" in section(DOCUMENT, "Sums")
+
+
+def test_every_kind_of_span_is_told() -> None:
+    rows = table(section(DOCUMENT, "Spans"))
+    told = [code(row[0])[0].removeprefix("sifaka.").split()[0] for row in rows]
+    assert set(told) == set(get_args(Kind))
+    spans, _ = watched_run()
+    assert {span.name.removeprefix("sifaka.").split()[0] for span in spans} == set(told)
+    phases = {span.name.split()[1] for span in spans if span.name.startswith("sifaka.phase")}
+    assert phases <= set(code(rows[told.index("phase")][1]))
+
+
+def test_spans_have_the_attributes_that_are_told_and_no_words_of_the_text() -> None:
+    text = section(DOCUMENT, "Spans")
+    told = {name for row in table(text[text.index("| Attribute") :]) for name in code(row[0])}
+    spans, _ = watched_run()
+    found = {name for span in spans for name in span.attributes or {}}
+    assert found <= told
+    assert told - found == {"sifaka.cancelled", "sifaka.code"}, "a stub's error has no code of ours"
+    assert not any("parcel" in span.to_json() for span in spans)
+
+
+def logged(formatter: logging.Formatter) -> str:
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(formatter)
+    logger = logging.Logger("sifaka.critique")
+    logger.addHandler(handler)
+    error = ModelProviderError(
+        "openai:gpt-5: no answer in time", "resume the run later", code="timeout"
+    )
+    report_failure(logger, "critic self_refine", error, run_id="run_026e57d81d7c00b8", iteration=1)
+    return stream.getvalue()
+
+
+def test_a_log_line_is_as_shown() -> None:
+    (shown,) = (b.content for b in blocks(DOCUMENT, "text") if b.content.startswith("WARNING"))
+    assert logged(LineFormatter()) == shown
+
+
+def test_every_field_of_a_record_is_told() -> None:
+    told = {code(row[0])[0] for row in table(section(DOCUMENT, "Logs"))}
+    besides = {"time", "level", "logger", "message"}
+    assert set(json.loads(logged(JsonFormatter()))) == told | besides
+    assert besides <= set(code(prose(section(DOCUMENT, "Logs"))))
