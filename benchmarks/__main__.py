@@ -8,6 +8,7 @@ from time import perf_counter
 from types import MappingProxyType
 
 from benchmarks import (
+    critics_wall,
     editor,
     growth,
     overhead,
@@ -21,6 +22,7 @@ from benchmarks.report import Report, machine
 BENCHMARKS: Mapping[str, Callable[[], Report]] = MappingProxyType(
     {
         "overhead": overhead.measure,
+        "critics_wall": critics_wall.measure,
         "validate_stdio": validate_stdio.measure,
         "validate_http": validate_http.measure,
         "startup": startup.measure,

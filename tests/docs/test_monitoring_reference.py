@@ -88,7 +88,7 @@ def logged(formatter: logging.Formatter) -> str:
     error = ModelProviderError(
         "openai:gpt-5: no answer in time", "resume the run later", code="timeout"
     )
-    report_failure(logger, "critic self_refine", error, run_id="run_026e57d81d7c00b8", iteration=1)
+    report_failure(logger, "critic:self_refine", error, run_id="run_026e57d81d7c00b8", iteration=1)
     return stream.getvalue()
 
 
