@@ -39,7 +39,7 @@ class ChainConfig(Frozen):
     retrievers: tuple[FrozenJson, ...] = ()
     policy: Policy = "best"
     width: int = Field(default=1, ge=1, le=16)
-    """Versions written at the same time, of which the best is taken (policy `best_of_n`)."""
+    """Versions written at the same time, of which the best goes on (`best_of_n`, `judged`)."""
     judge_repeats: int = Field(default=1, ge=1, le=9)
     """Times that judges compare two versions, each time in both orders (policy `judged`)."""
     max_edit_ratio: float | None = Field(default=None, gt=0)
@@ -141,6 +141,8 @@ class Called(_Entry):
     request: str
     """SHA-256 of what was asked, so that an answer to another question is never taken."""
     model: str
+    fallback: bool = False
+    """Whether it answered in place of the model that was meant to."""
     response: str
     """The answer as PydanticAI's `ModelResponse` in JSON."""
 

@@ -14,8 +14,8 @@ Effort = Literal["quick", "standard", "thorough"]
 class Preset:
     """What an effort stands for; explicit settings win.
 
-    With C calls of critics for a version, K versions cost at most `K + (K + 1) * C` model calls;
-    judges add `2 * judge_repeats` for each version, and as many for the look back at the end.
+    With C calls of critics for a version, K rounds cost at most `C + K * width * (1 + C)` model
+    calls; judges add `2 * judge_repeats` for each round, and as many for the look back at the end.
     """
 
     max_iterations: int
@@ -23,13 +23,15 @@ class Preset:
     judged: bool = False
     """Whether a judge compares versions, where there is a model to ask."""
     judge_repeats: int = 1
+    width: int = 1
+    """Versions written at a time, where a judge compares the best of them."""
 
 
 PRESETS: Mapping[Effort, Preset] = MappingProxyType(
     {
         "quick": Preset(max_iterations=1),
         "standard": Preset(max_iterations=3),
-        "thorough": Preset(max_iterations=5, judged=True, judge_repeats=3),
+        "thorough": Preset(max_iterations=5, judged=True, judge_repeats=3, width=3),
     }
 )
 

@@ -185,10 +185,7 @@ class Run(Frozen):
     @property
     def undecided(self) -> tuple[Thought, ...]:
         """The versions that were written last and not compared yet, in their order."""
-        first = len(self.thoughts)
-        while first and self.thoughts[first - 1].id not in self.decisions:
-            first -= 1
-        return self.thoughts[first:]
+        return tuple(t for t in self.thoughts if t.id not in self.decisions)
 
     @property
     def champion(self) -> Thought | None:

@@ -51,7 +51,7 @@ class ConfiguredChain:
         policy: `best` keeps the best version so far by what validators and critics say, `judged`
             asks a judge to compare versions pairwise, `best_of_n` writes several versions at a time
             and keeps the best, `last` keeps the last.
-        width: Versions written at a time with `best_of_n`; 3 when None.
+        width: Versions written at a time with `best_of_n` or `judged`; when None 3 and 1.
         judge_repeats: Comparisons of two versions with `judged`, each in both orders.
         max_edit_ratio: The largest share of the original's words that may be changed.
         protect: Whether code, numbers, quotes, links and names must survive when there is no task.
@@ -105,7 +105,9 @@ class ConfiguredChain:
         self.prompt = prompt
         self.max_iterations = meant.max_iterations if max_iterations is None else max_iterations
         self.policy: Policy = policy or ("judged" if meant.judged and has_judge else "best")
-        self.width = width or (_WIDTH if self.policy == "best_of_n" else 1)
+        by_effort = policy is None and self.policy == "judged"
+        usual = meant.width if by_effort else _WIDTH if self.policy == "best_of_n" else 1
+        self.width = width or usual
         self.judge_repeats = meant.judge_repeats if judge_repeats is None else judge_repeats
         self.max_edit_ratio = max_edit_ratio
         self.protect = protect
@@ -207,10 +209,10 @@ class ConfiguredChain:
                 "the policy `judged` needs a model that compares versions",
                 "configure one (judge_model, or model=provider:name), or use the policy `best`",
             )
-        if self.width > 1 and self.policy != "best_of_n":
+        if self.width > 1 and self.policy not in {"best_of_n", "judged"}:
             raise ConfigurationError(
                 f"width={self.width} has no effect with the policy `{self.policy}`",
-                "use policy=`best_of_n`, or leave width out",
+                "use policy=`best_of_n` or `judged`, or leave width out",
             )
         try:
             _ = self.config

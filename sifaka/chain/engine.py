@@ -145,8 +145,13 @@ class Engine:
 
     async def abandon(self, status: RunStatus, reason: StopReason, error: str | None) -> None:
         """Put on record that the work broke off; the best version stays the champion."""
+        entry = Stopped(status=status, stop_reason=reason, error=error)
         with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(StorageError):
-            await self._append(Stopped(status=status, stop_reason=reason, error=error))
+            try:
+                await self._append(entry)
+            except VersionConflict:  # what was being stored when the work broke off has been kept
+                if not (await self._recorder.reload()).finished:
+                    await self._append(entry)
 
     def _phase(self) -> AsyncGenerator[ChainEvent, None]:
         match self.run.reached:
@@ -254,19 +259,19 @@ class Engine:
             for event in await self._append_all(*decide(self.run)):
                 yield event
             return
-        while self._versions:
-            if self.run.champion is not None:
-                yield self._doing("select", "asking the judge")
-            decided = None
-            with (
-                self._calls.active(),
-                self._calls.monitor.measure("phase", "select"),
-                anyio.move_on_after(self._ledger.seconds_left),
-            ):
-                decided = await decide_by_judge(self.run, judge)
-            if decided is None:
-                raise BudgetExceeded("seconds")
-            yield await self._append(decided)
+        if self.run.champion is not None:
+            yield self._doing("select", "asking the judge")
+        decided = None
+        with (
+            self._calls.active(),
+            self._calls.monitor.measure("phase", "select"),
+            anyio.move_on_after(self._ledger.seconds_left),
+        ):
+            decided = await decide_by_judge(self.run, judge)
+        if decided is None:
+            raise BudgetExceeded("seconds")
+        for event in await self._append_all(*decided):
+            yield event
 
     async def _end(self, status: RunStatus, reason: StopReason) -> AsyncGenerator[ChainEvent, None]:
         """Stop; where judges have decided, only after a look back at the original."""

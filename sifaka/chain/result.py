@@ -108,10 +108,8 @@ class RunResult(Frozen):
     @property
     def _fallbacks(self) -> tuple[str, ...]:
         """Models that answered in place of the configured one."""
-        config = self.run.config
-        answered = Counter(call.model for call in self.run.calls)
+        answered = Counter(call.model for call in self.run.calls if call.fallback)
         return tuple(
-            f"{model} answered {count} calls in place of {config.model}"
+            f"{model} answered {count} calls in place of a model that failed"
             for model, count in answered.items()
-            if model in config.fallback_models and model not in {config.model, config.judge_model}
         )

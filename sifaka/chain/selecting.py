@@ -1,6 +1,7 @@
 """The selection policies: which version becomes the champion, and why the others do not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial, reduce
 
 from sifaka.chain.limits import place
 from sifaka.chain.stopping import twin
@@ -16,6 +17,8 @@ from sifaka.validators.preserve import lost_spans
 
 _NEARBY = 40
 """Characters around a span in an issue's quote up to which the issue is about that span."""
+
+_FIRST = Decision(accepted=True, reason="the first version")
 
 
 def decide(run: Run) -> tuple[Decided, ...]:
@@ -33,19 +36,25 @@ def decide(run: Run) -> tuple[Decided, ...]:
     return tuple(taken)
 
 
-async def decide_by_judge(run: Run, judge: Judge) -> Decided:
-    """The decision on the first version that is not compared yet.
+async def decide_by_judge(run: Run, judge: Judge) -> tuple[Decided, ...]:
+    """The decisions on the versions of a run that are not compared yet, for the policy `judged`.
 
-    What validators measure decides first, without a model call. Otherwise the judge compares in
-    both orders, and the champion stays unless more than half of the repeats prefer the candidate.
+    Of several that were written at once, validators and critics pick one. What validators measure
+    decides on that one first, without a model call. Otherwise the judge compares it with the
+    champion in both orders, and the champion stays unless more than half of the repeats prefer it.
     """
-    candidate = run.undecided[0]
-    decision = _settled(run, candidate) or first_difference(
-        (*FACTS, *_protection(run)), candidate, _champion(run)
-    )
+    settled = {t.id: decision for t in run.undecided if (decision := _settled(run, t))}
+    open_ = [thought for thought in run.undecided if thought.id not in settled]
+    if not open_:
+        return _decided(settled)
+    best = reduce(partial(_better, run), open_)
+    beaten = {t.id: _beaten(run, t, best) for t in open_ if t.id != best.id}
+    if run.champion is None:
+        return _decided({**settled, **beaten, best.id: _FIRST})
+    decision = first_difference((*FACTS, *_protection(run)), best, run.champion)
     if decision is None:
-        decision = await _judged(run, judge, candidate, _champion(run))
-    return Decided(thought_id=candidate.id, decision=decision)
+        decision = await _judged(run, judge, best, run.champion)
+    return _decided({**settled, **beaten, best.id: decision})
 
 
 async def anchor(run: Run, judge: Judge, status: RunStatus, reason: StopReason) -> Anchored:
@@ -63,11 +72,30 @@ async def anchor(run: Run, judge: Judge, status: RunStatus, reason: StopReason) 
 
 
 def needs_anchor(run: Run) -> bool:
-    """Whether the way from the original to the champion had more steps than one."""
+    """Whether judges have put another version in the place of the original."""
     champion, original = run.champion, run.original
     if run.config.policy != "judged" or champion is None or original is None:
         return False
-    return bool(original.text.strip()) and champion.parent_id not in {None, original.id}
+    return champion.id != original.id and original.author == "input" and bool(original.text.strip())
+
+
+def _better(run: Run, one: Thought, other: Thought) -> Thought:
+    """The better one of two versions that were written at the same time."""
+    original = run.original or one
+    return other if compare(other, one, original, _criteria(run)).accepted else one
+
+
+def _beaten(run: Run, candidate: Thought, best: Thought) -> Decision:
+    decision = compare(candidate, best, run.original or best, _criteria(run))
+    return Decision(accepted=False, reason=f"beside version {best.iteration}: {decision.reason}")
+
+
+def _decided(decisions: Mapping[str, Decision]) -> tuple[Decided, ...]:
+    """The entries, the accepted one last."""
+    return tuple(
+        Decided(thought_id=thought_id, decision=decision)
+        for thought_id, decision in sorted(decisions.items(), key=lambda item: item[1].accepted)
+    )
 
 
 async def _against_original(
@@ -105,10 +133,10 @@ async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought)
 def _settled(run: Run, candidate: Thought) -> Decision | None:
     """The decision that needs no comparison of quality, if there is one."""
     same = twin(run, candidate.text, before=candidate)
-    if run.champion is None:
-        return Decision(accepted=True, reason="the first version")
     if same is not None:
         return Decision(accepted=False, reason=f"the same text as version {same.iteration}")
+    if run.champion is None:
+        return None if run.config.policy == "judged" else _FIRST
     if ratio := _too_much(run, candidate):
         return Decision(
             accepted=False,

@@ -73,13 +73,12 @@ def _affordable(round_: Round) -> int:
         BudgetExceeded: Not even for one.
     """
     ledger, config = round_.calls.ledger, round_.run.config
-    judging = sum(calls_of(critic) for critic in round_.critics)
-    if round_.judged:
-        judging += 2 * config.judge_repeats
-    each = 1 + judging if round_.base.text else 1
-    ledger.require(each)
-    width = config.width if config.policy == "best_of_n" else 1
-    return int(max(1, min(width, ledger.calls_left // each)))
+    each, once = 1, 0
+    if round_.base.text:
+        each += sum(calls_of(critic) for critic in round_.critics)
+        once = 2 * config.judge_repeats if round_.judged else 0
+    ledger.require(each + once)
+    return int(max(1, min(config.width, (ledger.calls_left - once) // each)))
 
 
 async def _generation(

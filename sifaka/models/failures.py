@@ -51,20 +51,34 @@ def translate(error: Exception, model: str) -> SifakaError:
             f"model {model!r} cannot be used: {_first_line(error)}",
             "set the provider's API key, or name the model as provider:name",
         )
-    for kind, code, suggestion in _CODES:
+    for kind, code, _ in _CODES:
         if isinstance(error, kind):
             is_http = isinstance(error, pydantic_ai.ModelHTTPError)
             status = f" (HTTP {error.status_code})" if is_http else ""
+            if is_http and code == "unknown":
+                code = _code_of_status(error.status_code)
             retry_after = getattr(error, "retry_after", None)
             wait = f", it asks to wait {retry_after:g} s" if retry_after else ""
             return ModelProviderError(
                 f"{model}: {_PLAIN[code]}{status}{wait}",
-                suggestion,
+                _SUGGESTIONS[code],
                 provider=provider,
                 code=code,
                 retry_after=retry_after,
             )
     raise error
+
+
+_SUGGESTIONS = {code: suggestion for _, code, suggestion in reversed(_CODES)}
+
+
+def _code_of_status(status: int) -> str:
+    """The code for an HTTP status, where an adapter has raised no more than that."""
+    if status >= 500:
+        return "server"
+    return {401: "authentication", 403: "authentication", 404: "not_found", 429: "rate_limit"}.get(
+        status, "unknown"
+    )
 
 
 _PLAIN = {

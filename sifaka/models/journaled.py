@@ -65,7 +65,10 @@ class JournaledModel(WrapperModel):
                 provider=model.partition(":")[0],
                 code="malformed",
             )
-        await journal.record(Called(key=key, request=request, model=model, response=written))
+        fallback = bool((response.metadata or {}).get("sifaka_fallback"))
+        await journal.record(
+            Called(key=key, request=request, model=model, fallback=fallback, response=written)
+        )
         return response
 
     async def _ask(

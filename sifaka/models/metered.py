@@ -51,9 +51,12 @@ class MeteredModel(WrapperModel):
         ModelProviderError: The provider failed for good.
     """
 
-    def __init__(self, wrapped: Model, *, call_timeout: float = CALL_TIMEOUT) -> None:
+    def __init__(
+        self, wrapped: Model, *, call_timeout: float = CALL_TIMEOUT, fallback: bool = False
+    ) -> None:
         super().__init__(wrapped)
         self._call_timeout = call_timeout
+        self._signature = {"sifaka_model": self.model_id, "sifaka_fallback": fallback}
 
     @property
     def _vendor(self) -> str:
@@ -115,8 +118,11 @@ class MeteredModel(WrapperModel):
         settings = model_settings
         if limited:
             settings = merge_model_settings(settings, ModelSettings(max_tokens=limited))
-        # What is given up may be billed all the same: for no more tokens than were set aside.
-        usage = reserved.usage.model_copy(update={"cost_usd": None})
+        # What is given up may be billed all the same, for no more than was set aside. What that is
+        # in money is known only where money is limited.
+        usage = reserved.usage
+        if ledger.budget.max_cost_usd is None:
+            usage = usage.model_copy(update={"cost_usd": None})
         left = ledger.seconds_left
         try:
             with anyio.move_on_after(min(self._call_timeout, math.inf if left is None else left)):
@@ -125,7 +131,7 @@ class MeteredModel(WrapperModel):
                 ours = reserved.clipped or not asked_for(self.wrapped, model_settings)
                 if limited and ours and response.finish_reason == "length":
                     raise BudgetExceeded("tokens" if ledger.budget.max_tokens else "cost")
-                return _signed(response, self.model_id)
+                return replace(response, metadata={**(response.metadata or {}), **self._signature})
         except ModelHTTPError:
             usage = Usage(model_calls=1)  # an error has no price
             raise
@@ -149,11 +155,6 @@ class MeteredModel(WrapperModel):
         if ledger.seconds_left == 0.0:
             raise BudgetExceeded("seconds")
         raise ModelTimeoutError(self.model_id, f"no answer within {self._call_timeout:g} s")
-
-
-def _signed(response: "ModelResponse", model: str) -> "ModelResponse":
-    """The answer with a note of which model gave it, for a run that falls back to another one."""
-    return replace(response, metadata={**(response.metadata or {}), "sifaka_model": model})
 
 
 def usage_of(response: "ModelResponse") -> Usage:

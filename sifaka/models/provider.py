@@ -39,11 +39,13 @@ def provider_model(
         return JournaledModel(first)
     from pydantic_ai.models.fallback import FallbackModel
 
-    others = [_metered(other, call_timeout) for other in fallbacks]
+    others = [_metered(other, call_timeout, fallback=True) for other in fallbacks]
     return JournaledModel(FallbackModel(first, *others, fallback_on=(ModelProviderError,)))
 
 
-def _metered(model: "Model[Any] | str", call_timeout: float | None) -> "MeteredModel":
+def _metered(
+    model: "Model[Any] | str", call_timeout: float | None, *, fallback: bool = False
+) -> "MeteredModel":
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
 
@@ -62,7 +64,8 @@ def _metered(model: "Model[Any] | str", call_timeout: float | None) -> "MeteredM
         ) from error
     if isinstance(model, str):
         _leave_retries_to_us(inferred)
-    return MeteredModel(inferred, call_timeout=call_timeout or CALL_TIMEOUT)
+    timeout = call_timeout or CALL_TIMEOUT
+    return MeteredModel(inferred, call_timeout=timeout, fallback=fallback)
 
 
 def _leave_retries_to_us(model: "Model[Any]") -> None:

@@ -1,6 +1,7 @@
 """The catalogue of validators. Each class is its own spec: a frozen model told apart by `type`."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Annotated
 
@@ -84,17 +85,19 @@ def parse_validators(specs: Iterable[Mapping[str, object] | Validator]) -> tuple
     given = tuple(specs)
     if len(given) > COUNT_LIMIT:
         raise ConfigurationError(f"validators: should be at most {COUNT_LIMIT}, not {len(given)}")
-    adapter: TypeAdapter[Validator] = TypeAdapter(ValidatorSpec)
-    return tuple(_parsed(adapter, at, spec) for at, spec in enumerate(given))
+    return tuple(_parsed(at, spec) for at, spec in enumerate(given))
 
 
-def _parsed(
-    adapter: TypeAdapter[Validator], at: int, spec: Mapping[str, object] | Validator
-) -> Validator:
+@cache
+def _adapter() -> TypeAdapter[Validator]:
+    return TypeAdapter(ValidatorSpec)
+
+
+def _parsed(at: int, spec: Mapping[str, object] | Validator) -> Validator:
     if not isinstance(spec, Mapping) and callable(getattr(spec, "validate", None)):
         return spec
     try:
-        return adapter.validate_python(spec)
+        return _adapter().validate_python(spec)
     except ValidationError as error:
         line = explain(error, f"validators[{at}]", tags=VALIDATORS)
         raise ConfigurationError(line) from None

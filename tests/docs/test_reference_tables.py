@@ -33,9 +33,12 @@ def test_every_stop_reason_is_told() -> None:
 def test_every_effort_is_told() -> None:
     text = section("docs/chain.md", "When it stops")
     efforts = table(text[text.index("| Effort") :])
-    told = {code(row[0])[0]: (int(row[1]), code(row[2])[0], int(row[3] or 1)) for row in efforts}
+    told = {
+        code(row[0])[0]: (int(row[1]), code(row[2])[0], int(row[3] or 1), int(row[4] or 1))
+        for row in efforts
+    }
     assert told == {
-        effort: (p.max_iterations, "judged" if p.judged else "best", p.judge_repeats)
+        effort: (p.max_iterations, "judged" if p.judged else "best", p.judge_repeats, p.width)
         for effort, p in PRESETS.items()
     }
 

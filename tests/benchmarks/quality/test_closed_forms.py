@@ -50,18 +50,21 @@ def test_without_the_look_back_the_chain_is_the_formula() -> None:
         assert chain == pytest.approx(gated(start, repair, harm, accuracy, votes, steps))
 
 
-def test_one_step_is_never_looked_back_at() -> None:
+def test_the_look_back_after_one_step_is_what_it_is_by_hand() -> None:
+    # Good inputs are lost when harmed (.1), taken (.3) and kept (.3); bad ones are won when mended
+    # (.3), taken (.7) and kept (.7).
     assert gated_with_look_back(0.5, 0.3, 0.1, 0.7, 1, 1) == pytest.approx(
-        gated(0.5, 0.3, 0.1, 0.7, 1, 1)
+        0.5 * (1 - 0.1 * 0.3 * 0.3) + 0.5 * 0.3 * 0.7 * 0.7
     )
 
 
 def test_the_look_back_is_what_it_is_by_hand() -> None:
-    # A bad input, mended for sure. Taken at once (.8), a coin decides on the second good text; if
-    # that is taken too, the look back loses it again (.2). Or taken only at the second attempt.
-    assert gated_with_look_back(0.0, 1.0, 0.0, 0.8, 1, 2) == pytest.approx(
-        0.8 * (0.5 + 0.5 * 0.8) + 0.2 * 0.8
-    )
+    # A bad input, mended for sure: taken at once or at the second attempt, and kept in the end.
+    assert gated_with_look_back(0.0, 1.0, 0.0, 0.8, 1, 2) == pytest.approx((0.8 + 0.2 * 0.8) * 0.8)
+
+
+def test_without_revisions_taken_there_is_nothing_to_look_back_at() -> None:
+    assert gated_with_look_back(0.4, 0.0, 0.0, 1.0, 1, 3) == pytest.approx(0.4)
 
 
 def test_the_look_back_mends_what_was_harmed_more_often_than_not() -> None:

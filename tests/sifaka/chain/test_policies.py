@@ -72,7 +72,7 @@ async def test_validators_decide_before_any_judge() -> None:
 
 
 async def test_repeats_are_a_majority_of_all_of_them() -> None:
-    votes = iter(["first", "second"] * 2 + ["neither"] * 2)
+    votes = iter((["first", "second"] * 2 + ["neither"] * 2) * 2)
 
     def twice_of_three(first: str, second: str) -> Preference:
         vote = next(votes)
@@ -105,10 +105,54 @@ async def test_at_the_end_the_champion_is_compared_with_the_original() -> None:
     assert result.stop_reason == "max_iterations"
 
 
-async def test_one_step_from_the_original_is_not_compared_twice() -> None:
-    result = await judged("abcd", prefers=longer, max_iterations=1)
+async def test_an_original_that_stays_is_not_compared_with_itself() -> None:
+    result = await judged("ab", prefers=longer, max_iterations=1)
     assert result.run.ending is None
-    assert result.text == "abcd"
+    assert result.text == "abc"
+
+
+async def test_of_several_written_at_once_critics_pick_the_one_that_the_judge_sees() -> None:
+    asked: list[set[str]] = []
+
+    def note(first: str, second: str) -> Preference:
+        asked.append({first, second})
+        return longer(first, second)
+
+    result = await judged(
+        "x" * 9,
+        "y" * 7,
+        "z" * 5,
+        prefers=note,
+        width=3,
+        max_iterations=1,
+        validators=[{"type": "regex", "must_match": ["y|a"], "required": False}],
+        protect=False,
+    )
+    assert result.text == "yyyyyyy"
+    assert all(pair == {"yyyyyyy", "abc"} for pair in asked)
+    assert len(asked) == 4, "both orders, and again at the end"
+    said = reasons(result)
+    assert said[1] == said[3]
+    assert said[1] == ("beside version 2: worse in advisory validators failed: 1, version 2 has 0")
+    assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+
+
+async def test_several_first_versions_are_picked_from_without_a_judge() -> None:
+    chain = Chain(
+        model=ScriptedModel(lines=["a b c d", "a b", "a b c"]),
+        critics=[],
+        validators=[{"type": "length", "max_words": 2}],
+        policy="judged",
+        width=3,
+        judge_model=ScriptedJudge(prefers=always_first),
+    )
+    result = await chain.run("write")
+    assert (result.text, result.status) == ("a b", "done")
 
 
 async def test_a_judge_without_a_model_is_a_clear_error() -> None:
@@ -156,8 +200,8 @@ async def test_a_model_judges_in_both_orders_in_a_context_of_its_own() -> None:
         max_iterations=1,
     ).run(text="bad")
     assert result.text == "a good text"
-    assert len(questions) == 2
-    assert result.usage.model_calls == 3
+    assert len(questions) == 4, "both orders, and again at the end"
+    assert result.usage.model_calls == 5
     assert not any("rejected" in q or "editor" in q for q in questions)
 
 

@@ -1,0 +1,149 @@
+"""What a run takes when the provider does: critics at the same time, and one that is late."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import anyio
+
+from benchmarks.report import Figure, Report
+from benchmarks.samples import prose
+from benchmarks.servers import environment, listening
+from benchmarks.slow_provider import SLOW
+from sifaka.chain import Chain
+from sifaka.critics import CriticSpec
+from sifaka.entries import Policy
+from sifaka.events import ChainEvent
+from sifaka.storage import SQLiteStorage
+from sifaka.storage.protocol import ThoughtStore
+
+ANSWER = 0.2
+SLOW_ANSWER = 2.0
+DEADLINE = 0.5
+CRITICS = 8
+SAMPLES = 9
+ROUNDS: dict[Policy, int] = {"last": 2, "best": 3}
+"""Answers one after the other: critique and revision, and with `best` a critique of that."""
+TEXT = prose(300)
+_RUBRICS = [f"Rubric {number}: it is clear to a reader of kind {number}." for number in range(7)]
+
+
+def measure() -> Report:
+    """Runs against a provider in another process, on loopback."""
+    command = (sys.executable, "-m", "benchmarks.slow_provider", f"{ANSWER}", f"{SLOW_ANSWER}")
+    with (
+        tempfile.TemporaryDirectory() as name,
+        listening(command, environment(name)) as url,
+        _provider_at(url),
+    ):
+        return anyio.run(_measure, Path(name))
+
+
+@contextmanager
+def _provider_at(url: str) -> Generator[None]:
+    given = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+async def _measure(folder: Path) -> Report:
+    store = SQLiteStorage(folder / "runs.db")
+    walls: dict[Policy, list[float]] = {policy: [] for policy in ROUNDS}
+    late: list[float] = []
+    for _ in range(1 + SAMPLES):
+        for policy, samples in walls.items():
+            samples.append(await _wall(store, policy))
+        late.append(await _critique_with_a_late_critic(store))
+    await store.aclose()
+    ideal = {policy: rounds * ANSWER for policy, rounds in ROUNDS.items()}
+    found = {policy: median(samples[1:]) for policy, samples in walls.items()}
+    return Report(
+        title="critics_wall: a run with 8 critics and a provider that answers after 200 ms",
+        method=f"{CRITICS} critics of one call each and one revision, on SQLite; the provider is "
+        "an OpenAI-compatible server in another process on loopback. Median of "
+        f"{SAMPLES} runs after one to warm up, in turn. The ideal is {ANSWER * 1000:.0f} ms for "
+        "each answer that has to wait for the one before: 2 with policy `last`, 3 with `best`. "
+        f"Then one critic of the {CRITICS} takes {SLOW_ANSWER:g} s and the deadline is "
+        f"{DEADLINE:g} s: time from the beginning of the critique to its entry.",
+        figures=(
+            *(
+                figure
+                for policy, wall in found.items()
+                for figure in (
+                    Figure(what=f"run, policy {policy}", value=wall * 1000, unit="ms"),
+                    Figure(
+                        what=f"run, policy {policy} / ideal",
+                        value=wall / ideal[policy],
+                        unit="x",
+                        most=1.10,
+                    ),
+                )
+            ),
+            Figure(what="critique with a late critic", value=median(late[1:]) * 1000, unit="ms"),
+            Figure(
+                what="critique with a late critic / deadline",
+                value=median(late[1:]) / DEADLINE,
+                unit="x",
+                most=1.05,
+            ),
+        ),
+    )
+
+
+def _chain(
+    store: ThoughtStore, policy: Policy, *rubrics: str, critic_deadline: float | None = None
+) -> Chain:
+    critics: list[CriticSpec] = [
+        "self_refine",
+        *({"type": "prompt", "rubric": rubric} for rubric in rubrics),
+    ]
+    assert len(critics) == CRITICS
+    return Chain(
+        model="openai-chat:stub",
+        critics=critics,
+        policy=policy,
+        max_iterations=1,
+        store=store,
+        critic_deadline=critic_deadline,
+    )
+
+
+async def _wall(store: ThoughtStore, policy: Policy) -> float:
+    """Seconds of a whole run."""
+    chain = _chain(store, policy, *_RUBRICS)
+    started = perf_counter()
+    result = await chain.run("Make it clear.", text=TEXT)
+    taken = perf_counter() - started
+    assert result.status == "done", result.run.error
+    assert result.usage.model_calls == 1 + CRITICS * (ROUNDS[policy] - 1)
+    return taken
+
+
+async def _critique_with_a_late_critic(store: ThoughtStore) -> float:
+    """Seconds from the beginning of the first critique to its entry."""
+    chain = _chain(store, "last", *_RUBRICS[1:], f"{SLOW} {_RUBRICS[0]}", critic_deadline=DEADLINE)
+    marks: list[tuple[str, float]] = []
+
+    async def mark(event: ChainEvent) -> None:
+        marks.append((event.phase, perf_counter()))
+
+    result = await chain.run("Make it clear.", text=TEXT, listen=mark)
+    statuses = [feedback.status for feedback in result.run.thoughts[0].critic_feedback]
+    assert statuses[-1] == "abstained", statuses
+    return next(
+        later - earlier for (phase, earlier), (_, later) in pairwise(marks) if phase == "critique"
+    )

@@ -1,0 +1,170 @@
+"""The continuous world: quality is a number, and whoever looks at a text sees it blurred."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import repeat
+from math import inf, sqrt
+from typing import Any
+
+import anyio
+
+from benchmarks.quality.draws import Noise
+from sifaka.chain import Chain
+from sifaka.judging import Preference
+from sifaka.results import CriticFeedback, Issue
+from sifaka.testing import ScriptedJudge, ScriptedModel
+from sifaka.thought import Thought
+
+_FLAWLESS = 3.0
+"""The quality from which on a critic has only one small thing to say."""
+_MOST_ISSUES = 8
+_GRAVEST = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContinuousWorld:
+    """How writers, judges and critics are. The input has quality 0; the unit is free."""
+
+    drift: float = -0.1
+    """How much better a revision is than its base on average; below 0 it is worse."""
+    spread: float = 1.0
+    """The standard deviation of that."""
+    judge_noise: float = 0.5
+    """The standard deviation with which a judge sees the quality of one text in one call."""
+    shared: float = 0.0
+    """The share of that variance that is the same in every call about the same two texts: where
+    the judge is wrong for a reason, asking again does not help."""
+    position_bias: float = 0.3
+    """How often a judge prefers the first text, whatever it is."""
+    critic_noise: float = 0.5
+    grain: float = 0.25
+    """How much quality weighs as much as one point of the severity of what a critic reports."""
+    threshold: float = 1.0
+    """The quality from which on a critic that sees clearly asks for no revision."""
+
+    def without_end(self) -> "ContinuousWorld":
+        """This world with critics that always ask for a revision, so that all calls are spent."""
+        return replace(self, threshold=inf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Games:
+    """Some runs in one world with one configuration of the chain."""
+
+    world: ContinuousWorld
+    settings: Mapping[str, Any]
+    """Of `Chain`: whatever is not the writer, the judge or the critic."""
+    runs: int
+    seed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """What the runs came to, run by run."""
+
+    gains: tuple[float, ...]
+    """Quality of the result less that of the input."""
+    calls: tuple[int, ...]
+    """Model calls of writer, critic and judge."""
+    iterations: tuple[int, ...]
+
+
+class Parts:
+    """The scripted writer, judge and critic of a world. They go from run to run by `begin`."""
+
+    name = "blurred"
+
+    def __init__(self, world: ContinuousWorld) -> None:
+        self._world = world
+        self.writer = ScriptedModel(lines=repeat(self._revised))
+        self.judge = ScriptedJudge(prefers=self._prefers)
+        self.begin("")
+
+    def begin(self, seed: str) -> str:
+        """The input of a run whose random numbers come from a seed."""
+        self._written = 0
+        self.judged = 0
+        self.criticised = 0
+        self._asked: Counter[frozenset[str]] = Counter()
+        self._tilt: dict[frozenset[str], float] = {}
+        self._hand, self._taste, self._eye = (Noise(f"{seed}/{role}") for role in "wjc")
+        return _text(0.0, 0)
+
+    def _revised(self, thought: Thought) -> str:
+        self._written += 1
+        moved = self._world.drift + self._world.spread * self._hand.normal()
+        return _text(quality_of(thought.text) + moved, self._written)
+
+    def _prefers(self, first: str, second: str) -> Preference:
+        self.judged += 1
+        world = self._world
+        pair = frozenset((first, second))
+        blur = sqrt(2) * world.judge_noise
+        # The tilt is towards one of the two texts, so it changes sides with their order.
+        tilt = self._tilt.setdefault(pair, blur * sqrt(world.shared) * self._taste.normal())
+        side = 1 if first == max(pair) else -1
+        seen = quality_of(first) - quality_of(second) + side * tilt
+        seen += blur * sqrt(1 - world.shared) * self._taste.normal()
+        biased = self._taste.chance(world.position_bias)
+        return "first" if biased or seen > 0 else "second"
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        """A verdict by the quality it sees, and issues that weigh the more the less it sees."""
+        self.criticised += 1
+        world = self._world
+        seen = quality_of(thought.text) + world.critic_noise * self._eye.normal()
+        if seen >= world.threshold:
+            return CriticFeedback(critic=self.name, verdict="accept", scores={"quality": 1.0})
+        return CriticFeedback(
+            critic=self.name,
+            verdict="revise",
+            scores={"quality": min(1.0, max(0.0, (seen + _FLAWLESS) / (2 * _FLAWLESS)))},
+            issues=_issues(thought.text, max(1, round((_FLAWLESS - seen) / world.grain))),
+        )
+
+
+def play(games: Games) -> Results:
+    """Let the engine work on all runs."""
+    return anyio.run(_play, games)
+
+
+def chain_of(settings: Mapping[str, Any], parts: Parts) -> Chain:
+    """The chain of these settings with the scripted parts."""
+    return Chain(
+        model=parts.writer, critics=(parts,), judge_model=parts.judge, protect=False, **settings
+    )
+
+
+async def _play(games: Games) -> Results:
+    parts = Parts(games.world)
+    chain = chain_of(games.settings, parts)
+    gains: list[float] = []
+    calls: list[int] = []
+    iterations: list[int] = []
+    for number in range(games.runs):
+        result = await chain.run(text=parts.begin(f"{games.seed}/{number}"))
+        if result.status != "done":
+            raise RuntimeError(f"the run ended {result.status}: {result.error}")
+        gains.append(quality_of(result.text))
+        calls.append(result.usage.model_calls + parts.criticised + parts.judged)
+        iterations.append(result.run.iterations)
+    return Results(gains=tuple(gains), calls=tuple(calls), iterations=tuple(iterations))
+
+
+def quality_of(text: str) -> float:
+    """The quality that is written into a text."""
+    return float(text.split()[1])
+
+
+def _text(quality: float, serial: int) -> str:
+    return f"quality {quality!r} version {serial}"
+
+
+def _issues(text: str, weight: int) -> tuple[Issue, ...]:
+    """Issues over the whole text whose severities add up to the weight, as far as they go."""
+    severities: list[int] = []
+    while weight > 0 and len(severities) < _MOST_ISSUES:
+        severities.append(min(weight, _GRAVEST))
+        weight -= severities[-1]
+    return tuple(Issue.at(text, 0, len(text), "poor", severity=each) for each in severities)

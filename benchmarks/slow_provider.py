@@ -1,0 +1,68 @@
+"""A provider that speaks the OpenAI chat protocol and takes its time: `... 0.2 2.0`.
+
+The first number is how many seconds an answer takes, the second how many when the question says
+`slow`. It prints its URL, and answers every question with what fits.
+"""
+
+import json
+import socket
+import sys
+from typing import Any
+
+import anyio
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+SLOW = "Take your time."
+"""What makes an answer a slow one."""
+
+
+def _app(seconds: float, slow_seconds: float) -> Starlette:
+    async def complete(request: Request) -> JSONResponse:
+        began = anyio.current_time()
+        body = await request.body()
+        question = json.loads(body)
+        takes = slow_seconds if SLOW.encode() in body else seconds
+        # What reading the question took is part of the time.
+        await anyio.sleep(takes - (anyio.current_time() - began))
+        return JSONResponse(_completion(question))
+
+    return Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
+
+
+def _completion(question: dict[str, Any]) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": "A revised text."}
+    if question.get("tools"):
+        opinion = {
+            "verdict": "revise",
+            "scores": {"clear": 0.5},
+            "issues": [{"quote": "text", "message": "say which"}],
+        }
+        call = {"name": "answer", "arguments": json.dumps(opinion)}
+        message |= {
+            "content": None,
+            "tool_calls": [{"id": "call_1", "type": "function", "function": call}],
+        }
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": "stub",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    }
+
+
+def main() -> None:
+    seconds, slow_seconds = map(float, sys.argv[1:])
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        print(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", file=sys.stderr, flush=True)
+        app = _app(seconds, slow_seconds)
+        uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off")).run([listener])
+
+
+if __name__ == "__main__":
+    main()
