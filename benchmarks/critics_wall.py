@@ -20,6 +20,7 @@ from sifaka.chain import Chain
 from sifaka.critics import CriticSpec
 from sifaka.entries import Policy
 from sifaka.events import ChainEvent
+from sifaka.models.connections import Connections
 from sifaka.storage import SQLiteStorage
 from sifaka.storage.protocol import ThoughtStore
 
@@ -64,17 +65,19 @@ async def _measure(folder: Path) -> Report:
     store = SQLiteStorage(folder / "runs.db")
     walls: dict[Policy, list[float]] = {policy: [] for policy in ROUNDS}
     late: list[float] = []
-    for _ in range(1 + SAMPLES):
-        for policy, samples in walls.items():
-            samples.append(await _wall(store, policy))
-        late.append(await _critique_with_a_late_critic(store))
+    async with Connections() as connections:
+        for _ in range(1 + SAMPLES):
+            for policy, samples in walls.items():
+                samples.append(await _wall(store, connections, policy))
+            late.append(await _critique_with_a_late_critic(store, connections))
     await store.aclose()
     ideal = {policy: rounds * ANSWER for policy, rounds in ROUNDS.items()}
     found = {policy: median(samples[1:]) for policy, samples in walls.items()}
     return Report(
         title="critics_wall: a run with 8 critics and a provider that answers after 200 ms",
         method=f"{CRITICS} critics of one call each and one revision, on SQLite; the provider is "
-        "an OpenAI-compatible server in another process on loopback. Median of "
+        "an OpenAI-compatible server in another process on loopback, its client kept open from run "
+        "to run as a server does. Median of "
         f"{SAMPLES} runs after one to warm up, in turn. The ideal is {ANSWER * 1000:.0f} ms for "
         "each answer that has to wait for the one before: 2 with policy `last`, 3 with `best`. "
         f"Then one critic of the {CRITICS} takes {SLOW_ANSWER:g} s and the deadline is "
@@ -105,7 +108,11 @@ async def _measure(folder: Path) -> Report:
 
 
 def _chain(
-    store: ThoughtStore, policy: Policy, *rubrics: str, critic_deadline: float | None = None
+    store: ThoughtStore,
+    connections: Connections,
+    policy: Policy,
+    *rubrics: str,
+    critic_deadline: float | None = None,
 ) -> Chain:
     critics: list[CriticSpec] = [
         "self_refine",
@@ -118,13 +125,14 @@ def _chain(
         policy=policy,
         max_iterations=1,
         store=store,
+        connections=connections,
         critic_deadline=critic_deadline,
     )
 
 
-async def _wall(store: ThoughtStore, policy: Policy) -> float:
+async def _wall(store: ThoughtStore, connections: Connections, policy: Policy) -> float:
     """Seconds of a whole run."""
-    chain = _chain(store, policy, *_RUBRICS)
+    chain = _chain(store, connections, policy, *_RUBRICS)
     started = perf_counter()
     result = await chain.run("Make it clear.", text=TEXT)
     taken = perf_counter() - started
@@ -133,9 +141,11 @@ async def _wall(store: ThoughtStore, policy: Policy) -> float:
     return taken
 
 
-async def _critique_with_a_late_critic(store: ThoughtStore) -> float:
+async def _critique_with_a_late_critic(store: ThoughtStore, connections: Connections) -> float:
     """Seconds from the beginning of the first critique to its entry."""
-    chain = _chain(store, "last", *_RUBRICS[1:], f"{SLOW} {_RUBRICS[0]}", critic_deadline=DEADLINE)
+    chain = _chain(
+        store, connections, "last", *_RUBRICS[1:], f"{SLOW} {_RUBRICS[0]}", critic_deadline=DEADLINE
+    )
     marks: list[tuple[str, float]] = []
 
     async def mark(event: ChainEvent) -> None:

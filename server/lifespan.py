@@ -16,6 +16,7 @@ from server.settings import Settings
 from sifaka.breakers import Breakers
 from sifaka.chain import Chain, asks_a_provider
 from sifaka.critics import Critic, CriticSpec, parse_critics
+from sifaka.models.connections import Connections
 from sifaka.models.loading import load_pydantic_ai
 from sifaka.monitoring import Monitor
 from sifaka.reporting import report_failure
@@ -37,6 +38,7 @@ class AppState:
     breakers: Breakers
     """Of the providers; every run learns from the failures of the others."""
     monitor: Monitor
+    connections: Connections
     group: anyio.abc.TaskGroup
     build: Callable[[], object]
     """Builds what the server offers."""
@@ -77,7 +79,12 @@ class AppState:
         return parse_critics(critics, read_file=named_in(self.settings.home))
 
     def _shared(self) -> dict[str, Any]:
-        return {"store": self.store, "breakers": self.breakers, "monitor": self.monitor}
+        return {
+            "store": self.store,
+            "breakers": self.breakers,
+            "monitor": self.monitor,
+            "connections": self.connections,
+        }
 
     def warm_up(self) -> None:
         """Load in the background, once, what the first call would otherwise wait for."""
@@ -101,13 +108,14 @@ class Lifespan:
         settings = self._settings
         store = open_store(settings.store, home=settings.home, tenant=settings.tenant)
         try:
-            async with anyio.create_task_group() as group:
+            async with Connections() as connections, anyio.create_task_group() as group:
                 self.state = AppState(
                     settings=settings,
                     store=store,
                     jobs=Jobs(group),
                     breakers=Breakers(),
                     monitor=Monitor(),
+                    connections=connections,
                     group=group,
                     build=self._warm_up,
                     warmed=anyio.Event(),

@@ -22,6 +22,8 @@ from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
 from sifaka.judging import Judge, ModelJudge
 from sifaka.models import AUTO
+from sifaka.models.connections import Connections
+from sifaka.models.provider import provider_model
 from sifaka.monitoring import Monitor
 from sifaka.presets import Effort, preset
 from sifaka.retrievers.protocol import Retriever
@@ -65,6 +67,8 @@ class ConfiguredChain:
         deps: What a PydanticAI agent's tools depend on.
         breakers: The circuit breakers of the providers, to share them among chains.
         monitor: Where the time is counted, to share it among chains.
+        connections: Keeps the providers' clients open from run to run; otherwise each run opens
+            and closes its own.
 
     Raises:
         ConfigurationError: A component or a setting is wrong; nothing was started.
@@ -94,6 +98,7 @@ class ConfiguredChain:
         deps: Any = None,
         breakers: Breakers | None = None,
         monitor: Monitor | None = None,
+        connections: Connections | None = None,
     ) -> None:
         meant = preset(effort)
         has_judge = judge_model is not None or can_judge(model)
@@ -120,6 +125,7 @@ class ConfiguredChain:
         self.deps = deps
         self.breakers = breakers or Breakers()
         self.monitor = monitor or Monitor()
+        self.connections = connections
         self._critics_given = critics is not None
         self._check(has_judge=has_judge)
 
@@ -186,9 +192,14 @@ class ConfiguredChain:
             ConfigurationError: A model is unknown or cannot be used.
         """
         fallbacks = self.fallback_models
-        writers = writers_for(self.model, self.validators, fallbacks=fallbacks, deps=self.deps)
+        opening = self.connections.model if self.connections else provider_model
+        writers = writers_for(
+            self.model, self.validators, fallbacks=fallbacks, deps=self.deps, opening=opening
+        )
         own = self.judge_model if callable(getattr(self.judge_model, "compare", None)) else None
-        asked = judge_for(None if own else self.judge_model, writers, fallbacks=fallbacks)
+        asked = judge_for(
+            None if own else self.judge_model, writers, fallbacks=fallbacks, opening=opening
+        )
         judge: Judge | None = None
         if self.policy == "judged":
             judge = cast("Judge", own) if own else ModelJudge(asked)
@@ -201,6 +212,7 @@ class ConfiguredChain:
             judge=judge,
             breakers=self.breakers,
             monitor=self.monitor,
+            connections=self.connections,
         )
 
     def _check(self, *, has_judge: bool) -> None:
@@ -246,4 +258,5 @@ _SETTINGS = (
     "deps",
     "breakers",
     "monitor",
+    "connections",
 )

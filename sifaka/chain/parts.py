@@ -10,6 +10,7 @@ from sifaka.chain.writers import Writer
 from sifaka.critics import models_of
 from sifaka.critics.protocol import Critic
 from sifaka.judging import Judge
+from sifaka.models.connections import Connections
 from sifaka.monitoring import Monitor
 from sifaka.retrievers.protocol import Retriever
 from sifaka.storage.protocol import ThoughtStore
@@ -29,14 +30,18 @@ class Parts:
     """Compares versions, with the policy `judged`."""
     breakers: Breakers
     monitor: Monitor
+    connections: Connections | None = None
+    """Keeps clients open; None when they are opened and closed with the run."""
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[None]:
-        """Keep the connections to the providers open, and close them at the end."""
+        """Keep the providers' clients open, and close those that are this run's own at the end."""
         asked = [getattr(part, "model", None) for part in (*self.writers, self.judge)]
         models = asked + [model for critic in self.critics for model in models_of(critic)]
         async with AsyncExitStack() as stack:
             for model in {id(model): model for model in models}.values():
-                if isinstance(model, AbstractAsyncContextManager):
+                if self.connections is not None and self.connections.holds(model):
+                    await self.connections.open(model)
+                elif isinstance(model, AbstractAsyncContextManager):
                     await stack.enter_async_context(cast("AbstractAsyncContextManager[Any]", model))
             yield

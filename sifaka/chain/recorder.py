@@ -36,6 +36,7 @@ class Recorder:
         self._ledger = ledger
         self._lock = anyio.Lock()
         self._stored = run.version
+        self._answers: list[Called] = []
         self._waiting: list[tuple[Run, Sequence[Entry]]] = []
         self._failure: StorageError | None = None
 
@@ -60,19 +61,35 @@ class Recorder:
             StorageError: The store has failed at the run's first entries.
         """
         async with self._lock:
-            run, steps = self.run, list[tuple[Entry, Run]]()
-            for entry in entries:
-                spent = Usage() if steps else self._ledger.spent - self.run.usage
-                recorded = entry.model_copy(update={"usage": spent})
-                run = run.apply(recorded)
-                steps.append((recorded, run))
-            await self._keep(run, [entry for entry, _ in steps])
-            self.run = run
-            return steps
+            return await self._append(entries)
 
     async def record_call(self, call: Called) -> None:
-        """Store the answer of a model; for the journal."""
-        await self.append(call)
+        """Store the answer of a model, with those that came while another append was under way.
+
+        Critics that ask at the same time are answered at the same time: one append holds them all.
+        """
+        self._answers.append(call)
+        async with self._lock:
+            if not any(call is waiting for waiting in self._answers):
+                return  # it went along with another one
+            together, self._answers = self._answers, []
+            try:
+                await self._append(together)
+            except BaseException:
+                # Each of the others has to find out for itself.
+                self._answers = [each for each in together if each is not call] + self._answers
+                raise
+
+    async def _append(self, entries: Sequence[Entry]) -> list[tuple[Entry, Run]]:
+        run, steps = self.run, list[tuple[Entry, Run]]()
+        for entry in entries:
+            spent = Usage() if steps else self._ledger.spent - self.run.usage
+            recorded = entry.model_copy(update={"usage": spent})
+            run = run.apply(recorded)
+            steps.append((recorded, run))
+        await self._keep(run, [entry for entry, _ in steps])
+        self.run = run
+        return steps
 
     async def flush(self) -> None:
         """Try once more to store what waits in memory; `warning` says whether that failed."""
@@ -90,7 +107,11 @@ class Recorder:
     async def _keep(self, run: Run, entries: Sequence[Entry]) -> None:
         self._waiting.append((run, entries))
         try:
-            with current_calls().monitor.measure("storage", type(self._store).__name__):
+            # Shielded: a critic whose time is over must not leave it open whether this was stored.
+            with (
+                current_calls().monitor.measure("storage", type(self._store).__name__),
+                anyio.CancelScope(shield=True),
+            ):
                 await self._store_waiting()
         except StorageError as error:
             if isinstance(error, VersionConflict) or self._stored == 0:

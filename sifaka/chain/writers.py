@@ -1,12 +1,13 @@
 """Who writes the next version: the ladder from the editor over a model to the caller."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.loading import load_pydantic_ai
+from sifaka.models.provider import provider_model
 from sifaka.selection import EDITOR
 from sifaka.thought import Thought
 from sifaka.validation import run_validators
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 Writer = Model | None
 """A model, or None: the calling agent, for whom the run waits."""
+Opening = Callable[[Any, Sequence[Any]], "JournaledModel"]
+"""How a model is made of its name and those of its fallbacks."""
 
 
 def model_name(model: object) -> str:
@@ -49,6 +52,7 @@ def writers_for(
     *,
     fallbacks: Sequence[Any] = (),
     deps: Any = None,
+    opening: Opening = provider_model,
 ) -> tuple[Writer, ...]:
     """The writers in the order in which they are tried.
 
@@ -74,11 +78,15 @@ def writers_for(
             )
     if hasattr(model, "generate_with_thought"):
         return (cast("Model", model),)
-    return (_of_pydantic_ai(model, fallbacks, deps),)
+    return (_of_pydantic_ai(model, fallbacks, deps, opening),)
 
 
 def judge_for(
-    judge_model: object, writers: Sequence[Writer], *, fallbacks: Sequence[Any] = ()
+    judge_model: object,
+    writers: Sequence[Writer],
+    *,
+    fallbacks: Sequence[Any] = (),
+    opening: Opening = provider_model,
 ) -> "JournaledModel | None":
     """The model that critics ask when they name none: the judge, else the writer's, else None.
 
@@ -86,25 +94,22 @@ def judge_for(
         ConfigurationError: The judge's model is unknown or cannot be used.
     """
     if judge_model is not None:
-        from sifaka.models.provider import provider_model
-
-        return provider_model(cast("Any", judge_model), fallbacks)
+        return opening(judge_model, fallbacks)
     return next((m for w in writers if (m := getattr(w, "model", None)) is not None), None)
 
 
-def _of_pydantic_ai(model: object, fallbacks: Sequence[Any], deps: Any) -> Model:
+def _of_pydantic_ai(model: object, fallbacks: Sequence[Any], deps: Any, opening: Opening) -> Model:
     load_pydantic_ai()
     from pydantic_ai import Agent
     from pydantic_ai.models import Model as PydanticModel
 
     from sifaka.models.agent import AgentModel
     from sifaka.models.direct import DirectModel
-    from sifaka.models.provider import provider_model
 
     if isinstance(model, Agent):
         return AgentModel.of_agent(cast("Agent[Any, Any]", model), fallbacks, deps=deps)
     if isinstance(model, str | PydanticModel):
-        return DirectModel(provider_model(cast("str | PydanticModel[Any]", model), fallbacks))
+        return DirectModel(opening(cast("Any", model), fallbacks))
     raise ConfigurationError(
         f"a {type(model).__name__} is not a model",
         "pass a model string, a PydanticAI Agent or model, or an object with generate_with_thought",

@@ -224,6 +224,7 @@ class Priced(FunctionModel):
 async def test_no_run_is_billed_for_more_than_it_may_spend(limit: str, quiet: None) -> None:
     dice = random.Random(limit)  # noqa: S311 - not a secret
     ends: Counter[str | None] = Counter()
+    exact = 0
     for number in range(50):
         most = dice.randint(0, 40_000) if limit == "max_tokens" else dice.uniform(0, 0.3)
         budget = Budget.model_validate({limit: most})
@@ -245,10 +246,16 @@ async def test_no_run_is_billed_for_more_than_it_may_spend(limit: str, quiet: No
             spent = biller.tokens if limit == "max_tokens" else biller.cost
             assert spent <= most, where
             usage = result.usage
-            if usage.cost_usd is not None:  # otherwise a call was given up: nobody knows its bill
-                assert usage.input_tokens + usage.output_tokens == biller.tokens, where
-                assert usage.cost_usd == pytest.approx(biller.cost), where
+            # A call that was given up is charged with all that it may have taken.
+            tokens = usage.input_tokens + usage.output_tokens
+            assert tokens >= biller.tokens, where
+            exact += tokens == biller.tokens
+            if usage.cost_usd is not None:
+                assert usage.cost_usd >= biller.cost - 1e-9, where
+                if tokens == biller.tokens:
+                    assert usage.cost_usd == pytest.approx(biller.cost), where
             ends[result.stop_reason] += 1
+    assert exact > 100, "most runs give no call up"
     assert ends[f"budget_{limit.split('_')[1]}"] > 20, ends
     assert ends.total() - ends[f"budget_{limit.split('_')[1]}"] > 20, ends
 

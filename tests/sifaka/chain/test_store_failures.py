@@ -3,10 +3,14 @@
 import logging
 from collections.abc import Sequence
 
+import anyio
+import anyio.lowlevel
 import pytest
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain
-from sifaka.entries import Entry
+from sifaka.entries import Called, Entry
 from sifaka.errors import StorageError
 from sifaka.run import Run
 from sifaka.storage import MemoryStorage
@@ -88,3 +92,62 @@ async def test_a_run_that_the_store_never_held_does_not_begin() -> None:
     with pytest.raises(StorageError, match="the disk is full"):
         await Chain(model=model, validators=RULES, critics=[], store=Flaky({1})).run(text="a b")
     assert model.seen == []
+
+
+class Slow(Flaky):
+    """A store that lets everything else run while it stores."""
+
+    def __init__(self) -> None:
+        super().__init__(set())
+        self.sizes: list[int] = []
+
+    async def append(self, run: Run, entries: Sequence[Entry], *, expected_version: int) -> None:
+        self.sizes.append(len(entries))
+        for _ in range(20):
+            await anyio.lowlevel.checkpoint()
+        await super().append(run, entries, expected_version=expected_version)
+
+
+def ask(verdict: str) -> FunctionModel:
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        return ModelResponse([ToolCallPart(info.output_tools[0].name, {"verdict": verdict})])
+
+    return FunctionModel(answer)
+
+
+async def test_answers_that_come_at_the_same_time_are_stored_together() -> None:
+    store = Slow()
+    critics = [{"type": "prompt", "rubric": f"rubric {n}"} for n in range(8)]
+    result = await Chain(
+        model=ScriptedModel(lines=[]), critics=critics, judge_model=ask("accept"), store=store
+    ).run(text="a b")
+    assert result.stop_reason == "passed"
+    stored = await store.load(result.run_id)
+    assert len(stored.calls) == 8
+    assert sum(store.sizes) == stored.version
+    assert len(store.sizes) < 8, "not one append for each answer"
+
+
+async def test_a_critic_whose_time_ends_while_its_answer_is_stored_leaves_no_mess() -> None:
+    class Stuck(Flaky):
+        async def append(
+            self, run: Run, entries: Sequence[Entry], *, expected_version: int
+        ) -> None:
+            await super().append(run, entries, expected_version=expected_version)
+            if isinstance(entries[0], Called):
+                with anyio.move_on_after(0.2):  # longer than the critic may take
+                    await anyio.sleep_forever()
+
+    store = Stuck(set())
+    result = await Chain(
+        model=ScriptedModel(lines=["a"]),
+        validators=RULES,
+        critics=["self_refine", "lint"],
+        judge_model=ask("accept"),
+        critic_deadline=0.05,
+        store=store,
+    ).run(text="a b")
+    assert (result.status, result.text) == ("done", "a")
+    stored = await store.load(result.run_id)
+    assert stored.version == result.run.version
+    assert len(stored.calls) == 2
