@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 
 from sifaka.calls import current_calls
-from sifaka.errors import SifakaError
+from sifaka.errors import SifakaError, StorageError
 from sifaka.reporting import report_failure
 from sifaka.retrievers.protocol import Retriever
 from sifaka.run import Run
@@ -31,6 +31,8 @@ async def retrieve(
         try:
             with current_calls().monitor.measure("retriever", name):
                 found += await retriever.retrieve(query, _DOCUMENTS)
+        except StorageError:
+            raise  # an answer of a model could not be put on record
         # A retriever may be anybody's code: a run without its documents is better than none.
         except Exception as error:  # noqa: BLE001 - reported just below
             report_failure(logger, f"retriever:{name}", error)

@@ -22,6 +22,9 @@ class RunOut(BaseModel):
     usage: UsageOut
     created_at: str
     updated_at: str
+    branch_of: str | None = None
+    recoveries: list[str] = []
+    compared_with_original: str | None = None
 
     @classmethod
     def of(cls, run: Run) -> "RunOut":
@@ -36,6 +39,9 @@ class RunOut(BaseModel):
             usage=UsageOut.of(run.usage),
             created_at=run.created_at.isoformat(),
             updated_at=run.updated_at.isoformat(),
+            branch_of=run.branch_of,
+            recoveries=[recovery.error for recovery in run.recoveries],
+            compared_with_original=run.ending.decision.reason if run.ending else None,
         )
 
 

@@ -1,7 +1,7 @@
 """What validators and critics say, on the wire."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -77,6 +77,8 @@ class CritiqueOut(BaseModel):
     suggestions: list[str]
     confidence: float | None
     reason: str | None = None
+    reflection: str | None = None
+    details: dict[str, Any] = {}
 
     @classmethod
     def of(cls, feedback: CriticFeedback) -> "CritiqueOut":
@@ -89,6 +91,8 @@ class CritiqueOut(BaseModel):
             suggestions=list(feedback.suggestions),
             confidence=feedback.confidence,
             reason=feedback.reason,
+            reflection=feedback.reflection,
+            details=feedback.model_dump(mode="json", include={"details"})["details"],
         )
 
 

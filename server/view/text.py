@@ -1,12 +1,13 @@
 """Results as plain text, complete enough to act on without the structured part."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from server.schemas.changes import HunkOut
 from server.schemas.history import HistoryOut, ThoughtOut
 from server.schemas.reviews import CritiqueTextOut
 from server.schemas.runs import BriefOut, ImproveOut, SubmitOut
-from server.schemas.verdicts import IssueOut, UsageOut, ValidationOut
+from server.schemas.verdicts import CritiqueOut, IssueOut, UsageOut, ValidationOut
 
 _MOST = 40
 """Lines of one kind; more would bury the rest. The structured part has them all."""
@@ -25,6 +26,7 @@ def critique(out: CritiqueTextOut) -> str:
         verdict = said.verdict or said.reason or "no verdict"
         lines.append(f"{said.critic}: {verdict}" + (f" ({scores})" if scores else ""))
         lines += [f"  - {suggestion}" for suggestion in said.suggestions[:_MOST]]
+        lines += [f"  {line}" for line in _remarks(said)]
     lines += _section("issues", _issue_lines(out.issues))
     lines += _section("judge the rest by this rubric", [f"- {line}" for line in out.rubric or []])
     lines += _section("degraded", [f"- {line}" for line in out.degraded])
@@ -65,6 +67,9 @@ def history(out: HistoryOut) -> str:
         reason = f" ({run.stop_reason})" if run.stop_reason else ""
         lines.append(f"{run.run_id}: {run.status}{reason}, passed: {_yes(run.passed)}")
         lines.append(f"champion: {run.champion_id}   {run.created_at} .. {run.updated_at}")
+        lines += [f"branch of {run.branch_of}"] if run.branch_of else []
+        lines += [f"recovered: {line}" for line in run.recoveries]
+        lines += [run.compared_with_original] if run.compared_with_original else []
     for thought in out.thoughts or []:
         lines += ["", *_thought_lines(thought)]
     for line in out.runs or []:
@@ -101,9 +106,18 @@ def _thought_lines(thought: ThoughtOut) -> Iterator[str]:
     for said in thought.critic_feedback:
         yield f"  {said.critic}: {said.verdict or said.reason or 'no verdict'}"
         yield from (f"    - {suggestion}" for suggestion in said.suggestions[:_MOST])
+        yield from (f"    {line}" for line in _remarks(said))
     yield from (f"  {line}" for line in _change_lines(thought.diff))
     if thought.text is not None:
         yield thought.text
+
+
+def _remarks(said: CritiqueOut) -> Iterator[str]:
+    """What else a critic has put on record."""
+    if said.reflection:
+        yield f"lesson: {said.reflection}"
+    if said.details:
+        yield f"details: {_short(json.dumps(said.details, ensure_ascii=False), 300)}"
 
 
 def _verdict_lines(results: Iterable[ValidationOut]) -> Iterator[str]:
@@ -151,8 +165,8 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
     return [f"{title}:", *(f"  {line}" for line in body)] if body else []
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:60]}...{text[-15:]}"
+def _short(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else f"{text[: most - 20]}...{text[-15:]}"
 
 
 def _yes(value: bool) -> str:

@@ -22,10 +22,10 @@ import apsw
 from sifaka.entries import Entry
 from sifaka.run import Run
 from sifaka.storage import SQLiteStorage
-from sifaka.storage.protocol import Hits, RunPage, ThoughtStore
 from sifaka.storage.sqlite_connection import Connection
 from sifaka.storage.sqlite_worker import SQLiteWorker
 from tests.crashes.scenario import TASK, TEXT, Scenario
+from tests.stubs.stores import PassingStore
 
 HANGS_AFTER = 20
 """Seconds after which a process that has not ended is taken to hang."""
@@ -66,14 +66,14 @@ class ChildFailed(AssertionError):
     """A process ended otherwise than it should have."""
 
 
-class Killing:
+class Killing(PassingStore):
     """A store in a file that counts its appends, and whose process kills itself at one of them."""
 
     def __init__(self, folder: Path, at: Kill | None) -> None:
         self.appends = 0
         self._durable = folder / DURABLE
         self._worker = SQLiteWorker(folder / "runs.db")
-        self._store = SQLiteStorage(folder / "runs.db", worker=self._worker)
+        super().__init__(SQLiteStorage(folder / "runs.db", worker=self._worker))
         self._at = at
 
     async def append(self, run: Run, entries: Sequence[Entry], *, expected_version: int) -> None:
@@ -83,21 +83,9 @@ class Killing:
         if self._is_due("inside"):
             die = partial(self._die, expected_version)
             await self._worker.run(partial(_at_entry, len(entries), die))
-        await self._store.append(run, entries, expected_version=expected_version)
+        await super().append(run, entries, expected_version=expected_version)
         if self._is_due("after"):
             self._die(run.version)
-
-    async def load(self, run_id: str) -> Run:
-        return await self._store.load(run_id)
-
-    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
-        return await self._store.recent(limit=limit, cursor=cursor)
-
-    async def search(self, query: str, *, limit: int) -> Hits:
-        return await self._store.search(query, limit=limit)
-
-    def scoped(self, tenant: str) -> ThoughtStore:
-        return self
 
     async def aclose(self) -> None:
         await self._worker.aclose()

@@ -14,8 +14,9 @@ from sifaka.entries import Called, Drafted, Entry
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.run import Run
 from sifaka.storage import MemoryStorage, SQLiteStorage
-from sifaka.storage.protocol import Hits, RunPage, ThoughtStore
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.testing import ScriptedModel
+from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio
 
@@ -42,11 +43,11 @@ class Provider:
         return ModelResponse([TextPart(self._texts.pop(0))])
 
 
-class Dying:
+class Dying(PassingStore):
     """A store that fails for good at an append of a certain kind, as a killed process would."""
 
     def __init__(self, store: ThoughtStore, *, at: type[Entry], number: int) -> None:
-        self._store = store
+        super().__init__(store)
         self._at = at
         self._left = number
         self.dead = False
@@ -56,22 +57,7 @@ class Dying:
         if self._left <= 0:
             self.dead = True
             raise KeyboardInterrupt
-        await self._store.append(run, entries, expected_version=expected_version)
-
-    async def load(self, run_id: str) -> Run:
-        return await self._store.load(run_id)
-
-    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
-        return await self._store.recent(limit=limit, cursor=cursor)
-
-    async def search(self, query: str, *, limit: int) -> Hits:
-        return await self._store.search(query, limit=limit)
-
-    def scoped(self, tenant: str) -> ThoughtStore:
-        return self
-
-    async def aclose(self) -> None:
-        await self._store.aclose()
+        await super().append(run, entries, expected_version=expected_version)
 
 
 def chain(provider: Provider, store: ThoughtStore, **settings: Any) -> Chain:

@@ -14,19 +14,20 @@ from sifaka.entries import Called, Entry
 from sifaka.errors import StorageError
 from sifaka.run import Run
 from sifaka.storage import MemoryStorage
-from sifaka.storage.protocol import Hits, RunPage, ThoughtStore
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.testing import ScriptedModel
+from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio
 
 RULES = [{"type": "length", "max_words": 1}]
 
 
-class Flaky:
+class Flaky(PassingStore):
     """A store whose appends with these numbers fail, some of them after they were kept."""
 
     def __init__(self, failing: set[int], *, kept: bool = False) -> None:
-        self.inner = MemoryStorage()
+        super().__init__(MemoryStorage())
         self._failing = failing
         self._kept = kept
         self._appends = 0
@@ -35,24 +36,9 @@ class Flaky:
         self._appends += 1
         fails = self._appends in self._failing
         if not fails or self._kept:
-            await self.inner.append(run, entries, expected_version=expected_version)
+            await super().append(run, entries, expected_version=expected_version)
         if fails:
             raise StorageError("the disk is full")
-
-    async def load(self, run_id: str) -> Run:
-        return await self.inner.load(run_id)
-
-    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
-        return await self.inner.recent(limit=limit, cursor=cursor)
-
-    async def search(self, query: str, *, limit: int) -> Hits:
-        return await self.inner.search(query, limit=limit)
-
-    def scoped(self, tenant: str) -> ThoughtStore:
-        return self
-
-    async def aclose(self) -> None:
-        await self.inner.aclose()
 
 
 def chain(store: ThoughtStore) -> Chain:
