@@ -62,6 +62,7 @@ class Parts:
         self._row: Sequence[float] = ()
         self._serial = 0
         self._asked: Counter[frozenset[str]] = Counter()
+        self._meetings: dict[tuple[frozenset[str], int], int] = {}
         self.writer = ScriptedModel(lines=repeat(self._revised))
         self.judge = ScriptedJudge(prefers=self._prefers)
 
@@ -69,6 +70,7 @@ class Parts:
         """The input of a run that is decided by these random numbers."""
         self._row, self._serial = row, 0
         self._asked.clear()
+        self._meetings.clear()
         return _text(good=row[0] < self._world.start, serial=0)
 
     def _revised(self, thought: Thought) -> str:
@@ -78,12 +80,15 @@ class Parts:
         return _text(good=good, serial=self._serial)
 
     def _prefers(self, first: str, second: str) -> Preference:
-        """One draw for each repeat, whatever the order: the vote is about the two texts."""
+        """One draw for each repeat, whatever the order: the vote is about the two texts.
+
+        The same two may meet again at the end; they are voted on anew then.
+        """
         pair = frozenset((first, second))
-        number = list(self._asked).index(pair) if pair in self._asked else len(self._asked)
-        vote = self._asked[pair] // 2
+        meeting, asked = divmod(self._asked[pair], 2 * self._world.votes)
         self._asked[pair] += 1
-        draw = self._row[1 + self._world.steps + number * self._world.votes + vote]
+        number = self._meetings.setdefault((pair, meeting), len(self._meetings))
+        draw = self._row[1 + self._world.steps + number * self._world.votes + asked // 2]
         newer = max(pair, key=_serial)
         if _good(first) == _good(second):
             wins = draw < COIN

@@ -9,6 +9,7 @@ from server.cli.output import print_json, printing
 from server.settings import Settings
 from server.tools.critique import review
 from server.view.text import critique as as_text
+from sifaka.errors import ConfigurationError
 from sifaka.texts import check_text
 
 
@@ -16,6 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     opt.add_text(parser)
     opt.add_judges(parser)
+    opt.add_spec(parser)
     opt.add_json(parser)
     parser.set_defaults(run=critique)
 
@@ -24,6 +26,10 @@ def critique(options: argparse.Namespace, settings: Settings) -> int:
     """Print what the critics say; 0 when they accept the text."""
     text = check_text(opt.read_text(options.file))
     chain = opt.chain_of(options, settings)
+    if chain.validators:
+        raise ConfigurationError(
+            f"{options.spec} has validators, which `critique` does not run", "use `sifaka validate`"
+        )
     out = anyio.run(review, chain, text, options.prompt)
     if options.json:
         print_json(out)

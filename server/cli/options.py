@@ -28,7 +28,12 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
     rules.add_argument("--require", action="append", default=[], metavar="TERM")
     rules.add_argument("--forbid", action="append", default=[], metavar="TERM[=REPLACEMENT]")
     rules.add_argument("--format", choices=["json", "markdown", "yaml"])
-    rules.add_argument("--spec", metavar="FILE", help="YAML or JSON: {validators, critics}")
+    add_spec(parser)
+
+
+def add_spec(parser: argparse.ArgumentParser) -> None:
+    """Validators and critics with all their options."""
+    parser.add_argument("--spec", metavar="FILE", help="YAML or JSON: {validators, critics}")
 
 
 def add_judges(parser: argparse.ArgumentParser) -> None:

@@ -78,7 +78,8 @@ def _affordable(round_: Round) -> int:
         each += sum(calls_of(critic) for critic in round_.critics)
         once = 2 * config.judge_repeats if round_.judged else 0
     ledger.require(each + once)
-    return int(max(1, min(config.width, (ledger.calls_left - once) // each)))
+    affordable = (n for n in range(config.width, 1, -1) if n * each + once <= ledger.calls_left)
+    return next(affordable, 1)
 
 
 async def _generation(
