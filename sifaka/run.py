@@ -185,7 +185,10 @@ class Run(Frozen):
     @property
     def undecided(self) -> tuple[Thought, ...]:
         """The versions that were written last and not compared yet, in their order."""
-        return tuple(t for t in self.thoughts if t.id not in self.decisions)
+        first = len(self.thoughts)
+        while first and self.thoughts[first - 1].id not in self.decisions:
+            first -= 1
+        return self.thoughts[first:]
 
     @property
     def champion(self) -> Thought | None:

@@ -1,6 +1,6 @@
 """The selection policies: which version becomes the champion, and why the others do not."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 
 from sifaka.chain.limits import place
@@ -9,7 +9,7 @@ from sifaka.entries import Anchored, Decided, Decision, RunStatus, StopReason
 from sifaka.errors import BudgetExceeded
 from sifaka.journal import scope
 from sifaka.judging import Judge, compare_in_both_orders
-from sifaka.results import Issue
+from sifaka.provenance import issues_of
 from sifaka.run import Run
 from sifaka.selection import EDITOR, FACTS, OPINIONS, Criterion, compare, first_difference
 from sifaka.thought import Thought
@@ -171,12 +171,12 @@ def _protection(run: Run) -> tuple[Criterion, ...]:
     original = _original(run)
     if not run.config.protect or run.prompt or not original.text.strip():
         return ()
-    asked = [issue.quote for thought in run.thoughts for issue in _issues(thought)]
 
     def lost(thought: Thought, _: Thought) -> float:
-        if thought.author == EDITOR:
+        gone = () if thought.author == EDITOR else lost_spans(original.text, thought.text)
+        if not gone:
             return 0.0
-        gone = lost_spans(original.text, thought.text)
+        asked = [issue.quote for thought in run.thoughts for issue in issues_of(thought)]
         return float(sum(not any(_points_at(quote, span) for quote in asked) for span in gone))
 
     return (Criterion(what="protected spans lost", measure=lost),)
@@ -184,14 +184,6 @@ def _protection(run: Run) -> tuple[Criterion, ...]:
 
 def _points_at(quote: str, span: str) -> bool:
     return span in quote and len(quote) <= len(span) + _NEARBY
-
-
-def _issues(thought: Thought) -> Iterator[Issue]:
-    """What validators and critics have pointed at in a version."""
-    for result in thought.validation_results.values():
-        yield from result.issues
-    for feedback in thought.critic_feedback:
-        yield from feedback.issues
 
 
 def _champion(run: Run) -> Thought:

@@ -32,9 +32,9 @@ def no_more_attempts(run: Run) -> StopReason | None:
     patience = run.config.patience
     if patience is None:
         return None
-    recent = _rounds(run)[-patience:]
+    recent = _last_rounds(run, patience)
     gained = any(run.decisions[thought.id].accepted for part in recent for thought in part)
-    repeated = recent and all(twin(run, t.text, before=t) is not None for t in recent[-1])
+    repeated = recent and all(twin(run, t.text, before=t) is not None for t in recent[0])
     return "stalled" if repeated or (len(recent) == patience and not gained) else None
 
 
@@ -50,17 +50,20 @@ def twin(run: Run, text: str, *, before: Thought | None = None) -> Thought | Non
 
 def attempts(run: Run) -> int:
     """Rounds in which somebody wrote on purpose: the editor's cost nothing and are not counted."""
-    return len(_rounds(run))
+    return sum(t.candidate == 0 and t.author != EDITOR for t in run.thoughts[1:])
 
 
-def _rounds(run: Run) -> list[list[Thought]]:
-    """The versions after the first that were written on purpose, those of one round together."""
+def _last_rounds(run: Run, most: int) -> list[list[Thought]]:
+    """The versions of the last rounds written on purpose, the latest round first."""
     rounds: list[list[Thought]] = []
-    for thought in run.thoughts[1:]:
+    together: list[Thought] = []
+    for thought in reversed(run.thoughts[1:]):
         if thought.author == EDITOR:
             continue
-        if thought.candidate == 0:
-            rounds.append([thought])
-        elif rounds:  # otherwise it is one of several first versions
-            rounds[-1].append(thought)
+        together.append(thought)
+        if thought.candidate == 0:  # several first versions, without one here, are no round
+            rounds.append(together)
+            together = []
+        if len(rounds) == most:
+            break
     return rounds

@@ -41,9 +41,10 @@ async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
         ModelProviderError: Nothing could be written.
     """
     if isinstance(writer, EditorModel):
-        return (_draft(round_, await writer.generate_with_thought(round_.base), writer, 0),)
+        generation = await writer.generate_with_thought(round_.base)
+        return (_draft(round_, generation, writer, 0, round_.base.lessons),)
     run, first = round_.run, len(round_.run.thoughts)
-    base = shortened(run, _with_lessons(run, round_.base))
+    base = shortened(run, round_.base.model_copy(update={"lessons": _lessons(run)}))
     written: list[Generation | ModelProviderError] = []
     with (
         round_.calls.active(),
@@ -61,7 +62,9 @@ async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
     failures = [each for each in written if isinstance(each, ModelProviderError)]
     if not generations:
         raise failures[0]
-    return tuple(_draft(round_, each, writer, n) for n, each in enumerate(generations))
+    return tuple(
+        _draft(round_, each, writer, n, base.lessons) for n, each in enumerate(generations)
+    )
 
 
 def _affordable(round_: Round) -> int:
@@ -100,7 +103,13 @@ async def _generation(
     return generation
 
 
-def _draft(round_: Round, generation: Generation, writer: Model, candidate: int) -> Thought:
+def _draft(
+    round_: Round,
+    generation: Generation,
+    writer: Model,
+    candidate: int,
+    lessons: tuple[str, ...],
+) -> Thought:
     run, base = round_.run, round_.base
     changes = {
         "author": generation.author or writer.name,
@@ -108,7 +117,7 @@ def _draft(round_: Round, generation: Generation, writer: Model, candidate: int)
         "tool_calls": generation.tool_calls,
         "metadata": generation.metadata,
         "usage": generation.usage,
-        "lessons": _lessons(run),
+        "lessons": lessons,
     }
     if run.thoughts:
         following = base.next_iteration(
@@ -124,10 +133,6 @@ def _draft(round_: Round, generation: Generation, writer: Model, candidate: int)
         pre_generation_context=base.pre_generation_context,
     )
     return opening.with_text(generation.text, **changes)
-
-
-def _with_lessons(run: Run, thought: Thought) -> Thought:
-    return thought.model_copy(update={"lessons": _lessons(run)})
 
 
 def _lessons(run: Run) -> tuple[str, ...]:
