@@ -30,6 +30,16 @@ class Calls:
     limiter: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(PARALLEL))
 
     @contextmanager
+    def set_aside(self, calls: int) -> Generator[None]:
+        """Within it so many calls are there, less those whose answers are on record here already.
+
+        Raises:
+            BudgetExceeded: There is no room for them. Nothing was set aside.
+        """
+        with self.ledger.set_aside(max(0, calls - self.journal.recorded_here())):
+            yield
+
+    @contextmanager
     def active(self) -> Generator[None]:
         """Within this context, every model call happens in these surroundings."""
         token = _current.set(self)

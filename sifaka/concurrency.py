@@ -42,7 +42,9 @@ async def fan_out(
             failures.append(error)
             group.cancel_scope.cancel()
 
-    with current_calls().ledger.set_aside(calls_each * len(branches)):
+    calls = current_calls()
+    recorded = calls.journal.recorded_at(*branches) if calls_each else 0
+    with calls.ledger.set_aside(max(0, calls_each * len(branches) - recorded)):
         if len(branches) == 1:
             await _alone(branches, results)
         else:

@@ -1,6 +1,8 @@
 """Asking all critics at once."""
 
+import asyncio
 import logging
+import math
 from collections.abc import Sequence
 from time import perf_counter
 
@@ -8,9 +10,10 @@ import anyio
 
 from sifaka.calls import Calls
 from sifaka.concurrency import fan_out
-from sifaka.critics import calls_of
+from sifaka.critics import asks_a_model, calls_of
 from sifaka.critics.protocol import Critic
-from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, StorageError
+from sifaka.errors import BudgetExceeded, CriticError, ModelProviderError, SifakaError, StorageError
+from sifaka.naming import unique
 from sifaka.recovery import code_of
 from sifaka.reporting import report_failure
 from sifaka.results import CriticFeedback, Usage
@@ -37,11 +40,12 @@ async def run_critics(
     Raises:
         StorageError: An answer could not be put on record.
     """
+    names = unique(_name_of(critic) for critic in critics)
     with calls.active():
         return await fan_out(
             {
-                f"critics[{n}].{critic.name}": _Question(critic, thought, calls, deadline)
-                for n, critic in enumerate(critics)
+                f"critics[{n}].{name}": _Question(name, critic, thought, calls, deadline)
+                for n, (name, critic) in enumerate(zip(names, critics, strict=True))
             },
             calls_each=0,
         )
@@ -51,8 +55,9 @@ class _Question:
     """One critic, asked once."""
 
     def __init__(
-        self, critic: Critic, thought: Thought, calls: Calls, deadline: float | None
+        self, name: str, critic: Critic, thought: Thought, calls: Calls, deadline: float | None
     ) -> None:
+        self._name = name
         self._critic = critic
         self._thought = thought
         self._calls = calls
@@ -60,36 +65,43 @@ class _Question:
 
     async def __call__(self) -> CriticFeedback:
         began = perf_counter()
-        with self._calls.monitor.measure("critic", self._critic.name):
+        with self._calls.monitor.measure("critic", self._name):
             feedback = await self._ask()
+        if not getattr(self._critic, "metered", asks_a_model(self._critic)):
+            # What asks through metered models has been charged already.
+            self._calls.ledger.charge(feedback.usage.model_copy(update={"seconds": 0.0}))
         took = Usage(seconds=perf_counter() - began)
-        return feedback.model_copy(update={"usage": feedback.usage + took})
+        return feedback.model_copy(update={"critic": self._name, "usage": feedback.usage + took})
 
     async def _ask(self) -> CriticFeedback:
-        critic, left = self._critic, self._calls.ledger.seconds_left
+        name, critic, left = self._name, self._critic, self._calls.ledger.seconds_left
         limits = [limit for limit in (left, self._deadline) if limit is not None]
         try:
             with (
-                self._calls.ledger.set_aside(calls_of(critic)),
+                self._calls.set_aside(calls_of(critic)),
                 anyio.move_on_after(min(limits, default=None)),
             ):
-                return await critic.critique(self._thought)
+                return _checked(await critic.critique(self._thought))
         except StorageError:
             raise
         except BudgetExceeded as error:
-            return CriticFeedback.abstain(critic.name, str(error), details={"limit": error.limit})
+            return CriticFeedback.abstain(name, str(error), details={"limit": error.limit})
         except SifakaError as error:
             self._report(error)
             wait = getattr(error, "retry_after", None)
             details = {"code": code_of(error), **({"retry_after": wait} if wait else {})}
-            return CriticFeedback.abstain(critic.name, str(error), details=details)
+            return CriticFeedback.abstain(name, str(error), details=details)
+        except anyio.get_cancelled_exc_class():
+            if _being_cancelled():
+                raise
+            return CriticFeedback.abstain(name, "something that it waited for was cancelled")
         # A critic may be anybody's code: its bug costs its vote, not the run.
         except Exception as error:  # noqa: BLE001 - reported just below
             self._report(error)
-            return CriticFeedback.abstain(critic.name, f"it failed with {type(error).__name__}")
+            return CriticFeedback.abstain(name, f"it failed with {type(error).__name__}")
         if self._deadline is not None and self._deadline == min(limits):
             return CriticFeedback.abstain(
-                critic.name, f"no answer within {self._deadline:g} s", details={"code": "timeout"}
+                name, f"no answer within {self._deadline:g} s", details={"code": "timeout"}
             )
         return CriticFeedback.abstain(
             critic.name, "the run's budget of seconds is spent", details={"limit": "seconds"}
@@ -101,8 +113,26 @@ class _Question:
             self._calls.monitor.count_error(type(error).__name__)
         report_failure(
             logger,
-            f"critic:{self._critic.name}",
+            f"critic:{self._name}",
             error,
             run_id=thought.run_id,
             iteration=thought.iteration,
         )
+
+
+def _being_cancelled() -> bool:
+    """Whether it is this task that is cancelled, and not something that it waited for."""
+    task = asyncio.current_task()
+    ours = task is None or task.cancelling() > 0
+    return ours or anyio.current_effective_deadline() == -math.inf
+
+
+def _name_of(critic: Critic) -> str:
+    return str(getattr(critic, "name", type(critic).__name__))
+
+
+def _checked(feedback: object) -> CriticFeedback:
+    """What a critic has returned, which may be anybody's code."""
+    if not isinstance(feedback, CriticFeedback):
+        raise CriticError(f"it returned a {type(feedback).__name__}, not a CriticFeedback")
+    return feedback

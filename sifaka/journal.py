@@ -44,6 +44,9 @@ def scope(name: str) -> Generator[None]:
 class Journal:
     """The calls of one run: those on record, and where further ones go.
 
+    Places are counted from where the journal is made: a run inside a tool of an agent that is
+    itself at work on a run has keys of its own.
+
     Args:
         recorded: The calls on record. Of two under one key the later one counts.
         append: Makes a call durable; nothing is kept when None.
@@ -55,12 +58,35 @@ class Journal:
         append: Callable[[Called], Awaitable[None]] | None = None,
     ) -> None:
         self._recorded = {call.key: call for call in recorded}
+        self._before = frozenset(self._recorded)
         self._append = append
+        outer = _scope.get(None)
+        self._outer = "" if outer is None else f"{outer.path}/"
 
     def next_key(self) -> str | None:
         """The key of the call that is made here and now; None outside any scope."""
         place = _scope.get(None)
-        return None if place is None else place.next_key()
+        return None if place is None else place.next_key().removeprefix(self._outer)
+
+    def recorded_at(self, *names: str) -> int:
+        """How many answers were on record at these places inside the current one from the start.
+
+        They cost nothing when they are asked for again, so no room is needed for them.
+        """
+        if not self._before:
+            return 0
+        here = _scope.get(None)
+        path = "" if here is None else f"{here.path}/".removeprefix(self._outer)
+        places = tuple(f"{path}{name}{end}" for name in names for end in "#/")
+        return sum(key.startswith(places) for key in self._before)
+
+    def recorded_here(self) -> int:
+        """How many answers were on record at the current place from the start."""
+        here = _scope.get(None)
+        if here is None or not self._before:
+            return 0
+        path = here.path.removeprefix(self._outer)
+        return sum(key.startswith((f"{path}#", f"{path}/")) for key in self._before)
 
     def answer(self, key: str | None, request: str) -> str | None:
         """The answer on record to this very question at this very place, if there is one."""

@@ -1,7 +1,7 @@
 """Running validators: all at once, and none of them can bring the run down."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 
@@ -9,6 +9,7 @@ from anyio import create_task_group, to_thread
 
 from sifaka.calls import current_calls
 from sifaka.journal import scope
+from sifaka.naming import unique
 from sifaka.reporting import report_failure
 from sifaka.results import Issue, ValidationResult
 from sifaka.thought import Thought
@@ -37,7 +38,7 @@ async def run_validators(
     if original is not None:
         metadata = {**thought.metadata, "original": original}
         thought = thought.with_text(thought.text, metadata=metadata)
-    named = list(zip(_unique(each.name for each in validators), validators, strict=True))
+    named = list(zip(unique(each.name for each in validators), validators, strict=True))
     results: dict[str, ValidationResult] = {}
 
     monitor = current_calls().monitor
@@ -92,18 +93,3 @@ def _crashed(name: str, validator: Validator, kind: str) -> ValidationResult:
         required=validator.required,
         issues=(Issue(message=message, category="validator", rule="crash"),),
     )
-
-
-def _unique(names: Iterable[str]) -> list[str]:
-    """The names, a repeated one with its count: `length`, `length#2`."""
-    given = list(names)
-    taken: set[str] = set()
-    unique: list[str] = []
-    for name in given:
-        count, candidate = 1, name
-        while candidate in taken or (count > 1 and candidate in given):
-            count += 1
-            candidate = f"{name}#{count}"
-        taken.add(candidate)
-        unique.append(candidate)
-    return unique

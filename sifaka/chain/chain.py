@@ -60,9 +60,10 @@ class Chain(ConfiguredChain):
     async def stream(self, prompt: str = "", *, text: str = "") -> AsyncGenerator[ChainEvent]:
         """Like `run`, yielding the events; the last one carries the run as it ended."""
         engine = await self._start(prompt, text)
-        async with aclosing(self._recorded(engine)) as events:
-            async for event in events:
-                yield event
+        with self.monitor.measure("run", "run", run_id=engine.run.run_id):
+            async with aclosing(self._recorded(engine)) as events:
+                async for event in events:
+                    yield event
 
     async def run_with_recovery(
         self,
@@ -86,15 +87,16 @@ class Chain(ConfiguredChain):
         Returns:
             As `run`; with status `failed` when nothing helped or nothing can.
         """
-        result = await self.run(prompt, text=text, listen=listen)
+        engine = await self._start(prompt, text)
+        result = await self._work(engine, listen)
         for _ in range(most):
             plan = next_plan(result.run)
             if plan is None:
                 break
             await anyio.sleep(plan.wait_seconds)
-            engine = Engine(
-                self._parts(), result.run.reopened(), recovery=recovered(result.run, plan)
-            )
+            recovery = recovered(result.run, plan)
+            run = result.run.reopened()
+            engine = Engine(self._parts(), run, recovery=recovery, predecessor=engine)
             result = await self._work(engine, listen)
         return result
 
@@ -172,14 +174,15 @@ class Chain(ConfiguredChain):
         """
         if not check_text(text).strip():
             raise ConfigurationError("the revision is empty", "submit the complete text")
+        warnings: tuple[str, ...] = ()
         run, draft = await take_in(self.store, await self._own(run_id), parent_id, text)
         if draft.id not in run.decisions:
             # A caller that leaves meanwhile may come back: what it submitted stays open.
             engine = Engine(self._parts(), run.reopened())
             with self.monitor.measure("run", "run", run_id=run_id):
                 await _listened(engine.drive(), listen)
-            run = engine.run
-        return Submission.of(run, draft.id)
+            run, warnings = engine.run, engine.warnings
+        return Submission.of(run, draft.id, warnings)
 
     async def cancel(self, run_id: str) -> RunResult:
         """Stop a run, wherever it is worked on, and keep its best version.
@@ -225,11 +228,24 @@ class Chain(ConfiguredChain):
         run = Run.start(started)
         entries: list[Started | Drafted] = [started]
         if text.strip():
-            first = await first_version(run, text, self.retrievers)
-            entries.append(Drafted(thought=first))
+            entries.append(await self._input(run, text))
             run = run.apply(entries[-1])
         await self.store.append(run, entries, expected_version=0)
         return Engine(parts, run)
+
+    async def _input(self, run: Run, text: str) -> Drafted:
+        """The input with the documents for it, as far as there is time to look for some."""
+        ledger = Ledger(self.budget, Usage())
+        first = Thought(
+            prompt=run.prompt,
+            text=text,
+            run_id=run.run_id,
+            metadata={"degraded": ("retrieval was not done in time",)},
+        )
+        with Calls(ledger=ledger, monitor=self.monitor).active():
+            with anyio.move_on_after(ledger.seconds_left):
+                first = await first_version(run, text, self.retrievers)
+        return Drafted(thought=first, usage=Usage(seconds=ledger.spent.seconds))
 
     async def _work(self, engine: Engine, listen: Listener | None) -> RunResult:
         with self.monitor.measure("run", "run", run_id=engine.run.run_id):
@@ -242,7 +258,7 @@ class Chain(ConfiguredChain):
             async with aclosing(engine.drive()) as events:
                 async for event in events:
                     yield event
-        except anyio.get_cancelled_exc_class():
+        except (anyio.get_cancelled_exc_class(), GeneratorExit):  # or nobody listens any more
             await engine.abandon("cancelled", "cancelled", None)
             raise
         except StorageError:

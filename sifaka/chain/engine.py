@@ -23,7 +23,13 @@ from sifaka.chain.hearing import hear_critics, to_be_heard
 from sifaka.chain.limits import parallel, place
 from sifaka.chain.parts import Parts
 from sifaka.chain.recorder import Recorder
-from sifaka.chain.selecting import anchor, decide, decide_by_judge, needs_anchor
+from sifaka.chain.selecting import (
+    anchor,
+    decide,
+    decide_by_judge,
+    needs_anchor,
+    unanchored,
+)
 from sifaka.chain.stopping import no_more_attempts, nothing_left_to_do, twin
 from sifaka.chain.telling import doing, stored
 from sifaka.chain.writers import Writer
@@ -73,6 +79,7 @@ class Engine:
         parts: What it works with.
         run: The run as the store holds it.
         recovery: How it goes on after a failure, to be put on record first.
+        predecessor: Who has worked on the run so far in this process.
         journal: The calls of the run that is gone through again, for a replay.
     """
 
@@ -82,15 +89,20 @@ class Engine:
         run: Run,
         *,
         recovery: Recovered | None = None,
+        predecessor: "Engine | None" = None,
         journal: Sequence[Called] | None = None,
     ) -> None:
         self._parts = parts
         self._recovery = recovery
         self._ledger = Ledger(run.config.budget, run.usage)
-        self._recorder = Recorder(parts.store, run, self._ledger)
+        self.recorder: Recorder = (
+            Recorder(parts.store, run, self._ledger)
+            if predecessor is None
+            else predecessor.recorder.successor(run, self._ledger)
+        )
         self._calls = Calls(
             ledger=self._ledger,
-            journal=Journal(run.calls if journal is None else journal, self._recorder.record_call),
+            journal=Journal(run.calls if journal is None else journal, self.recorder.record_call),
             replaying=journal is not None,
             breakers=parts.breakers,
             monitor=parts.monitor,
@@ -100,12 +112,12 @@ class Engine:
     @property
     def run(self) -> Run:
         """The run after its last entry."""
-        return self._recorder.run
+        return self.recorder.run
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What would be lost if the process ended now, one line each."""
-        return (self._recorder.warning,) if self._recorder.warning else ()
+        return (self.recorder.warning,) if self.recorder.warning else ()
 
     async def drive(self) -> AsyncGenerator[ChainEvent, None]:
         """Work until the run is done or waits for its caller.
@@ -121,27 +133,28 @@ class Engine:
         async with self._parts.connected():
             async for event in self._phases():
                 yield event
-        await self._recorder.flush()
+        await self.recorder.flush()
 
     async def _phases(self) -> AsyncGenerator[ChainEvent, None]:
+        ending: AsyncGenerator[ChainEvent, None] | None = None
         while self.run.status == "running":
+            work, ending = ending or self._phase(), None
             try:
-                async for event in self._phase():
+                async for event in work:
                     yield event
             except VersionConflict as conflict:
-                run = await self._recorder.reload()
+                run = await self.recorder.reload()
                 if not run.finished:
                     raise StorageError(
                         f"run {run.run_id!r} is being worked on elsewhere",
                         "wait for it, or cancel it with cancel_run",
                     ) from conflict
             except BudgetExceeded as error:
-                async for event in self._end("done", _BUDGET_REASONS[error.limit]):
-                    yield event
+                ending = self._end("done", _BUDGET_REASONS[error.limit])
             except StorageError:
                 raise
             except SifakaError as error:
-                yield await self._stop("failed", "error", error)
+                ending = self._fail(error)
 
     async def abandon(self, status: RunStatus, reason: StopReason, error: str | None) -> None:
         """Put on record that the work broke off; the best version stays the champion."""
@@ -150,7 +163,7 @@ class Engine:
             try:
                 await self._append(entry)
             except VersionConflict:  # what was being stored when the work broke off has been kept
-                if not (await self._recorder.reload()).finished:
+                if not (await self.recorder.reload()).finished:
                     await self._append(entry)
 
     def _phase(self) -> AsyncGenerator[ChainEvent, None]:
@@ -179,7 +192,7 @@ class Engine:
             async for event in self._end("done", "passed"):
                 yield event
             return
-        base = champion or await first_version(self.run, "", self._parts.retrievers)
+        base = champion or await self._first_version()
         round_ = Round(
             run=self.run,
             base=base,
@@ -212,6 +225,11 @@ class Engine:
         stalled: StopReason = "no_safe_edit" if isinstance(last, EditorModel) else "stalled"
         async for event in self._end("done", stalled):
             yield event
+
+    async def _first_version(self) -> Thought:
+        with self._calls.active(), anyio.move_on_after(self._ledger.seconds_left):
+            return await first_version(self.run, "", self._parts.retrievers)
+        raise BudgetExceeded("seconds")
 
     async def _retrieve_for_critics(self) -> AsyncGenerator[ChainEvent, None]:
         yield self._doing("retrieve", "looking for documents for the critics")
@@ -278,7 +296,12 @@ class Engine:
         judge = self._parts.judge
         if judge is not None and needs_anchor(self.run):
             yield self._doing("select", "comparing the best version with the original")
-            with self._calls.active(), self._calls.monitor.measure("phase", "select"):
+            anchored = unanchored(status, reason)
+            with (
+                self._calls.active(),
+                self._calls.monitor.measure("phase", "select"),
+                anyio.move_on_after(self._ledger.seconds_left),
+            ):
                 anchored = await anchor(self.run, judge, status, reason)
             yield await self._append(anchored)
             return
@@ -287,7 +310,13 @@ class Engine:
     async def _conclude(self) -> AsyncGenerator[ChainEvent, None]:
         ending = self.run.ending
         assert ending is not None, "the phase `anchored` has its entry"
-        yield await self._stop(ending.status, ending.stop_reason)
+        reason = ending.stop_reason
+        if reason == "passed" and not nothing_left_to_do(self.run):
+            reason = "stalled"  # the version that passed has lost against the original
+        yield await self._stop(ending.status, reason)
+
+    async def _fail(self, error: SifakaError) -> AsyncGenerator[ChainEvent, None]:
+        yield await self._stop("failed", "error", error)
 
     def _doing(self, phase: Phase, message: str) -> ChainEvent:
         return doing(self.run, phase, message)
@@ -311,4 +340,4 @@ class Engine:
     async def _append_all(self, *entries: Entry) -> list[ChainEvent]:
         """Store entries, all or none; an event for each."""
         with self._calls.active():
-            return [stored(entry, run) for entry, run in await self._recorder.append(*entries)]
+            return [stored(entry, run) for entry, run in await self.recorder.append(*entries)]

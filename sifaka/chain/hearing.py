@@ -11,6 +11,7 @@ from sifaka.concurrency import fan_out
 from sifaka.critique import run_critics
 from sifaka.entries import Critiqued
 from sifaka.errors import CriticError
+from sifaka.naming import unique
 from sifaka.results import CriticFeedback
 from sifaka.run import Run
 from sifaka.thought import Thought
@@ -57,8 +58,8 @@ async def _feedback(
         return ()
     if _left_out(run):
         return tuple(
-            CriticFeedback.abstain(critic.name, "left out after a failure")
-            for critic in parts.critics
+            CriticFeedback.abstain(name, "left out after a failure")
+            for name in unique(critic.name for critic in parts.critics)
         )
     return await run_critics(
         parts.critics, shortened(run, version), calls, deadline=run.config.critic_deadline

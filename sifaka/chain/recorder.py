@@ -30,15 +30,35 @@ class Recorder:
         ledger: The run's account: each entry holds what was spent since the one before.
     """
 
-    def __init__(self, store: ThoughtStore, run: Run, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        store: ThoughtStore,
+        run: Run,
+        ledger: Ledger,
+        *,
+        stored: int | None = None,
+        waiting: Sequence[tuple[Run, Sequence[Entry]]] = (),
+        failure: StorageError | None = None,
+    ) -> None:
         self.run = run
         self._store = store
         self._ledger = ledger
         self._lock = anyio.Lock()
-        self._stored = run.version
         self._answers: list[Called] = []
-        self._waiting: list[tuple[Run, Sequence[Entry]]] = []
-        self._failure: StorageError | None = None
+        self._stored = run.version if stored is None else stored
+        self._waiting = list(waiting)
+        self._failure = failure
+
+    def successor(self, run: Run, ledger: Ledger) -> "Recorder":
+        """Who goes on with the run in this process: what could not be stored yet goes first."""
+        return Recorder(
+            self._store,
+            run,
+            ledger,
+            stored=self._stored,
+            waiting=self._waiting,
+            failure=self._failure,
+        )
 
     @property
     def warning(self) -> str | None:

@@ -53,6 +53,9 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
         entries.append(Drafted(thought=_as_written(first)))
     run = Run.replay(entries)
     await store.append(run, entries, expected_version=0)
+    # What was left out then is left out now.
+    skips = tuple(r for r in recorded.recoveries if r.strategy == "skip")
+    run = run.model_copy(update={"recoveries": skips})
     calls = [call.model_copy(update={"key": first_place(call.key)}) for call in recorded.calls]
     engine = Engine(replace(_parts(chain, recorded), store=store), run, journal=calls)
     async for _ in engine.drive():
@@ -148,7 +151,8 @@ class _RecordedCritic:
     def __init__(self, position: int, critic: Critic, run: Run) -> None:
         self.name = critic.name
         self._critic = critic
-        self._computed = asks_a_model(critic) or isinstance(critic, LintCritic)
+        self.metered = asks_a_model(critic)
+        self._computed = self.metered or isinstance(critic, LintCritic)
         self._said = {t.id: t.critic_feedback[position] for t in run.thoughts if t.critic_feedback}
 
     async def critique(self, thought: Thought) -> CriticFeedback:
@@ -195,5 +199,8 @@ def _differences(recorded: Run, run: Run) -> Iterator[str]:
         yield f"{len(run.thoughts)} versions, on record are {len(recorded.thoughts)}"
     if recorded.champion_id != run.champion_id:
         yield f"{run.champion_id} is the best version, on record is {recorded.champion_id}"
-    if recorded.status == "done" and recorded.stop_reason != run.stop_reason:
+    # A budget that failed calls and time have used up ends a replay where its record ends.
+    spent = (recorded.stop_reason or "").startswith("budget_")
+    ended = spent and run.error_code == "not_recorded"
+    if recorded.status == "done" and recorded.stop_reason != run.stop_reason and not ended:
         yield f"it stopped for {run.stop_reason}, on record is {recorded.stop_reason}"

@@ -71,6 +71,13 @@ async def anchor(run: Run, judge: Judge, status: RunStatus, reason: StopReason) 
     return Anchored(decision=decision, status=status, stop_reason=reason)
 
 
+def unanchored(status: RunStatus, reason: StopReason) -> Anchored:
+    """The end without the comparison, when there is no time for it: the champion stays."""
+    reason_given = "not compared with version 0: the budget of seconds is spent"
+    decision = Decision(accepted=True, reason=reason_given)
+    return Anchored(decision=decision, status=status, stop_reason=reason)
+
+
 def needs_anchor(run: Run) -> bool:
     """Whether judges have put another version in the place of the original."""
     champion, original = run.champion, run.original
@@ -173,7 +180,9 @@ def _protection(run: Run) -> tuple[Criterion, ...]:
         return ()
 
     def lost(thought: Thought, _: Thought) -> float:
-        gone = () if thought.author == EDITOR else lost_spans(original.text, thought.text)
+        while thought.author == EDITOR and thought.parent_id is not None:
+            thought = run.thought(thought.parent_id)  # what the editor replaces is no loss
+        gone = lost_spans(original.text, thought.text)
         if not gone:
             return 0.0
         asked = [issue.quote for thought in run.thoughts for issue in issues_of(thought)]

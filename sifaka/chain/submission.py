@@ -23,18 +23,19 @@ class Submission(RunResult):
     reason: str
 
     @classmethod
-    def of(cls, run: Run, thought_id: str) -> "Submission":
+    def of(cls, run: Run, thought_id: str, warnings: tuple[str, ...] = ()) -> "Submission":
         """The outcome of one submitted version of a run."""
         decision = run.decisions.get(thought_id)
         if decision is None:
-            return cls.pending(run)
-        return cls(run=run, accepted=decision.accepted, reason=decision.reason)
+            return cls.pending(run, warnings)
+        accepted, reason = decision.accepted, decision.reason
+        return cls(run=run, warnings=warnings, accepted=accepted, reason=reason)
 
     @classmethod
-    def pending(cls, run: Run) -> "Submission":
+    def pending(cls, run: Run, warnings: tuple[str, ...] = ()) -> "Submission":
         """A submission that is taken in and not decided yet."""
         reason = run.error or "it is still being judged; submit it again to hear the outcome"
-        return cls(run=run, accepted=False, reason=reason)
+        return cls(run=run, warnings=warnings, accepted=False, reason=reason)
 
 
 async def take_in(store: ThoughtStore, run: Run, parent_id: str, text: str) -> tuple[Run, Thought]:
@@ -54,6 +55,8 @@ async def take_in(store: ThoughtStore, run: Run, parent_id: str, text: str) -> t
     while True:
         run = await _settled(store, run)
         if earlier := _earlier_submission(run, parent_id, text):
+            if run.status == "cancelled" and earlier.id not in run.decisions:
+                raise ConfigurationError(f"run {run.run_id!r} was cancelled", "start a new run")
             return run, earlier
         champion = _waiting_champion(run, parent_id)
         draft = champion.next_iteration(iteration=len(run.thoughts)).with_text(

@@ -11,6 +11,7 @@ from sifaka.concurrency import fan_out
 from sifaka.critics import MEMORY, calls_of
 from sifaka.critics.protocol import Critic
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
+from sifaka.journal import scope
 from sifaka.models import Generation, Model
 from sifaka.models.editor import EditorModel
 from sifaka.run import Run
@@ -31,6 +32,9 @@ class Round:
     calls: Calls
 
 
+_Written = Generation | ModelProviderError | BudgetExceeded
+
+
 async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
     """The versions that a writer makes of the base: one, or `width` at once with `best_of_n`.
 
@@ -41,11 +45,14 @@ async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
         ModelProviderError: Nothing could be written.
     """
     if isinstance(writer, EditorModel):
-        generation = await writer.generate_with_thought(round_.base)
+        number = len(round_.run.thoughts)
+        # Its cut asks the validators, and those may ask a model.
+        with round_.calls.active(), scope(f"{place(round_.run, number)}/edit"):
+            generation = await writer.generate_with_thought(round_.base)
         return (_draft(round_, generation, writer, 0, round_.base.lessons),)
     run, first = round_.run, len(round_.run.thoughts)
     base = shortened(run, round_.base.model_copy(update={"lessons": _lessons(run)}))
-    written: list[Generation | ModelProviderError] = []
+    written: list[_Written] = []
     with (
         round_.calls.active(),
         round_.calls.monitor.measure("phase", "write"),
@@ -53,13 +60,13 @@ async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
     ):
         branches = {
             f"{place(run, first + n)}/write": partial(_generation, round_, writer, base)
-            for n in range(_affordable(round_))
+            for n in range(_affordable(round_, first))
         }
         written = list(await fan_out(branches))
     if not written:
         raise BudgetExceeded("seconds")
     generations = [each for each in written if isinstance(each, Generation)]
-    failures = [each for each in written if isinstance(each, ModelProviderError)]
+    failures = [each for each in written if not isinstance(each, Generation)]
     if not generations:
         raise failures[0]
     return tuple(
@@ -67,8 +74,8 @@ async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
     )
 
 
-def _affordable(round_: Round) -> int:
-    """How many versions there is room for.
+def _affordable(round_: Round, first: int) -> int:
+    """How many versions there is room for, those included whose answers are on record.
 
     A version that nobody can judge any more is not worth paying for, but for the first.
 
@@ -80,18 +87,19 @@ def _affordable(round_: Round) -> int:
     if round_.base.text:
         each += sum(calls_of(critic) for critic in round_.critics)
         once = 2 * config.judge_repeats if round_.judged else 0
-    ledger.require(each + once)
-    affordable = (n for n in range(config.width, 1, -1) if n * each + once <= ledger.calls_left)
-    return next(affordable, 1)
+    places = (f"{place(round_.run, first + n)}/write" for n in range(config.width))
+    recorded = round_.calls.journal.recorded_at(*places)
+    if not recorded:
+        ledger.require(each + once)
+    room = ledger.calls_left + recorded
+    return next((n for n in range(config.width, 1, -1) if n * each + once <= room), 1)
 
 
-async def _generation(
-    round_: Round, writer: Model, base: Thought
-) -> Generation | ModelProviderError:
+async def _generation(round_: Round, writer: Model, base: Thought) -> _Written:
     try:
         generation = await writer.generate_with_thought(base)
-    except ModelProviderError as error:
-        return error
+    except (ModelProviderError, BudgetExceeded) as error:
+        return error  # the others go on: they are paid for
     if not generation.metered:
         round_.calls.ledger.charge(generation.usage)
     try:

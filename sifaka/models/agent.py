@@ -113,12 +113,17 @@ def tool_calls(messages: "Sequence[ModelMessage]") -> list[ToolCall]:
             ToolCall(
                 tool_name=part.tool_name,
                 arguments=part.args_as_dict(),
-                result=returned.model_response_str(),
+                result=_storable(returned.model_response_str()),
                 success=returned.outcome == "success",
                 tool_call_id=part.tool_call_id,
             )
         )
     return calls
+
+
+def _storable(text: str) -> str:
+    """A text with a mark in place of each half of a surrogate pair, which no store can keep."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _usage(messages: "Sequence[ModelMessage]") -> Usage:

@@ -1,15 +1,21 @@
 """The model that answers from the run's journal where it can, and records what it is told."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import TypeAdapter
 from pydantic_ai.exceptions import FallbackExceptionGroup
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse
-from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models import (
+    CompletedStreamedResponse,
+    ModelRequestParameters,
+    StreamedResponse,
+)
 from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_core import PydanticSerializationError
 
 from sifaka.calls import current_calls
 from sifaka.entries import Called
@@ -17,6 +23,7 @@ from sifaka.errors import ModelProviderError
 from sifaka.models.metered import usage_of
 
 if TYPE_CHECKING:
+    from pydantic_ai import RunContext
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai.settings import ModelSettings
 
@@ -57,19 +64,26 @@ class JournaledModel(WrapperModel):
             return answer
         response = await self._ask(messages, model_settings, model_request_parameters)
         model = answered_by(response) or self.model_id
-        written = _Response.dump_json(response, exclude_none=True).decode()
-        if len(written) > _LARGEST:
-            raise ModelProviderError(
-                f"{model}: the answer is longer than {_LARGEST:,} characters",
-                "try again or choose another model",
-                provider=model.partition(":")[0],
-                code="malformed",
-            )
+        written = _written(response, model)
         fallback = bool((response.metadata or {}).get("sifaka_fallback"))
         await journal.record(
             Called(key=key, request=request, model=model, fallback=fallback, response=written)
         )
         return response
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: "list[ModelMessage]",
+        model_settings: "ModelSettings | None",
+        model_request_parameters: ModelRequestParameters,
+        run_context: "RunContext[Any] | None" = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        """The answer as a stream that is complete: it is on record before any of it is used."""
+        answer = await self.request(messages, model_settings, model_request_parameters)
+        yield CompletedStreamedResponse(
+            answer, model_request_parameters=model_request_parameters, replay_events=True
+        )
 
     async def _ask(
         self,
@@ -81,6 +95,27 @@ class JournaledModel(WrapperModel):
             return await self.wrapped.request(messages, model_settings, model_request_parameters)
         except FallbackExceptionGroup as group:
             raise _last_of(group) from group
+
+
+def _written(response: ModelResponse, model: str) -> str:
+    """An answer as JSON, for the record.
+
+    Raises:
+        ModelProviderError: It is too long, or holds characters that no text may hold.
+    """
+    try:
+        written = _Response.dump_json(response, exclude_none=True).decode()
+        problem = f"is longer than {_LARGEST:,} characters" if len(written) > _LARGEST else None
+    except PydanticSerializationError:
+        written, problem = "", "holds half a surrogate pair"
+    if problem is not None:
+        raise ModelProviderError(
+            f"{model}: the answer {problem}",
+            "try again or choose another model",
+            provider=model.partition(":")[0],
+            code="malformed",
+        )
+    return written
 
 
 def answered_by(response: ModelResponse) -> str | None:
