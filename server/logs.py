@@ -1,14 +1,15 @@
 """Log lines for stderr: one line a record, without secrets, for people or for programs."""
 
-import errno
 import json
 import logging
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TextIO, cast
+
+from sifaka.reporting import stack_of
 
 _SECRETS = (
     (re.compile(r"\bsk-[\w-]{8,}"), "sk-***"),
@@ -94,7 +95,8 @@ def configure(
     """Log to a stream from now on, unless whoever embeds this has set up logging already.
 
     Args:
-        level: Name of the lowest level to log. At DEBUG, tracebacks have the exceptions' words.
+        level: Name of the lowest level to log. At DEBUG, other libraries' tracebacks have
+            the exceptions' words.
         stream: Standard error when None. Never standard output, which carries the protocol.
         as_json: JSON objects instead of lines.
     """
@@ -149,35 +151,9 @@ def _escaped(text: str) -> str:
 
 def _traceback(record: logging.LogRecord, verbose: bool) -> Iterator[str]:
     error = record.exc_info[1] if record.exc_info else None
-    if error is None:
-        return
-    for chunk in traceback.format_exception(error) if verbose else _frames(error):
+    lines: Iterable[str] = getattr(record, "sifaka_stack", ())
+    if error is not None:
+        lines = traceback.format_exception(error) if verbose else stack_of(error)
+    for chunk in lines:
         for line in chunk.splitlines():
             yield _escaped(_masked(line))
-
-
-def _frames(error: BaseException) -> Iterator[str]:
-    """Where an exception and those that led to it were raised, and of which type they are."""
-    chain = [error]
-    while (before := _before(chain[-1])) is not None and before not in chain:
-        chain.append(before)
-    for each in reversed(chain):
-        yield from traceback.format_tb(each.__traceback__)
-        yield _kind(each)
-        if isinstance(each, BaseExceptionGroup):
-            for inner in cast("BaseExceptionGroup[BaseException]", each).exceptions:
-                for chunk in _frames(inner):
-                    yield from (f"| {line}" for line in chunk.splitlines())
-
-
-def _before(error: BaseException) -> BaseException | None:
-    if error.__cause__ is not None or error.__suppress_context__:
-        return error.__cause__
-    return error.__context__
-
-
-def _kind(error: BaseException) -> str:
-    name = type(error).__qualname__
-    # The system's own reason is no text of anybody's.
-    number = error.errno if isinstance(error, OSError) else None
-    return name if number is None else f"{name} {errno.errorcode.get(number, number)}"

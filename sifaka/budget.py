@@ -6,26 +6,44 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
-from sifaka.errors import BudgetExceeded
+from sifaka.errors import BudgetExceeded, ConfigurationError
+from sifaka.explain import explain
 from sifaka.immutable import Frozen
 from sifaka.results import Usage
 
 
 class Budget(Frozen):
-    """The limits of one run; None means no limit."""
+    """The limits of one run; None means no limit.
+
+    Raises:
+        ConfigurationError: A limit is negative, not finite or not known. Data that holds a budget
+            raises pydantic's error instead, with the place of the budget in it.
+    """
 
     max_calls: int | None = Field(default=None, ge=0)
     """Model calls, retries included."""
     max_tokens: int | None = Field(default=None, ge=0)
     """Input and output tokens together."""
-    max_seconds: float | None = Field(default=None, gt=0)
+    max_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Seconds of work, over all resumes; waiting for a caller not included. Models, critics and
     retrievers are stopped when it is spent; validators finish, so that every text has a verdict."""
-    max_cost_usd: float | None = Field(default=None, ge=0)
+    max_cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """US dollars. A model without a known price may make one call: it may have cost anything."""
+
+    if not TYPE_CHECKING:  # for type checkers the signature stays that of the fields
+
+        def __init__(self, **limits: Any) -> None:
+            try:
+                super().__init__(**limits)
+            except ValidationError as error:
+                raise ConfigurationError(explain(error, "budget")) from error
+
+        # Without this mark pydantic would call it for a budget inside other data too.
+        __init__.__pydantic_base_init__ = True
 
 
 SHORTEST_ANSWER = 256

@@ -42,13 +42,13 @@ class ChainConfig(Frozen):
     """Versions written at the same time, of which the best goes on (`best_of_n`, `judged`)."""
     judge_repeats: int = Field(default=1, ge=1, le=9)
     """Times that judges compare two versions, each time in both orders (policy `judged`)."""
-    max_edit_ratio: float | None = Field(default=None, gt=0)
+    max_edit_ratio: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """The largest share of the original's words that may be changed; None means any."""
     protect: bool = True
     """Whether code, numbers, quotes, links and names must survive when there is no task."""
     patience: int | None = Field(default=2, ge=1)
     """Rounds without any gain after which a model is not asked again; None means no limit."""
-    critic_deadline: float | None = Field(default=None, gt=0)
+    critic_deadline: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Seconds after which a critic that has not answered abstains."""
     max_iterations: int = Field(default=3, ge=0)
     budget: Budget = Budget()

@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel
 
 from sifaka.concurrency import fan_out
-from sifaka.errors import ModelProviderError
+from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.immutable import Frozen
 from sifaka.models.framing import DATA_NOTICE, frame
 from sifaka.thought import Thought
@@ -49,7 +49,7 @@ class ModelJudge:
         """One model call; see `Judge`."""
         from sifaka.models.structured import ask
 
-        task = [f"Task of both texts: {first.prompt}"] if first.prompt else []
+        task = [frame("task", first.prompt)] if first.prompt else []
         question = "\n\n".join([*task, frame("first", first.text), frame("second", second.text)])
         comparison, _ = await ask(self.model, _INSTRUCTIONS, question, _Comparison)
         return comparison.better
@@ -92,8 +92,8 @@ async def compare_in_both_orders(
     async def ask(first: Thought, second: Thought) -> Preference:
         try:
             return await judge.compare(first, second)
-        except ModelProviderError:
-            return "neither"
+        except (ModelProviderError, BudgetExceeded):
+            return "neither"  # the other answers are paid for
 
     async def candidate_first() -> Preference:
         return await ask(candidate, champion)

@@ -10,6 +10,8 @@ from sifaka.errors import ConfigurationError
 from sifaka.immutable import Frozen
 
 _BUILT_IN = "sifaka."
+_OBJECT = "object:"
+"""How the recorded name of a model begins that was an object; see `model_name`."""
 
 
 def describe(component: object) -> Mapping[str, object]:
@@ -38,7 +40,9 @@ def settings_of(config: ChainConfig) -> Mapping[str, Any]:
             that code can go on with the run.
     """
     components = (*config.validators, *config.critics, *config.retrievers)
-    if config.model.startswith("object:") or any(c["type"] == "object" for c in components):
+    models = (config.model, config.judge_model or "", *config.fallback_models)
+    held = any(c["type"] == "object" for c in components)
+    if held or any(model.startswith(_OBJECT) for model in models):
         raise ConfigurationError(
             "the run was started with components that are not plain data",
             "resume it from the program that started it",

@@ -1,6 +1,7 @@
 """A chain as its settings: what it is made of, and how it is recorded."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Self, cast
 
 from pydantic import ValidationError
@@ -102,31 +103,43 @@ class ConfiguredChain:
     ) -> None:
         meant = preset(effort)
         has_judge = judge_model is not None or can_judge(model)
+        # What was left out stays so: another model may mean something else by the same effort.
+        self._given: Mapping[str, Any] = MappingProxyType(
+            {
+                "critics": None if critics is None else parse_critics(critics),
+                "max_iterations": max_iterations,
+                "policy": policy,
+                "width": width,
+                "judge_repeats": judge_repeats,
+            }
+        )
         self.model = model
+        self.effort: Effort = effort
         self.validators = parse_validators(validators)
         default = ("self_refine",) if asks_a_provider(model) else ("lint",)
-        self.critics = parse_critics(default if critics is None else critics)
+        given = self._given["critics"]
+        self.critics = parse_critics(default) if given is None else given
         self.retrievers = tuple(retrievers)
         self.prompt = prompt
         self.max_iterations = meant.max_iterations if max_iterations is None else max_iterations
-        self.policy: Policy = policy or ("judged" if meant.judged and has_judge else "best")
+        usual_policy: Policy = "judged" if meant.judged and has_judge else "best"
+        self.policy: Policy = usual_policy if policy is None else policy
         by_effort = policy is None and self.policy == "judged"
-        usual = meant.width if by_effort else _WIDTH if self.policy == "best_of_n" else 1
-        self.width = width or usual
+        usual_width = meant.width if by_effort else _WIDTH if self.policy == "best_of_n" else 1
+        self.width = usual_width if width is None else width
         self.judge_repeats = meant.judge_repeats if judge_repeats is None else judge_repeats
         self.max_edit_ratio = max_edit_ratio
         self.protect = protect
         self.patience = patience
         self.critic_deadline = critic_deadline
-        self.budget = budget or Budget()
+        self.budget = Budget() if budget is None else budget
         self.judge_model = judge_model
         self.fallback_models = tuple(fallback_models)
-        self.store = store or MemoryStorage()
+        self.store = MemoryStorage() if store is None else store
         self.deps = deps
-        self.breakers = breakers or Breakers()
-        self.monitor = monitor or Monitor()
+        self.breakers = Breakers() if breakers is None else breakers
+        self.monitor = Monitor() if monitor is None else monitor
         self.connections = connections
-        self._critics_given = critics is not None
         self._check(has_judge=has_judge)
 
     @classmethod
@@ -182,8 +195,7 @@ class ConfiguredChain:
 
     def improve_with(self, *critics: CriticSpec) -> Self:
         """This chain with more critics; the first given replace the default ones."""
-        given = self.critics if self._critics_given else ()
-        return self._with(critics=(*given, *critics))
+        return self._with(critics=(*(self._given["critics"] or ()), *critics))
 
     def _parts(self) -> Parts:
         """What a run is worked on with.
@@ -192,7 +204,7 @@ class ConfiguredChain:
             ConfigurationError: A model is unknown or cannot be used.
         """
         fallbacks = self.fallback_models
-        opening = self.connections.model if self.connections else provider_model
+        opening = provider_model if self.connections is None else self.connections.model
         writers = writers_for(
             self.model, self.validators, fallbacks=fallbacks, deps=self.deps, opening=opening
         )
@@ -216,6 +228,10 @@ class ConfiguredChain:
         )
 
     def _check(self, *, has_judge: bool) -> None:
+        try:
+            _ = self.config
+        except ValidationError as error:
+            raise ConfigurationError(explain(error)) from error
         if self.policy == "judged" and not has_judge:
             raise ConfigurationError(
                 "the policy `judged` needs a model that compares versions",
@@ -226,27 +242,18 @@ class ConfiguredChain:
                 f"width={self.width} has no effect with the policy `{self.policy}`",
                 "use policy=`best_of_n` or `judged`, or leave width out",
             )
-        try:
-            _ = self.config
-        except ValidationError as error:
-            raise ConfigurationError(explain(error)) from error
 
     def _with(self, **changes: Any) -> Self:
-        settings = {name: getattr(self, name) for name in _SETTINGS}
-        settings["critics"] = self.critics if self._critics_given else None
-        return type(self)(**{**settings, **changes})
+        kept = {name: getattr(self, name) for name in _KEPT}
+        return type(self)(**{**kept, **self._given, **changes})
 
 
-_SETTINGS = (
+_KEPT = (
     "model",
     "validators",
-    "critics",
     "retrievers",
     "prompt",
-    "max_iterations",
-    "policy",
-    "width",
-    "judge_repeats",
+    "effort",
     "max_edit_ratio",
     "protect",
     "patience",
@@ -260,3 +267,4 @@ _SETTINGS = (
     "monitor",
     "connections",
 )
+"""Settings that are always what was given; the others are in `_given`."""

@@ -155,7 +155,15 @@ def _in_yaml(content: str, path: str) -> Iterable[object]:
 
     try:
         loaded: Any = yaml.safe_load(content)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    # Tags such as !!bool and !!timestamp on other words end in whatever the parser stumbles over.
+    except (
+        yaml.YAMLError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        TypeError,
+        RecursionError,
+    ) as error:
         mark = getattr(error, "problem_mark", None)
         line = f" in line {mark.line + 1}" if mark is not None else ""
         raise ConfigurationError(f"{path}: not valid YAML{line}", "mend the file") from error

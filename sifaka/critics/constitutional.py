@@ -17,8 +17,7 @@ from sifaka.critics.constitution import (
 )
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.opinion import FoundIssue, anchored, case
-from sifaka.critics.panel import Replies, ask_all, nobody, strongest
-from sifaka.errors import ModelProviderError
+from sifaka.critics.panel import Failure, Replies, ask_all, attempt, gathered, nobody, strongest
 from sifaka.journal import scope
 from sifaka.models.fitting import Form
 from sifaka.models.framing import frame
@@ -144,20 +143,14 @@ class ConstitutionalCritic(JudgingCritic):
         return await ask_all({each.name: partial(self._judge, each, thought) for each in drawn})
 
     async def _one_by_one(self, drawn: Sequence[Principle], thought: Thought) -> Replies[_Finding]:
-        answers: dict[str, _Finding] = {}
-        failures: dict[str, str] = {}
-        spent = Usage()
+        results: dict[str, tuple[_Finding, Usage] | Failure] = {}
         for each in drawn:
-            try:
-                with scope(each.name):
-                    answers[each.name], usage = await self._judge(each, thought)
-            except ModelProviderError as error:
-                failures[each.name] = error.message
-                continue
-            spent += usage
-            if _fires(answers[each.name]):
+            with scope(each.name):
+                result = await attempt(partial(self._judge, each, thought))
+            results[each.name] = result
+            if isinstance(result, tuple) and _fires(result[0]):
                 break
-        return Replies(answers=answers, failures=failures, usage=spent)
+        return gathered(results)
 
     async def _judge(self, principle: Principle, thought: Thought) -> tuple[_Finding, Usage]:
         question = "\n\n".join((frame("principle", principle.critique), case(thought)))

@@ -1,9 +1,10 @@
 """The model a critic asks."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, field_validator
 
 from sifaka.critics.opinion import Opinion, case, feedback_of
 from sifaka.errors import ConfigurationError
@@ -11,6 +12,7 @@ from sifaka.immutable import Frozen
 from sifaka.models.framing import DATA_NOTICE
 from sifaka.results import CriticFeedback, Usage
 from sifaka.thought import Thought
+from sifaka.validators.spec import usable_name
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -24,12 +26,45 @@ _NOTICE = (
 )
 
 
+def usable_model(model: Any) -> Any:
+    """The model, when it is a name or a PydanticAI model; raises ValueError otherwise."""
+    wanted = "should be a model's name such as provider:name, or a PydanticAI model"
+    if isinstance(model, str):
+        if not model.strip():
+            raise ValueError(f"{wanted}, not an empty string")
+        return model
+    if not _is_model(model):
+        raise ValueError(f"{wanted}, not {type(model).__name__}")
+    return model
+
+
+def _is_model(value: object) -> bool:
+    # What came as JSON is none, and needs no PydanticAI to find out.
+    if value is None or isinstance(value, bool | int | float | list | tuple | Mapping):
+        return False
+    from sifaka.models.loading import load_pydantic_ai
+
+    load_pydantic_ai()
+    from pydantic_ai.models import Model
+
+    return isinstance(value, Model)
+
+
+ModelOrName = Annotated[Any, AfterValidator(usable_model)]
+"""A `provider:name` or a PydanticAI model."""
+
+
 class JudgingCritic(Frozen, ABC):
     """What critics that ask a model share: which model, and a question to it."""
 
     name: str = "judge"
-    model: Any = Field(default=None, exclude=True)
+    model: ModelOrName | None = Field(default=None, exclude=True)
     """A `provider:name`, a PydanticAI model, or None for the chain's judge."""
+
+    @field_validator("name")
+    @classmethod
+    def _usable_name(cls, name: str) -> str:
+        return usable_name(name)
 
     @abstractmethod
     async def critique(self, thought: Thought) -> CriticFeedback:

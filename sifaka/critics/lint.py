@@ -3,11 +3,13 @@
 from typing import Literal
 
 from anyio import to_thread
+from pydantic import field_validator
 
 from sifaka.immutable import Frozen
 from sifaka.prose import words
 from sifaka.results import CriticFeedback, Issue
 from sifaka.thought import Thought
+from sifaka.validators.spec import usable_name
 
 BLOCKING = 3
 """The severity from which a mistake that cannot be fixed safely still asks for a revision."""
@@ -21,6 +23,11 @@ class LintCritic(Frozen):
 
     type: Literal["lint"] = "lint"
     name: str = "lint"
+
+    @field_validator("name")
+    @classmethod
+    def _usable_name(cls, name: str) -> str:
+        return usable_name(name)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """What the editor's rules find in `thought.text`."""

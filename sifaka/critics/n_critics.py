@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 from pydantic import Field, PlainSerializer
 
 from sifaka.clustering import cluster
-from sifaka.critics.judge import JudgingCritic
+from sifaka.critics.judge import JudgingCritic, ModelOrName
 from sifaka.critics.opinion import MOST_SUGGESTIONS
 from sifaka.critics.panel import (
     ask_all,
@@ -63,7 +63,7 @@ class NCriticsCritic(JudgingCritic):
     )
     """Points of view, each a sentence; `ROLES` when there are neither roles nor models."""
     models: Annotated[
-        tuple[Any, ...] | None,
+        tuple[ModelOrName, ...] | None,
         PlainSerializer(
             lambda models: None if models is None else [_name_of(model) for model in models],
             return_type=list[str] | None,

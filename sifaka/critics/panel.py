@@ -2,16 +2,19 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Generic, TypeVar
 
 from sifaka.clustering import cluster
 from sifaka.concurrency import fan_out
 from sifaka.critics.opinion import MOST_ISSUES
-from sifaka.errors import ModelProviderError
+from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.recovery import code_of
 from sifaka.results import CriticFeedback, Issue, Usage, Verdict
 
 T = TypeVar("T")
+Failure = ModelProviderError | BudgetExceeded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,49 +23,79 @@ class Replies(Generic[T]):
 
     answers: Mapping[str, T]
     """By the name of the branch, in the order of the branches."""
-    failures: Mapping[str, str]
-    """Why a branch has no answer, in one line."""
+    failures: Mapping[str, Failure]
+    """Why a branch has no answer."""
     usage: Usage
 
     @property
     def degraded(self) -> tuple[str, ...]:
         """One line for each branch without an answer."""
-        return tuple(f"{name}: {reason}" for name, reason in self.failures.items())
+        return tuple(f"{name}: {error.message}" for name, error in self.failures.items())
 
 
 async def ask_all(branches: Mapping[str, Callable[[], Awaitable[tuple[T, Usage]]]]) -> Replies[T]:
-    """Ask in parallel; a branch whose model fails is one without an answer.
+    """Ask in parallel; a branch that fails is one without an answer, and costs no other its own.
 
     Raises:
-        BudgetExceeded: There is no room for all calls; none was made.
+        BudgetExceeded: There is no room for all calls, and none was made; or no branch has an
+            answer, and one of them because a further call had no room.
         StorageError: An answer could not be put on record.
     """
+    results = await fan_out({name: partial(attempt, branch) for name, branch in branches.items()})
+    return gathered(dict(zip(branches, results, strict=True)))
 
-    def tolerant(
-        branch: Callable[[], Awaitable[tuple[T, Usage]]],
-    ) -> Callable[[], Awaitable[tuple[T, Usage] | str]]:
-        async def ask() -> tuple[T, Usage] | str:
-            try:
-                return await branch()
-            except ModelProviderError as error:
-                return error.message
 
-        return ask
+async def attempt(
+    branch: Callable[[], Awaitable[tuple[T, Usage]]],
+) -> tuple[T, Usage] | Failure:
+    """What a branch answers, or why it has no answer."""
+    try:
+        return await branch()
+    except (ModelProviderError, BudgetExceeded) as error:
+        return error
 
-    results = await fan_out({name: tolerant(branch) for name, branch in branches.items()})
-    replies = dict(zip(branches, results, strict=True))
-    answered = {name: reply for name, reply in replies.items() if not isinstance(reply, str)}
+
+def gathered(results: Mapping[str, tuple[T, Usage] | Failure]) -> Replies[T]:
+    """The replies that the results of `attempt` amount to.
+
+    Raises:
+        BudgetExceeded: No branch has an answer, and one of them for that reason.
+    """
+    answered = {name: result for name, result in results.items() if isinstance(result, tuple)}
+    failures = {name: result for name, result in results.items() if not isinstance(result, tuple)}
+    if not answered:
+        for error in failures.values():
+            if isinstance(error, BudgetExceeded):
+                raise error
     return Replies(
         answers={name: answer for name, (answer, _) in answered.items()},
-        failures={name: reply for name, reply in replies.items() if isinstance(reply, str)},
+        failures=failures,
         usage=sum((usage for _, usage in answered.values()), Usage()),
     )
 
 
 def nobody(critic: str, replies: Replies[T]) -> CriticFeedback:
-    """The abstention of a panel from which no answer came."""
+    """The abstention of a panel from which no answer came, or too few.
+
+    What it failed with is in its details, as for a critic that raises: a `limit` of the budget, or
+    the `code` that all failures share and the longest `retry_after`.
+    """
     reason = next(iter(replies.degraded), "nobody was asked")
-    return CriticFeedback.abstain(critic, f"no answer: {reason}", replies.usage)
+    return CriticFeedback.abstain(
+        critic, f"no answer: {reason}", replies.usage, _failed_with(list(replies.failures.values()))
+    )
+
+
+def _failed_with(failures: Sequence[Failure]) -> dict[str, object]:
+    limits = [error.limit for error in failures if isinstance(error, BudgetExceeded)]
+    if limits:
+        return {"limit": limits[0]}
+    codes = {code_of(error) for error in failures}
+    waits = [w for error in failures if (w := getattr(error, "retry_after", None))]
+    return {
+        **({"code": codes.pop()} if len(codes) == 1 else {}),
+        **({"retry_after": max(waits)} if waits else {}),
+    }
 
 
 def votes(feedback: Sequence[CriticFeedback]) -> dict[Verdict, int]:

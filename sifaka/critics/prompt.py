@@ -32,8 +32,24 @@ def _plain(schema: Mapping[str, object]) -> dict[str, object]:
 def _usable(schema: Mapping[str, object]) -> Mapping[str, object]:
     from sifaka.validators.format.schema import check_schema
 
-    check_schema(_plain(schema))
+    plain = _plain(schema)
+    check_schema(plain)
+    kinds = plain.get("type", "object")
+    if "object" not in ([kinds] if isinstance(kinds, str) else cast("list[object]", kinds)):
+        raise ValueError(f"at type: should be 'object', as the report is one, not {kinds!r}")
     return schema
+
+
+def _known(schema: object) -> frozenset[str]:
+    """The names of properties that a schema speaks of."""
+    if isinstance(schema, list):
+        return frozenset[str]().union(*map(_known, cast("list[object]", schema)))
+    if not isinstance(schema, dict):
+        return frozenset()
+    members = cast("dict[str, object]", schema)
+    named = members.get("properties")
+    names = set(cast("dict[str, object]", named)) if isinstance(named, dict) else set[str]()
+    return frozenset(names).union(*map(_known, members.values()))
 
 
 class PromptCritic(JudgingCritic):
@@ -72,13 +88,20 @@ def _with_report(schema: Mapping[str, object]) -> type[Opinion]:
     """The form of an opinion with a report that must satisfy the schema."""
     from sifaka.validators.format.schema import violations
 
+    known = _known(schema)
+
     def satisfies(report: dict[str, object]) -> dict[str, object]:
         try:
             found = violations(schema, report)
         except TimeoutError as error:
             raise ValueError("it takes too long to check") from error
         if found:
-            raise ValueError(f"{found[0].where}: {found[0].reason}")
+            # Keys and values of the reply may be words of the reviewed text, and this is logged.
+            path = tuple(
+                part if isinstance(part, int) or part in known else "*" for part in found[0].path
+            )
+            where = found[0]._replace(path=path).where
+            raise ValueError(f"{where}: does not satisfy `{found[0].keyword}` of the schema")
         return report
 
     return create_model(

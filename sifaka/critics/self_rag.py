@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from sifaka.anchoring import Anchors
 from sifaka.critics.evidence import RETRIEVE_THRESHOLD, Reflection
@@ -59,6 +59,19 @@ class _Judged(NamedTuple):
         relevant = [each for each in self.evidence if each[1].is_relevant]
         return max(relevant, key=lambda each: each[1].score, default=None)
 
+    @property
+    def refuted(self) -> bool:
+        """Whether the passage that decides does not support it in full."""
+        return self.best is not None and self.best[1].supports != "full"
+
+
+def _usable_retriever(retriever: Any) -> Any:
+    if retriever is not None and not callable(getattr(retriever, "retrieve", None)):
+        raise ValueError(
+            f"should be an object with a method `retrieve`, not {type(retriever).__name__}"
+        )
+    return retriever
+
 
 class SelfRAGCritic(JudgingCritic):
     """Holds every claim of the text against documents, passage by passage.
@@ -73,7 +86,7 @@ class SelfRAGCritic(JudgingCritic):
 
     type: Literal["self_rag"] = "self_rag"
     name: str = "self_rag"
-    retriever: Any = Field(default=None, exclude=True)
+    retriever: Annotated[Any, AfterValidator(_usable_retriever)] = Field(default=None, exclude=True)
     """A `Retriever` to ask besides; an object, so no part of the spec as data."""
     max_claims: int = Field(default=8, ge=1, le=50)
     """Those that need evidence most; the others are told to be unchecked."""
@@ -86,7 +99,11 @@ class SelfRAGCritic(JudgingCritic):
         return 2
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """Which claims have support; see `Critic`. A passage whose call fails does not count."""
+        """Which claims have support; see `Critic`.
+
+        A passage whose call fails is on record in `degraded`. When no call for half of the claims
+        or more was answered, and no claim was found wanting, there is no vote.
+        """
         passages = passages_of(
             (
                 *thought.pre_generation_context,
@@ -112,12 +129,15 @@ class SelfRAGCritic(JudgingCritic):
             }
         )
         spent = usage + replies.usage
-        if not replies.answers:
-            return nobody(self.name, replies).model_copy(update={"usage": spent})
         judged = [
             _judged(c, each, candidates, replies.answers)
             for c, (each, candidates) in enumerate(zip(claims, found, strict=True))
         ]
+        unjudged = sum(not each.evidence for each in judged)
+        if unjudged * 2 >= len(judged) and not any(each.refuted for each in judged):
+            return nobody(self.name, replies).model_copy(
+                update={"usage": spent, "degraded": replies.degraded}
+            )
         return self._feedback(thought, judged, len(needing), replies, spent)
 
     async def _retrieved(self, thought: Thought) -> Sequence[Document]:
@@ -144,7 +164,11 @@ class SelfRAGCritic(JudgingCritic):
         supported = [b is not None and b[1].supports == "full" for b in best]
         with_evidence = sum(b is not None for b in best)
         if not with_evidence:
-            return self._without_evidence("no passage speaks about its claims", usage, judged)
+            failed = "".join(f"; {line}" for line in replies.degraded[:1])
+            reason = f"no passage speaks about its claims{failed}"
+            return self._without_evidence(reason, usage, judged).model_copy(
+                update={"degraded": replies.degraded}
+            )
         anchors = Anchors(thought.text)
         issues = tuple(
             _issue(each.claim, b, thought.text, anchors)

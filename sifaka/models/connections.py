@@ -5,7 +5,9 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
+from anyio.lowlevel import RunVar
 
+from sifaka.errors import ConfigurationError
 from sifaka.models.provider import provider_model
 
 if TYPE_CHECKING:
@@ -17,30 +19,44 @@ class Connections:
 
     A run that brings its own client loads the trusted certificates and connects anew, some 40 ms
     and one round trip for each parallel call. A program that makes many runs in one event loop
-    keeps one of these around them: `async with Connections() as connections: ...`.
+    keeps one of these around them: `async with Connections() as connections: ...`. The first event
+    loop that uses them has them to itself until they are closed; afterwards they can be used again.
+
+    Raises:
+        ConfigurationError: Used from another event loop, as each `run_sync` has one of its own.
     """
 
     def __init__(self) -> None:
+        self._start_over()
+
+    def _start_over(self) -> None:
         self._models: dict[tuple[str, ...], JournaledModel] = {}
         self._open: set[int] = set()
         self._stack = AsyncExitStack()
         self._lock = anyio.Lock()
+        self._loop: object | None = None
 
     async def __aenter__(self) -> Self:
+        self._stay_in_one_loop()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._stack.aclose()
+        self._stay_in_one_loop()
+        stack = self._stack
+        self._start_over()
+        await stack.aclose()
 
     def model(self, model: Any, fallbacks: Sequence[Any] = ()) -> "JournaledModel":
         """The model of a name, the same one each time; see `provider_model`.
 
         Raises:
-            ConfigurationError: A name is unknown, or the provider's package or key is missing.
+            ConfigurationError: A name is unknown, the provider's package or key is missing, or
+                another event loop has the connections.
         """
         names = (model, *fallbacks)
         if not all(isinstance(name, str) for name in names):
             return provider_model(model, fallbacks)
+        self._stay_in_one_loop()
         if names not in self._models:
             self._models[names] = provider_model(model, fallbacks)
         return self._models[names]
@@ -50,8 +66,39 @@ class Connections:
         return any(model is known for known in self._models.values())
 
     async def open(self, model: Any) -> None:
-        """Open the client of one of its models, unless it is open."""
+        """Open the client of one of its models, unless it is open.
+
+        Raises:
+            ConfigurationError: Another event loop has the connections.
+        """
+        self._stay_in_one_loop()
         async with self._lock:
             if id(model) not in self._open:
                 await self._stack.enter_async_context(model)
                 self._open.add(id(model))
+
+    def _stay_in_one_loop(self) -> None:
+        loop = _current_loop()
+        if self._loop is None:
+            self._loop = loop
+        elif loop is not None and loop is not self._loop:
+            # A client waits for its own loop, and fails when that is closed.
+            raise ConfigurationError(
+                "connections serve one event loop, and they are used from another one",
+                "await the runs in one event loop, or leave connections out with run_sync",
+            )
+
+
+_loop_mark: RunVar[object] = RunVar("sifaka_loop_mark")
+
+
+def _current_loop() -> object | None:
+    """What stands for the event loop that runs here, None when none does."""
+    try:
+        mark = _loop_mark.get(None)
+    except RuntimeError:
+        return None
+    if mark is None:
+        mark = object()
+        _loop_mark.set(mark)
+    return mark

@@ -26,6 +26,8 @@ _WRAPPERS = frozenset(
 )  # fmt: skip
 """Keys under which models put the answer instead of giving it."""
 _HEADLESS = re.compile(r"[\"'][A-Za-z_ ]+[\"']\s*:")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a character: nothing that holds one can be written down as UTF-8."""
 _QUOTING = str.maketrans(dict.fromkeys("‘’“”'`", '"') | {"\\": None})
 
 
@@ -59,7 +61,7 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
             if found.source is not None and _squeezed(found.source) in _squeezed(question):
                 continue
             try:
-                answers.append(fit(_unwrapped(found.value, form), form))
+                answers.append(_storable(_unwrapped(found.value, form), form))
             except Misfit as error:
                 reason = str(error)
     except RecursionError:
@@ -71,6 +73,31 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
     if any(other != decisive[0] for other in decisive):
         raise Unreadable("it holds several answers that contradict each other")
     return answers[-1]
+
+
+def _storable(sent: dict[str, object], form: type[Answer]) -> Answer:
+    """The form that was sent, a U+FFFD in place of each lone surrogate.
+
+    Raises:
+        Misfit: See `fit`.
+    """
+    answer = fit(cast("dict[str, object]", _whole(sent)), form)
+    dumped = answer.model_dump()
+    whole = cast("dict[str, object]", _whole(dumped))
+    # JSON inside a string is decoded only when it is fitted.
+    return answer if whole == dumped else fit(whole, form)
+
+
+def _whole(value: object) -> object:
+    """The value without lone surrogates in its strings and keys."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_whole(item) for item in cast("list[object]", value)]
+    if isinstance(value, dict):
+        members = cast("dict[object, object]", value)
+        return {_whole(key): _whole(item) for key, item in members.items()}
+    return value
 
 
 def _parts(response: "ModelResponse") -> "tuple[list[str | dict[str, Any]], str]":

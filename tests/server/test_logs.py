@@ -159,6 +159,21 @@ def test_the_words_of_exceptions_are_there_for_who_asks_for_them_without_secrets
     assert all(each.startswith("  ") for each in told.split("\n")[1:])
 
 
+def test_the_stack_of_a_reported_bug_is_shown_without_words(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with pytest.raises(ValueError, match="private") as caught:
+        stumble()
+    report_failure(logger, "critic:style", caught.value)
+    (made,) = caplog.records
+    first, *rest = line(made, verbose=True).split("\n")
+    assert first.startswith("WARNING critic:style failed: ValueError error_type=ValueError")
+    assert rest[-1] == "  ValueError"
+    assert any(each.endswith(", in stumble") for each in rest)
+    assert "private" not in line(made, verbose=True)
+    assert parsed(made)["traceback"] == [each.strip() for each in rest]
+
+
 def grouped() -> None:
     raise ExceptionGroup("private", [KeyError("private"), ValueError("private")])
 

@@ -201,6 +201,8 @@ WORDS = [{"type": "length", "max_words": 9}]
         ("improve_text", {"text": "a", "critics": ["nobody"]}, "lint"),
         ("improve_text", {"text": "a", "colour": "red"}, "colour"),
         ("improve_text", {"text": "a", "budget": {"max_calls": -1}}, "max_calls"),
+        ("improve_text", {"text": "a", "budget": {"max_cost_usd": "inf"}}, "budget.max_cost_usd"),
+        ("improve_text", {"text": "a", "budget": {"max_seconds": "nan"}}, "budget.max_seconds"),
         ("improve_text", {"text": "a", "validators": [{"type": "colour"}]}, "readability"),
         ("validate_text", {"text": "", "validators": WORDS}, "empty"),
         ("validate_text", {"text": "a", "validators": []}, "no validators"),

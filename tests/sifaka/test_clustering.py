@@ -149,3 +149,22 @@ def test_a_place_without_length_is_within_what_surrounds_it() -> None:
     point = Issue.at(TEXT, 8, 8, "A word is missing.", category="grammar")
     around = at("The first sentence", "There a word is missing.", category="grammar")
     assert [issue.support for issue in cluster([[point], [around]])] == [2]
+
+
+def test_of_very_many_issues_the_gravest_are_merged_and_none_is_lost() -> None:
+    minor = [Issue(message=f"Minor {n}.", severity=1) for n in range(600)]
+    grave = Issue(message="An example is missing.", severity=5)
+    found = cluster([[*minor, grave], [*minor, grave]])
+    (merged,) = (issue for issue in found if issue.severity == 5)
+    assert merged.support == 2
+    assert sum(issue.support for issue in found) == 1202
+    assert len(found) == 1201, "399 of the minor ones are compared, all of one opinion"
+    assert {issue.message for issue in found} >= {issue.message for issue in minor}
+
+
+def test_many_issues_all_over_the_text_are_merged_all_the_same() -> None:
+    places = [
+        Issue(message="Odd.", category="c", quote="q", start=n, end=n + 5)
+        for n in range(0, 6000, 10)
+    ]
+    assert [issue.support for issue in cluster([places, places])] == [2] * 600

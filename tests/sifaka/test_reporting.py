@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from sifaka.errors import ModelProviderError
-from sifaka.reporting import report_failure
+from sifaka.reporting import report_failure, stack_of
 
 logger = logging.getLogger("tests.reporting")
 
@@ -50,12 +50,48 @@ def test_the_words_of_a_foreign_exception_are_not_in_the_message(
     assert (data(record)["code"], data(record)["retryable"]) == ("value_error", False)
 
 
-def test_a_foreign_exception_has_its_traceback_in_the_record(
+def stumble(text: str) -> None:
+    try:
+        raise KeyError(text)
+    except KeyError as error:
+        raise ValueError(f"cannot parse {text}") from error
+
+
+def test_a_foreign_exception_leaves_its_stack_but_no_words(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    error = raised(KeyError("x"))
-    report_failure(logger, "c", error)
-    assert only(caplog).exc_info == (KeyError, error, error.__traceback__)
+    with pytest.raises(ValueError, match="private") as caught:
+        stumble("the private text")
+    report_failure(logger, "c", caught.value)
+    record = only(caplog)
+    stack: list[str] = record.__dict__["sifaka_stack"]
+    assert [line for line in stack if not line.startswith("File ")] == ["KeyError", "ValueError"]
+    assert stack[0].startswith(f'File "{__file__}", line ')
+    assert stack[0].endswith(", in stumble")
+    assert "private" not in str(record.__dict__)
+    assert record.exc_info is None
+
+
+def test_a_handler_of_whoever_uses_the_library_prints_no_words_of_an_exception(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    report_failure(logger, "c", raised(ValueError("the private text")))
+    assert logging.Formatter().format(only(caplog)) == "c failed: ValueError"
+
+
+def descend(left: int) -> None:
+    if left == 0:
+        raise ZeroDivisionError
+    descend(left - 1)
+
+
+def test_the_stack_of_a_deep_recursion_is_cut_at_its_outer_end() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        descend(200)
+    stack = list(stack_of(caught.value))
+    assert len(stack) == 41
+    assert stack[-2].endswith("in descend")
+    assert stack[-1] == "ZeroDivisionError"
 
 
 def test_a_message_is_one_line_of_bounded_length(caplog: pytest.LogCaptureFixture) -> None:

@@ -28,6 +28,8 @@ class Violation(NamedTuple):
 
     path: Path
     reason: str
+    keyword: str = ""
+    """Of the schema, that was not satisfied."""
 
     @property
     def where(self) -> str:
@@ -47,7 +49,7 @@ def check_schema(schema: Mapping[str, object]) -> None:
     from referencing.exceptions import Unresolvable
 
     try:
-        length = len(json.dumps(schema))
+        length = len(_written(schema))
         if length > SCHEMA_LIMIT:
             raise ValueError(f"{length} characters, at most {SCHEMA_LIMIT}")
         kind = _kind(schema)
@@ -83,8 +85,18 @@ def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
     # Of a failed anyOf or oneOf, the branch that came nearest.
     nearest = (jsonschema.exceptions.best_match([error]) for error in errors[:VIOLATION_LIMIT])
     return list(
-        dict.fromkeys(Violation(tuple(error.absolute_path), _reason(error)) for error in nearest)
+        dict.fromkeys(
+            Violation(tuple(error.absolute_path), _reason(error), str(error.validator))
+            for error in nearest
+        )
     )
+
+
+def _written(schema: Mapping[str, object]) -> str:
+    try:
+        return json.dumps(schema)
+    except TypeError as error:  # YAML has dates and sets, which JSON has not
+        raise ValueError(f"it holds what JSON cannot: {error}") from None
 
 
 def _jsonschema() -> Any:

@@ -1,5 +1,6 @@
 """One opinion of a model: anchored, bounded, by the user's rubric and schema."""
 
+import json
 import math
 from typing import Any
 
@@ -135,3 +136,34 @@ async def test_without_a_valid_report_there_is_no_opinion(report: object) -> Non
     with pytest.raises(ModelProviderError) as error:
         await reporting(judge).critique(Thought(text=TEXT))
     assert (error.value.code, judge.calls) == ("malformed", 2)
+
+
+async def test_a_report_that_does_not_fit_is_not_quoted_in_the_error() -> None:
+    schema = {
+        "properties": {"quote": {"type": "integer"}},
+        "additionalProperties": {"type": "integer"},
+    }
+    for report, told in (
+        ({"quote": "SECRET"}, "$.quote: does not satisfy `type` of the schema"),
+        ({"SECRET": "words"}, "$.*: does not satisfy `type` of the schema"),
+    ):
+        judge = ScriptedJudge({"verdict": "accept", "report": report})
+        critic = PromptCritic.model_validate({"rubric": "r", "schema": schema})
+        with pytest.raises(ModelProviderError) as error:
+            await critic.judged_by(judge.model).critique(Thought(text=TEXT))
+        assert told in str(error.value)
+        assert "SECRET" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "report",
+    ['{"a\\ud800": ["\\udfff", "\\ud83d\\ude00"]}', r'"{\"a\\ud800\": [\"\\udfff\", \"😀\"]}"'],
+)
+async def test_half_characters_in_an_answer_are_replaced(report: str) -> None:
+    answer = f'{{"verdict": "revise", "suggestions": ["\\ud800 x"], "report": {report}}}'
+    critic = PromptCritic.model_validate({"rubric": "r", "schema": {"type": "object"}})
+    critic = critic.judged_by(ScriptedJudge(answer).model)
+    feedback = await critic.critique(Thought(text=TEXT))
+    assert feedback.suggestions == ("\ufffd x",)
+    stored = json.loads(feedback.model_dump_json())
+    assert stored["details"]["report"] == {"a\ufffd": ["\ufffd", "😀"]}

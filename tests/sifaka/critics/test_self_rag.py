@@ -23,6 +23,7 @@ CLAIMS = [
     {"quote": "built in 1889", "claim": "The tower was built in 1889.", "need": 0.8},
     {"quote": "Everybody loves it", "claim": "Everybody loves the tower.", "need": 0.1},
 ]
+THREE = [*CLAIMS[:2], {**CLAIMS[2], "need": 0.7}]
 USE = {"one": 0, "two": 0, "three": 1, "four": 0, "five": 0}
 Verdicts = Mapping[tuple[str, str], str]
 
@@ -135,11 +136,32 @@ async def test_claims_that_need_evidence_most_come_first() -> None:
     assert told.degraded == ("1 further claims were not checked",)
 
 
-async def test_a_passage_that_nobody_judged_does_not_count() -> None:
+async def test_a_claim_that_nobody_judged_does_not_count() -> None:
+    verdicts = {("300", "Heights"): "fails", ("1889", "Heights"): "full", ("loves", "H"): "full"}
+    feedback, _ = await check(script(verdicts, THREE), HEIGHT)
+    assert feedback.verdict == "accept"
+    assert [claim["support"] for claim in claims_of(feedback)] == ["not_judged", "full", "full"]
+    assert feedback.degraded == ("claim 0 passage 0: refused",)
+
+
+async def test_when_half_of_the_claims_were_not_judged_it_does_not_accept() -> None:
     verdicts = {("300", "Heights"): "fails", ("1889", "Heights"): "full"}
     feedback, _ = await check(script(verdicts), HEIGHT)
-    assert feedback.verdict == "accept"
-    assert [claim["support"] for claim in claims_of(feedback)] == ["not_judged", "full"]
+    assert (feedback.status, feedback.verdict) == ("abstained", None)
+    assert feedback.degraded == ("claim 0 passage 0: refused",)
+    assert feedback.details["code"] == "rejected"
+
+
+async def test_an_unsupported_claim_is_told_although_half_were_not_judged() -> None:
+    verdicts = {("300", "Heights"): "fails", ("1889", "Heights"): "none"}
+    feedback, _ = await check(script(verdicts), HEIGHT)
+    assert (feedback.verdict, len(feedback.issues)) == ("revise", 1)
+
+
+async def test_no_evidence_for_some_claims_hides_no_failure_of_others() -> None:
+    feedback, _ = await check(script({("300", "Heights"): "fails"}, THREE), HEIGHT)
+    assert (feedback.reason or "").startswith("no_evidence: ")
+    assert "refused" in (feedback.reason or "")
     assert feedback.degraded == ("claim 0 passage 0: refused",)
 
 

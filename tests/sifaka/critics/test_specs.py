@@ -1,5 +1,6 @@
 """Critics as data: parsed, refused with one clear line, and built again elsewhere."""
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,25 @@ WRONG: list[tuple[dict[str, Any] | str, str]] = [
     ({"type": "constitutional", "draw": 7}, "draw: 7 of 6 principles"),
     ({"type": "constitutional", "file": "a.md", "principles": [ONE]}, "not both"),
     ({"type": "constitutional", "version": "0" * 12}, "is not that of the principles"),
+    ({"type": "self_refine", "model": 5}, "critics[0].model: should be a model's name"),
+    ({"type": "self_refine", "model": True}, "or a PydanticAI model, not bool"),
+    ({"type": "self_refine", "model": {}}, "or a PydanticAI model, not dict"),
+    ({"type": "self_refine", "model": " "}, "or a PydanticAI model, not an empty string"),
+    ({"type": "self_refine", "model": object()}, "or a PydanticAI model, not object"),
+    ({"type": "n_critics", "models": [1, 2]}, "critics[0].models[0]: should be a model's name"),
+    ({"type": "n_critics", "models": ["a:b", None]}, "critics[0].models[1]: should be a model's"),
+    ({"type": "self_rag", "retriever": "x"}, "critics[0].retriever: should be an object with a"),
+    ({"type": "lint", "name": ""}, "critics[0].name: should be a printable name of 1 to 80"),
+    ({"type": "self_refine", "name": "x" * 81}, "critics[0].name: should be a printable name"),
+    ({"type": "n_critics", "name": "a\nb"}, "critics[0].name: should be a printable name"),
+    (
+        {"type": "prompt", "rubric": "r", "schema": {"type": "string"}},
+        "critics[0].schema: at type: should be 'object'",
+    ),
+    (
+        {"type": "prompt", "rubric": "r", "schema": {"default": date(2020, 1, 1)}},
+        "critics[0].schema: it holds what JSON cannot",
+    ),
 ]
 
 
@@ -98,6 +118,16 @@ def test_a_wrong_spec_is_one_clear_line(spec: dict[str, Any] | str, told: str) -
     assert told in error.value.message
     assert error.value.message.startswith("critics[0]")
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["!!bool x", "!!timestamp x", "!!int x", "2020-99-99", "[" * 5000])
+def test_a_constitution_on_which_the_parser_stumbles_is_one_clear_line(
+    name: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(f"- {{name: {name}, critique: look, revision: mend}}")
+    with pytest.raises(ConfigurationError, match="not valid YAML"):
+        parse_critics([{"type": "constitutional", "file": str(file)}])
 
 
 def test_a_reader_of_files_can_refuse_them(tmp_path: Path) -> None:

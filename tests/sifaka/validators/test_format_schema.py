@@ -1,12 +1,13 @@
 import json
 import time
+from datetime import date
 
 import pytest
 from pydantic import ValidationError
 
 from sifaka.thought import Thought
 from sifaka.validators.format import FormatValidator
-from sifaka.validators.format.schema import VIOLATION_LIMIT, violations
+from sifaka.validators.format.schema import VIOLATION_LIMIT, check_schema, violations
 
 pytestmark = pytest.mark.anyio
 
@@ -113,3 +114,10 @@ async def test_a_schema_that_refers_to_itself_without_end_fails() -> None:
     spec = FormatValidator(format="json", schema={"$ref": "#"})
     result = await spec.validate(Thought(text="1"))
     assert "nested too deeply" in result.message
+
+
+@pytest.mark.parametrize("value", [date(2020, 1, 1), {"a", "b"}])
+def test_a_schema_with_what_json_cannot_hold_is_refused_in_one_line(value: object) -> None:
+    with pytest.raises(ValueError, match="it holds what JSON cannot") as error:
+        check_schema({"type": "object", "default": value})
+    assert "\n" not in str(error.value)
