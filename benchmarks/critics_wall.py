@@ -43,7 +43,7 @@ def measure() -> Report:
         listening(command, environment(name)) as url,
         _provider_at(url),
     ):
-        return anyio.run(_measure, Path(name))
+        return anyio.run(_measure, Path(name), backend_options={"use_uvloop": True})
 
 
 @contextmanager

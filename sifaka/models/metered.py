@@ -35,6 +35,8 @@ ATTEMPTS = 3
 """Calls for one answer: the first and what follows a transient failure."""
 LONGEST_WAIT = 20.0
 """Seconds; a provider that asks for more has failed."""
+_COST = "sifaka_cost"
+"""Where an answer's cost is noted: it takes some time to look up."""
 CALL_TIMEOUT = 120.0
 """Seconds for one call."""
 
@@ -131,7 +133,8 @@ class MeteredModel(WrapperModel):
                 ours = reserved.clipped or not asked_for(self.wrapped, model_settings)
                 if limited and ours and response.finish_reason == "length":
                     raise BudgetExceeded("tokens" if ledger.budget.max_tokens else "cost")
-                return replace(response, metadata={**(response.metadata or {}), **self._signature})
+                noted = {**self._signature, _COST: usage.cost_usd}
+                return replace(response, metadata={**(response.metadata or {}), **noted})
         except ModelHTTPError:
             usage = Usage(model_calls=1)  # an error has no price
             raise
@@ -159,16 +162,21 @@ class MeteredModel(WrapperModel):
 
 def usage_of(response: "ModelResponse") -> Usage:
     """What one answer has consumed; its cost is None when the model has no known price."""
-    try:
-        cost = float(response.cost().total_price)
-    except (LookupError, ValueError, AssertionError):
-        cost = None
+    noted = response.metadata or {}
+    cost = noted[_COST] if _COST in noted else _cost_of(response)
     return Usage(
         model_calls=1,
         input_tokens=response.usage.input_tokens,
         output_tokens=response.usage.output_tokens,
         cost_usd=cost,
     )
+
+
+def _cost_of(response: "ModelResponse") -> float | None:
+    try:
+        return float(response.cost().total_price)
+    except (LookupError, ValueError, AssertionError):
+        return None
 
 
 def _wait_before_next(failure: Exception, attempt: int) -> float | None:

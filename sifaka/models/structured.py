@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer", bound=BaseModel)
 
 _UNREAD = frozenset({"malformed", "empty"})
+_LONG = 50_000
+"""Characters of a reply or a question from which the reply is read in a thread."""
 
 
 async def ask(
@@ -57,10 +59,7 @@ async def ask(
 
             spent += usage_of(response)
             try:
-                # In a thread: a long reply, or a form with a schema in it, takes its time.
-                answer = await to_thread.run_sync(
-                    partial(read, response, form, question), abandon_on_cancel=True
-                )
+                answer = await _read(response, form, question)
             except Unreadable as unreadable:
                 reason = str(unreadable)
             else:
@@ -75,6 +74,21 @@ async def ask(
         provider=model.model_id.partition(":")[0],
         code="malformed",
     )
+
+
+async def _read(response: "ModelResponse", form: type[Answer], question: str) -> Answer:
+    """The answer in a reply.
+
+    Raises:
+        Unreadable: There is none.
+    """
+    said = (
+        getattr(part, "args", None) or getattr(part, "content", None) for part in response.parts
+    )
+    if len(question) + sum(len(str(each)) for each in said) <= _LONG:
+        return read(response, form, question)
+    reading = partial(read, response, form, question)
+    return await to_thread.run_sync(reading, abandon_on_cancel=True)
 
 
 async def _request(
