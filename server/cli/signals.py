@@ -1,5 +1,6 @@
 """What ends a command from outside: Ctrl-C and the termination signal."""
 
+import logging
 import os
 import signal
 import sys
@@ -67,6 +68,8 @@ def interruption_ends_the_process() -> Generator[None]:
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, leave)
+        # The interrupt may come out of any task, and the loop would report that as an error.
+        logging.getLogger("asyncio").disabled = True
         last = threading.Timer(PARTING_SECONDS, _leave)
         last.daemon = True
         last.start()

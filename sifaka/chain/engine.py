@@ -19,8 +19,9 @@ import anyio
 
 from sifaka.budget import Ledger
 from sifaka.calls import Calls
+from sifaka.chain.checking import documents_for_critics, opening, verdicts
 from sifaka.chain.hearing import hear_critics, to_be_heard
-from sifaka.chain.limits import parallel, place
+from sifaka.chain.limits import parallel
 from sifaka.chain.parts import Parts
 from sifaka.chain.recorder import Recorder
 from sifaka.chain.selecting import (
@@ -39,11 +40,9 @@ from sifaka.entries import (
     Drafted,
     Entry,
     Recovered,
-    Retrieved,
     RunStatus,
     Stopped,
     StopReason,
-    Validated,
 )
 from sifaka.errors import (
     BudgetExceeded,
@@ -52,13 +51,10 @@ from sifaka.errors import (
     VersionConflict,
 )
 from sifaka.events import ChainEvent, Phase
-from sifaka.journal import Journal, scope
+from sifaka.journal import Journal
 from sifaka.models.editor import EditorModel
 from sifaka.recovery import code_of
-from sifaka.retrieval import first_version, retrieve
 from sifaka.run import Run
-from sifaka.thought import Thought
-from sifaka.validation import run_validators
 
 _PARTING_SECONDS = 5.0
 """How long a cancelled run may take to put its end on record."""
@@ -181,18 +177,13 @@ class Engine:
             case "anchored":
                 return self._conclude()
 
-    @property
-    def _versions(self) -> tuple[Thought, ...]:
-        """The versions that are worked on."""
-        return self.run.undecided
-
     async def _write(self) -> AsyncGenerator[ChainEvent, None]:
         champion = self.run.champion
         if champion is not None and nothing_left_to_do(self.run):
             async for event in self._end("done", "passed"):
                 yield event
             return
-        base = champion or await self._first_version()
+        base = champion or await opening(self._parts, self._calls, self.run)
         round_ = Round(
             run=self.run,
             base=base,
@@ -226,38 +217,16 @@ class Engine:
         async for event in self._end("done", stalled):
             yield event
 
-    async def _first_version(self) -> Thought:
-        with self._calls.active(), anyio.move_on_after(self._ledger.seconds_left):
-            return await first_version(self.run, "", self._parts.retrievers)
-        raise BudgetExceeded("seconds")
-
     async def _retrieve_for_critics(self) -> AsyncGenerator[ChainEvent, None]:
         yield self._doing("retrieve", "looking for documents for the critics")
-        found: list[Retrieved] = []
-        with self._calls.active(), anyio.move_on_after(self._ledger.seconds_left):
-            for thought in self._versions:
-                documents, degraded = await retrieve(self._parts.retrievers, thought.text)
-                found.append(
-                    Retrieved(thought_id=thought.id, documents=documents, degraded=degraded)
-                )
-        if len(found) < len(self._versions):
-            raise BudgetExceeded("seconds")
+        found = await documents_for_critics(self._parts, self._calls, self.run)
         for event in await self._append_all(*found):
             yield event
 
     async def _validate(self) -> AsyncGenerator[ChainEvent, None]:
         if self._parts.validators:
             yield self._doing("validate", f"{len(self._parts.validators)} validators")
-        original = self.run.original
-        validated: list[Validated] = []
-        with self._calls.active(), self._calls.monitor.measure("phase", "validate"):
-            for thought in self._versions:
-                with scope(place(self.run, thought.iteration)):
-                    results = await run_validators(
-                        self._parts.validators, thought, original.text if original else None
-                    )
-                validated.append(Validated(thought_id=thought.id, results=results))
-        for event in await self._append_all(*validated):
+        for event in await self._append_all(*await verdicts(self._parts, self._calls, self.run)):
             yield event
 
     async def _critique(self) -> AsyncGenerator[ChainEvent, None]:
