@@ -73,20 +73,21 @@ class Journal:
 
         They cost nothing when they are asked for again, so no room is needed for them.
         """
-        if not self._before:
-            return 0
-        here = _scope.get(None)
-        path = "" if here is None else f"{here.path}/".removeprefix(self._outer)
-        places = tuple(f"{path}{name}{end}" for name in names for end in "#/")
-        return sum(key.startswith(places) for key in self._before)
+        path = self._path()
+        return self._before_at(*(f"{path}/{name}" if path else name for name in names))
 
     def recorded_here(self) -> int:
         """How many answers were on record at the current place from the start."""
+        path = self._path()
+        return self._before_at(path) if path else 0
+
+    def _path(self) -> str:
         here = _scope.get(None)
-        if here is None or not self._before:
-            return 0
-        path = here.path.removeprefix(self._outer)
-        return sum(key.startswith((f"{path}#", f"{path}/")) for key in self._before)
+        return "" if here is None else f"{here.path}/".removeprefix(self._outer).rstrip("/")
+
+    def _before_at(self, *places: str) -> int:
+        prefixes = tuple(f"{place}{end}" for place in places for end in "#/")
+        return sum(key.startswith(prefixes) for key in self._before)
 
     def answer(self, key: str | None, request: str) -> str | None:
         """The answer on record to this very question at this very place, if there is one."""

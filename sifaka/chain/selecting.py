@@ -185,7 +185,7 @@ def _protection(run: Run) -> tuple[Criterion, ...]:
         gone = lost_spans(original.text, thought.text)
         if not gone:
             return 0.0
-        asked = [issue.quote for thought in run.thoughts for issue in issues_of(thought)]
+        asked = [issue.quote for version in run.thoughts for issue in issues_of(version)]
         return float(sum(not any(_points_at(quote, span) for quote in asked) for span in gone))
 
     return (Criterion(what="protected spans lost", measure=lost),)
