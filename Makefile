@@ -6,10 +6,11 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null || echo $(BIN)/uv)
 READY := $(VENV)/.ready
 GUARDRAILS := .venv-guardrails
+MCP_STORES := .venv-mcp-stores
 
 export PYDANTIC_AI_NO_BANNER := 1
 
-.PHONY: all demo test test-guardrails crashes lint types bench bench-quality coverage snapshots clean
+.PHONY: all demo test test-guardrails test-mcp-stores crashes lint types bench bench-quality coverage snapshots clean
 all: lint types test
 
 $(READY): pyproject.toml uv.lock
@@ -28,6 +29,12 @@ test: $(READY)
 test-guardrails: $(READY)
 	UV_PROJECT_ENVIRONMENT=$(GUARDRAILS) $(UV) sync --frozen --quiet --no-default-groups --extra guardrails --group guardrails
 	$(GUARDRAILS)/bin/python -m pytest tests/guardrails
+
+# Stores behind the MCP servers of others; the one of Redis wants another version of the MCP SDK.
+test-mcp-stores: $(READY)
+	test -x $(MCP_STORES)/bin/python || $(UV) venv --quiet $(MCP_STORES)
+	$(UV) pip install --quiet --python $(MCP_STORES)/bin/python redis-mcp-server==0.5.1
+	$(BIN)/python -m pytest tests/mcp_stores tests/storage_contract -k mcp
 
 # Kills a run at every phase boundary and at 200 random points, and resumes it.
 crashes: $(READY)
@@ -59,4 +66,4 @@ bench-quality: $(READY)
 	$(BIN)/python -m benchmarks.quality --markdown docs/quality.md --plot docs/quality.svg
 
 clean:
-	rm -rf $(VENV) $(GUARDRAILS) dist .pytest_cache .ruff_cache .coverage
+	rm -rf $(VENV) $(GUARDRAILS) $(MCP_STORES) dist .pytest_cache .ruff_cache .coverage

@@ -16,16 +16,18 @@ from server.settings import Settings
 from sifaka.breakers import Breakers
 from sifaka.chain import Chain, asks_a_provider
 from sifaka.critics import Critic, CriticSpec, parse_critics
+from sifaka.errors import SifakaError
 from sifaka.models.connections import Connections
-from sifaka.models.loading import load_pydantic_ai
+from sifaka.loading import load_pydantic_ai
 from sifaka.monitoring import Monitor
 from sifaka.reporting import report_failure
-from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
 
 logger = logging.getLogger(__name__)
 
 _CLOSING_SECONDS = 5
+_PAUSE_BETWEEN_WORK, _PAUSE_WITHOUT_WORK = 0.05, 2.0
+"""Seconds until a store is asked again to do what it has put off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +108,7 @@ class Lifespan:
     async def __call__(self, _: object) -> AsyncGenerator[AppState]:
         """Keep the store and the runs in progress open."""
         settings = self._settings
-        store = open_store(settings.store, home=settings.home, tenant=settings.tenant)
+        store = settings.open_store()
         try:
             async with Connections() as connections, anyio.create_task_group() as group:
                 self.state = AppState(
@@ -120,11 +122,27 @@ class Lifespan:
                     build=self._warm_up,
                     warmed=anyio.Event(),
                 )
+                group.start_soon(_keep_up, store)
                 yield self.state
                 group.cancel_scope.cancel()
         finally:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
                 await store.aclose()
+
+
+async def _keep_up(store: ThoughtStore) -> None:
+    """Have the store do what it has put off, for as long as the server runs."""
+    working = True
+    while True:
+        left = 0
+        try:
+            left = await store.catch_up()
+            working = True
+        except SifakaError as error:
+            if working:  # told once, not every few seconds
+                report_failure(logger, "store", error)
+            working = False
+        await anyio.sleep(_PAUSE_BETWEEN_WORK if left else _PAUSE_WITHOUT_WORK)
 
 
 def _load(state: AppState) -> None:

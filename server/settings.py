@@ -10,12 +10,13 @@ from typing import Any, Literal
 import platformdirs
 from pydantic import Field, ValidationError, field_validator
 
+from server.stores import open_url
 from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
 from sifaka.immutable import Frozen
 from sifaka.models import AUTO, CALLER
 from sifaka.selection import EDITOR
-from sifaka.storage import open_store
+from sifaka.storage.protocol import ThoughtStore
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 TOOLSETS: Mapping[str, tuple[str, ...]] = {
@@ -34,7 +35,6 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
 
 MAX_PORT = 65_535
 _TOKENS = "SIFAKA_AUTH_TOKENS_FILE"
-_IGNORED = ("SIFAKA_EMBEDDING_MODEL",)
 _NO_PROVIDER = (AUTO, EDITOR, CALLER)
 _PROVIDER = re.compile(r"[^\s:]+:\S+")
 _HOST = re.compile(
@@ -51,6 +51,8 @@ class Settings(Frozen):
     fallback_models: tuple[str, ...] = ()
     """Asked in this order when the model has failed for good."""
     store: str = "sqlite:"
+    embedding_model: str | None = None
+    """What makes vectors for semantic search, in the stores that can keep some."""
     home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("sifaka", False)))
     tenant: str = "default"
     toolsets: tuple[str, ...] = ("refine",)
@@ -88,9 +90,19 @@ class Settings(Frozen):
     @classmethod
     def _can_be_opened(cls, value: str) -> str:
         try:
-            open_store(value, home=Path(os.sep))  # looks at the form only
+            open_url(value, home=Path(os.sep))  # looks at the form only
         except ConfigurationError as error:
-            raise ValueError(error.suggestion or error.message) from error
+            raise ValueError(str(error)) from error
+        return value
+
+    @field_validator("embedding_model")
+    @classmethod
+    def _names_an_embedder(cls, value: str | None) -> str | None:
+        if value is not None and not _PROVIDER.fullmatch(value):
+            raise ValueError(
+                "should be provider:name such as openai:text-embedding-3-small, or "
+                "model2vec:/path/to/model"
+            )
         return value
 
     @field_validator("tenant")
@@ -136,6 +148,19 @@ class Settings(Frozen):
         """The names of the tools to offer."""
         return frozenset(name for toolset in self.toolsets for name in TOOLSETS[toolset])
 
+    def open_store(self) -> ThoughtStore:
+        """The configured store, of the configured tenant; it is touched on first use only.
+
+        Raises:
+            ConfigurationError: The embedding model cannot be used.
+        """
+        embedder = None
+        if self.embedding_model is not None:
+            from sifaka.embeddings.opening import open_embedder
+
+            embedder = open_embedder(self.embedding_model)
+        return open_url(self.store, home=self.home, tenant=self.tenant, embedder=embedder)
+
 
 def load_settings(
     environ: Mapping[str, str],
@@ -177,15 +202,6 @@ def load_settings(
             where = f"{path}: {name}"
         reason = explain(error).removeprefix(f"{name}: ")
         raise ConfigurationError(f"{where}={_shown(merged.get(name))}: {reason}") from error
-
-
-def ignored(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """A line for each variable that is set and that this version does without."""
-    return tuple(
-        f"{name} is set and has no effect: this version does not support it"
-        for name in _IGNORED
-        if environ.get(name)
-    )
 
 
 def _shown(value: object) -> str:

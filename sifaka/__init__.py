@@ -1,5 +1,8 @@
 """Sifaka: check a text, criticise it, improve it in a bounded loop, and remember every version."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from sifaka.budget import Budget
 from sifaka.chain import Chain, RunResult, create_pydantic_chain
 from sifaka.critics import (
@@ -30,8 +33,41 @@ from sifaka.validators import (
     RegexValidator,
 )
 
+if TYPE_CHECKING:
+    from sifaka.models.retrieval_augmented import RetrievalAugmentedModel
+    from sifaka.retrievers import (
+        CachedRetriever,
+        InMemoryRetriever,
+        MockRetriever,
+        ThoughtRetriever,
+    )
+    from sifaka.storage import (
+        CachedCheckpointStorage,
+        CachedStorage,
+        FileStorage,
+        MilvusStorage,
+        RedisStorage,
+    )
+
+_LATER = {
+    "CachedCheckpointStorage": "sifaka.storage",
+    "CachedRetriever": "sifaka.retrievers",
+    "CachedStorage": "sifaka.storage",
+    "FileStorage": "sifaka.storage",
+    "InMemoryRetriever": "sifaka.retrievers",
+    "MilvusStorage": "sifaka.storage",
+    "MockRetriever": "sifaka.retrievers",
+    "RedisStorage": "sifaka.storage",
+    "RetrievalAugmentedModel": "sifaka.models.retrieval_augmented",
+    "ThoughtRetriever": "sifaka.retrievers",
+}
+"""Imported when they are first asked for."""
+
 __all__ = [
     "Budget",
+    "CachedCheckpointStorage",
+    "CachedRetriever",
+    "CachedStorage",
     "Chain",
     "ChainEvent",
     "ClassifierValidator",
@@ -39,20 +75,26 @@ __all__ = [
     "ContentValidator",
     "CriticFeedback",
     "Document",
+    "FileStorage",
     "FormatValidator",
     "GuardrailsValidator",
+    "InMemoryRetriever",
     "Issue",
     "LanguageValidator",
     "LengthValidator",
     "LintCritic",
     "MemoryStorage",
     "MetaRewardingCritic",
+    "MilvusStorage",
+    "MockRetriever",
     "NCriticsCritic",
     "PreserveValidator",
     "PromptCritic",
     "ReadabilityValidator",
+    "RedisStorage",
     "ReflexionCritic",
     "RegexValidator",
+    "RetrievalAugmentedModel",
     "RunResult",
     "SQLiteStorage",
     "SelfConsistencyCritic",
@@ -60,9 +102,16 @@ __all__ = [
     "SelfRefineCritic",
     "Thought",
     "ThoughtReference",
+    "ThoughtRetriever",
     "ToolCall",
     "ValidationResult",
     "create_pydantic_chain",
     "improve",
     "improve_sync",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)

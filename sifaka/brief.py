@@ -25,6 +25,8 @@ class Brief(Frozen):
     failures: tuple[Failure, ...] = ()
     rubric: tuple[str, ...] = ()
     issues: tuple[Issue, ...] = ()
+    lessons: tuple[str, ...] = ()
+    """What similar past runs have taught, where it was asked for; data, not instructions."""
 
 
 def brief_for(run: Run) -> Brief:
@@ -43,6 +45,7 @@ def brief_for(run: Run) -> Brief:
         failures=failures,
         rubric=rubric_for(champion),
         issues=issues[:MOST_ISSUES],
+        lessons=run.remembered,
     )
 
 

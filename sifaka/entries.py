@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from sifaka.budget import Budget
 from sifaka.immutable import Frozen, FrozenJson, FrozenMap
@@ -64,6 +64,8 @@ class ChainConfig(Frozen):
         return sha256(canonical.encode()).hexdigest()
 
 
+Tag = Annotated[str, StringConstraints(pattern=r"^[\w./@-]{1,64}$")]
+"""1 to 64 letters, digits or characters of `_ . / @ -`."""
 Strategy = Literal["retry", "skip", "restart_iteration", "shorter_context", "fewer_parallel_calls"]
 
 
@@ -89,6 +91,10 @@ class Started(_Entry):
     config: ChainConfig = ChainConfig()
     branch_of: str | None = None
     """The run whose best version this one began with, under another configuration."""
+    tags: tuple[Tag, ...] = ()
+    """Words to find it by."""
+    remembered: tuple[str, ...] = ()
+    """What similar past runs have taught, for the writer."""
 
 
 class Drafted(_Entry):

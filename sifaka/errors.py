@@ -6,7 +6,9 @@
     ├── CriticError             a critic could not give an opinion
     ├── ValidationError         a validator could not be run
     ├── StorageError            the store failed
-    │   └── VersionConflict     somebody else wrote to the run first
+    │   └── AppendRefused       somebody else works on the run
+    │       ├── VersionConflict they wrote to it first
+    │       └── Fenced          they have claimed it
     ├── PluginError             a third-party component could not be loaded
     ├── OperationTimeout        an operation outlived its deadline
     ├── MemoryLimitError        the context or the machine's memory is exhausted
@@ -106,7 +108,11 @@ class StorageError(SifakaError):
     """The store could not read or write."""
 
 
-class VersionConflict(StorageError):
+class AppendRefused(StorageError):
+    """The store works, and refuses an append because somebody else works on the run."""
+
+
+class VersionConflict(AppendRefused):
     """An append expected another version of the run than the store holds."""
 
     def __init__(self, run_id: str, *, expected: int, found: int) -> None:
@@ -116,6 +122,19 @@ class VersionConflict(StorageError):
         self.run_id = run_id
         self.expected = expected
         self.found = found
+
+
+class Fenced(AppendRefused):
+    """An append came from somebody from whom the run has been taken over."""
+
+    def __init__(self, run_id: str, *, fence: int, current: int) -> None:
+        super().__init__(
+            f"run {run_id!r} was taken over: claim {current} has replaced {fence}",
+            "wait for who works on it now, or cancel it with cancel_run",
+        )
+        self.run_id = run_id
+        self.fence = fence
+        self.current = current
 
 
 class PluginError(SifakaError):

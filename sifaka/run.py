@@ -77,6 +77,10 @@ class Run(Frozen):
     """Seconds that the provider which ended it asked to wait."""
     branch_of: str | None = None
     """The run whose best version this one began with."""
+    tags: tuple[str, ...] = ()
+    """Words to find it by."""
+    remembered: tuple[str, ...] = ()
+    """What similar past runs have taught, for the writer."""
     champion_id: str | None = None
     thoughts: tuple[Thought, ...] = ()
     decisions: FrozenMap[Decision] = Field(default_factory=dict[str, Decision])
@@ -110,6 +114,8 @@ class Run(Frozen):
             prompt=entry.prompt,
             config=entry.config,
             branch_of=entry.branch_of,
+            tags=entry.tags,
+            remembered=entry.remembered,
             version=1,
             created_at=entry.at,
             updated_at=entry.at,

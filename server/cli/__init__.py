@@ -2,7 +2,6 @@
 
 import argparse
 import importlib
-import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,10 +13,8 @@ from typing import NoReturn
 from server.cli.output import prepare_streams, printing
 from server.cli.signals import INTERRUPTED, TERMINATED, Terminated
 from server.logs import configure
-from server.settings import Settings, ignored, load_settings
+from server.settings import Settings, load_settings
 from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound
-
-logger = logging.getLogger(__name__)
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -29,6 +26,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "search": "find past texts",
         "resume": "go on with a run that was interrupted",
         "replay": "go through a finished run again, without any model",
+        "forget": "delete or move old runs",
         "doctor": "show what is configured and whether it works",
     }
 )
@@ -63,8 +61,6 @@ def run(arguments: Sequence[str]) -> int:
         options = _options(arguments)
         settings = load_settings(os.environ, _flags(options), folder=_here())
         configure(settings.log_level, as_json=settings.log_format == "json")
-        for line in ignored(os.environ):
-            logger.warning(line)
         return options.run(options, settings)
     except ThoughtNotFound as error:
         return _complain(SifakaError(error.message, "`sifaka history` lists the runs"), USAGE)

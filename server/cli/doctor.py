@@ -11,8 +11,10 @@ from server.cli.output import print_json, printing
 from server.settings import Settings
 from sifaka.chain import asks_a_provider
 from sifaka.errors import SifakaError
-from sifaka.storage import open_store
+from sifaka.storage.protocol import Health
 
+LOCAL = ("model2vec:", "fastembed:", "sentence-transformers:")
+"""How the names of embedding models begin that run here and cost nothing."""
 Finding = tuple[str, bool, str]
 """What was looked at, whether it works, and what was found."""
 
@@ -40,25 +42,43 @@ def doctor(options: argparse.Namespace, settings: Settings) -> int:
 def examine(settings: Settings) -> Iterator[Finding]:
     """Look at each part in turn. No model is called: that would cost money."""
     yield "python", True, sys.version.split()[0]
-    yield _store(settings)
+    yield from _store(settings)
     yield from _models(settings)
     yield _editor()
 
 
-def _store(settings: Settings) -> Finding:
-    async def look() -> str:
-        store = open_store(settings.store, home=settings.home, tenant=settings.tenant)
+def _store(settings: Settings) -> Iterator[Finding]:
+    async def look() -> tuple[Health, ...]:
+        store = settings.open_store()
         try:
-            page = await store.recent(limit=1)
-            latest = page.runs[0].updated_at.isoformat() if page.runs else "no runs yet"
-            return f"{settings.store} (tenant {settings.tenant!r}), latest run: {latest}"
+            return await store.health()
         finally:
             await store.aclose()
 
     try:
-        return "store", True, anyio.run(look)
+        for part in anyio.run(look):
+            yield "store", part.works, f"{part.part}: {part.found} (tenant {settings.tenant!r})"
     except SifakaError as error:
-        return "store", False, str(error)
+        yield "store", False, str(error)
+    if settings.embedding_model is None:
+        yield "semantic search", True, "disabled: no embedding model configured"
+    else:
+        yield from _embedder(settings.embedding_model)
+
+
+def _embedder(name: str) -> Iterator[Finding]:
+    from sifaka.embeddings.opening import open_embedder
+
+    async def look() -> int:
+        return await open_embedder(name).dimension()
+
+    if name.startswith(LOCAL):
+        try:
+            yield "embedding model", True, f"{name}: {anyio.run(look)} dimensions"
+        except SifakaError as error:
+            yield "embedding model", False, str(error)
+    else:
+        yield "embedding model", True, f"{name} (not called)"
 
 
 def _models(settings: Settings) -> Iterator[Finding]:

@@ -1,6 +1,8 @@
 """`sifaka history`: a run, or the recent ones."""
 
 import argparse
+import json
+from contextlib import aclosing
 
 import anyio
 
@@ -10,7 +12,9 @@ from server.schemas.history import HistoryOut
 from server.settings import Settings
 from server.tools.history import look_up
 from server.view.text import history as as_text
-from sifaka.storage import open_store
+from sifaka.chain import follow_run
+from sifaka.errors import ConfigurationError
+from sifaka.events import ChainEvent
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_id", metavar="RUN", nargs="?", default="")
     opt.add_limit(parser, 20)
     parser.add_argument("--cursor", default="", help="continue an earlier page")
+    parser.add_argument(
+        "--follow", action="store_true", help="print what happens in RUN until it is finished"
+    )
     parser.add_argument("--text", action="store_true", help="print each version's text")
     opt.add_json(parser)
     parser.set_defaults(run=history, query="")
@@ -25,13 +32,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def history(options: argparse.Namespace, settings: Settings) -> int:
     """Print the page that was asked for."""
-    store = open_store(settings.store, home=settings.home, tenant=settings.tenant)
+    if options.follow:
+        return _follow(options, settings)
+    store = settings.open_store()
 
     async def work() -> HistoryOut:
         try:
             await opt.check_store(store)
             return await look_up(
                 store,
+                embeds=settings.embedding_model is not None,
                 run_id=options.run_id,
                 query=options.query,
                 limit=options.limit,
@@ -48,3 +58,41 @@ def history(options: argparse.Namespace, settings: Settings) -> int:
         with printing() as stream:
             print(as_text(out), file=stream)
     return 0
+
+
+def _follow(options: argparse.Namespace, settings: Settings) -> int:
+    """Print a line for each thing that happens in a run, its past first, until it is finished."""
+    if not options.run_id:
+        raise ConfigurationError("--follow needs a run", "name one: `sifaka history` lists them")
+    store = settings.open_store()
+
+    async def work() -> None:
+        try:
+            await opt.check_store(store)
+            async with aclosing(follow_run(store, options.run_id)) as events:
+                async for event in events:
+                    with printing() as stream:
+                        print(_line(event, as_json=options.json), file=stream)
+        finally:
+            await store.aclose()
+
+    anyio.run(work)
+    return 0
+
+
+def _line(event: ChainEvent, *, as_json: bool) -> str:
+    run, entry = event.run, event.entry
+    assert run is not None, "what was stored has a run"
+    assert entry is not None, "and an entry"
+    told = {
+        "at": entry.at.isoformat(),
+        "run_id": run.run_id,
+        "version": event.iteration,
+        "phase": event.phase,
+        "entry": entry.kind,
+        "message": event.message,
+        "status": run.status,
+    }
+    if as_json:
+        return json.dumps(told, ensure_ascii=False)
+    return f"{told['at']}  version {event.iteration}  {event.phase}: {event.message}"

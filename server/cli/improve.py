@@ -12,6 +12,7 @@ from server.cli.target import check_target, write_text
 from server.settings import Settings
 from server.view.terminal import Progress
 from sifaka.chain import RunResult
+from sifaka.chain.configured import MOST_REMEMBERED
 from sifaka.errors import ConfigurationError
 
 
@@ -27,6 +28,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=["best", "judged", "best_of_n", "last"],
         help="how versions are selected; the effort's when left out",
     )
+    parser.add_argument("--tag", action="append", default=[], help="a word to find the run by")
+    parser.add_argument(
+        "--remember",
+        type=opt.whole_number(0, MOST_REMEMBERED),
+        default=0,
+        metavar="N",
+        help="tell the writer the lessons of N similar past runs",
+    )
     target = parser.add_mutually_exclusive_group()
     target.add_argument("--out", metavar="FILE", help="write the text there")
     target.add_argument("--in-place", action="store_true", help="write the text back")
@@ -41,7 +50,14 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
     if target:
         check_target(target)
     text = opt.read_text(options.file)
-    chain = opt.chain_of(options, settings, effort=options.effort, policy=options.policy)
+    chain = opt.chain_of(
+        options,
+        settings,
+        effort=options.effort,
+        policy=options.policy,
+        tags=options.tag,
+        remember=options.remember,
+    )
 
     async def work() -> RunResult:
         with Progress(sys.stderr) as progress:

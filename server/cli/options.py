@@ -11,7 +11,6 @@ from server.cli.spec import parse_spec
 from server.settings import Settings
 from sifaka.chain import Chain
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
 
 
@@ -102,7 +101,7 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Ch
         fallback_models=settings.fallback_models,
         validators=[*_rules(options), *validators],
         critics=[name for name in named if name] or critics,
-        store=open_store(settings.store, home=settings.home, tenant=settings.tenant),
+        store=settings.open_store(),
         **more,
     )
 

@@ -8,7 +8,6 @@ from server.cli import options as opt
 from server.cli.output import printing
 from server.settings import Settings
 from sifaka.chain import Chain, Replay
-from sifaka.storage import open_store
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def replay(options: argparse.Namespace, settings: Settings) -> int:
     """Print whether the replay is exact, and where not; 0 when it is. No model is asked."""
-    store = open_store(settings.store, home=settings.home, tenant=settings.tenant)
+    store = settings.open_store()
 
     async def work() -> Replay:
         try:

@@ -11,7 +11,6 @@ from server.cli.signals import termination_interrupts
 from server.settings import Settings
 from server.view.terminal import Progress
 from sifaka.chain import Chain, RunResult
-from sifaka.storage import open_store
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def resume(options: argparse.Namespace, settings: Settings) -> int:
     """Work on the run until it is done or waits for its caller."""
-    store = open_store(settings.store, home=settings.home, tenant=settings.tenant)
+    store = settings.open_store()
 
     async def work() -> RunResult:
         with Progress(sys.stderr) as progress:

@@ -8,10 +8,15 @@ from server.cli.history import history
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("query", metavar="QUERY", type=_words)
+    parser.add_argument(
+        "query",
+        metavar="QUERY",
+        type=_words,
+        help="words, and filters: tag:x passed:true since:7d until:DATE",
+    )
     opt.add_limit(parser, 10)
     opt.add_json(parser)
-    parser.set_defaults(run=history, run_id="", cursor="", text=False)
+    parser.set_defaults(run=history, run_id="", cursor="", text=False, follow=False)
 
 
 def _words(value: str) -> str:

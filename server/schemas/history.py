@@ -140,4 +140,5 @@ class HistoryOut(BaseModel):
     runs: list[RunLine] | None = None
     hits: list[HitOut] | None = None
     search: str | None = None
+    degraded: list[str] = []
     next_cursor: str | None = None

@@ -27,6 +27,7 @@ class BriefOut(BaseModel):
     failures: list[FailureOut]
     rubric: list[str]
     issues: list[IssueOut]
+    lessons: list[str] = []
 
     @classmethod
     def of(cls, brief: Brief) -> "BriefOut":
@@ -40,6 +41,7 @@ class BriefOut(BaseModel):
             ],
             rubric=list(brief.rubric),
             issues=IssueOut.all_of(brief.issues),
+            lessons=list(brief.lessons),
         )
 
 

@@ -26,7 +26,7 @@ def define(
     )
     tool.fn_metadata.arg_model = strict
     schema = terse(without_nulls(strict.model_json_schema(by_alias=True)))
-    tool.parameters = hoisted(compact(_mapped(schema, _without_empty_default)))
+    tool.parameters = hoisted(compact(_mapped(schema, _brief)))
     if tool.fn_metadata.output_schema is not None:
         tool.fn_metadata.output_schema = inlined_once(terse(tool.fn_metadata.output_schema))
     return tool
@@ -51,11 +51,17 @@ def without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
     return _mapped(schema, _without_null)
 
 
-def _without_empty_default(node: dict[str, Any]) -> dict[str, Any]:
-    """Without a default that leaving the argument out means anyway."""
+def _brief(node: dict[str, Any]) -> dict[str, Any]:
+    """Without what leaving the argument out means anyway; bounds are left to the error."""
+    if "type" not in node:
+        return node
     default = node.get("default", ...)
-    empty = "type" in node and (default is None or default is False or default == "")
-    return {key: value for key, value in node.items() if key != "default" or not empty}
+    needless = {"minimum", "maximum"} if node["type"] in {"integer", "number"} else set[str]()
+    if default in (None, False, "", 0):
+        needless.add("default")
+    if node.get("additionalProperties") is True:
+        needless.add("additionalProperties")
+    return {key: value for key, value in node.items() if key not in needless}
 
 
 def compact(schema: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from server.tools.answer import ToolContext, answer, state_of
 from server.tools.definition import define
 from server.view.text import history
 from sifaka.errors import ConfigurationError
+from sifaka.query import parse_query
 from sifaka.storage.protocol import ThoughtStore
 
 _LONGEST_NUMBER = 9
@@ -20,14 +21,18 @@ _LONGEST_NUMBER = 9
 async def get_thought_history(
     ctx: ToolContext,
     run_id: OptionalText = "",
-    query: Annotated[OptionalText, Field(description="words to find in past texts")] = "",
+    query: Annotated[
+        OptionalText, Field(description="words of past texts; also tag:x passed:true since:7d")
+    ] = "",
     limit: Annotated[int, Field(ge=1, le=100)] = 10,
     cursor: Annotated[OptionalText, Field(description="next_cursor of the page before")] = "",
     include_text: bool = False,
 ) -> Annotated[CallToolResult, HistoryOut]:
     """See the tool's description."""
+    state = state_of(ctx)
     out = await look_up(
-        state_of(ctx).store,
+        state.store,
+        embeds=state.settings.embedding_model is not None,
         run_id=run_id,
         query=query,
         limit=limit,
@@ -38,17 +43,47 @@ async def get_thought_history(
 
 
 async def look_up(
-    store: ThoughtStore, *, run_id: str, query: str, limit: int, cursor: str, include_text: bool
+    store: ThoughtStore,
+    *,
+    embeds: bool,
+    run_id: str,
+    query: str,
+    limit: int,
+    cursor: str,
+    include_text: bool,
 ) -> HistoryOut:
-    """A run's versions, the versions that match a query, or the recent runs."""
+    """A run's versions, the versions that match a query, or the recent runs.
+
+    Args:
+        store: Where to look.
+        embeds: Whether an embedding model is configured.
+        run_id: Whose versions to give.
+        query: What to search for, in the language of `parse_query`.
+        limit: The most to give.
+        cursor: Where the page begins.
+        include_text: Whether versions come with their texts.
+
+    Raises:
+        ConfigurationError: The arguments exclude each other, or one of them is wrong.
+        ThoughtNotFound: There is no such run.
+    """
     if run_id and query:
         raise ConfigurationError("run_id and query exclude each other", "give one of them")
     if query and cursor:
         raise ConfigurationError("a search has one page", "raise the limit instead of a cursor")
+    out = await _found(store, run_id, query, limit, cursor, include_text=include_text)
+    kind = None if out.search is None else _kind(out.search, embeds=embeds)
+    return out.model_copy(update={"search": kind, "degraded": list(store.degraded)})
+
+
+async def _found(
+    store: ThoughtStore, run_id: str, query: str, limit: int, cursor: str, *, include_text: bool
+) -> HistoryOut:
     if run_id:
         return await timeline(store, run_id, limit, cursor, include_text=include_text)
     if query:
-        found = await store.search(query, limit=limit)
+        words, only = parse_query(query)
+        found = await store.search(words, limit=limit, only=only)
         return HistoryOut(hits=[HitOut.of(hit) for hit in found.hits], search=found.search)
     page = await store.recent(limit=limit, cursor=cursor or None)
     return HistoryOut(
@@ -73,6 +108,14 @@ async def timeline(
         thoughts=[ThoughtOut.of(run, t, include_text=include_text) for t in page],
         next_cursor=str(following) if following < len(run.thoughts) else None,
     )
+
+
+def _kind(search: str, *, embeds: bool) -> str:
+    """How a search was made, and why not by meaning when it was not."""
+    if search.startswith(("hybrid", "dense")) or "semantic:" in search:
+        return search
+    why = "this store keeps no vectors" if embeds else "no embedding model configured"
+    return f"{search}, semantic: disabled ({why})"
 
 
 def tool() -> Tool:

@@ -39,6 +39,10 @@ async def improve_text(
         str,
         Field(description="auto; editor: safe edits only; caller: you write; provider:name writes"),
     ] = "auto",
+    tags: Annotated[list[str] | None, Field(description="to find the run by")] = None,
+    remember: Annotated[
+        int, Field(ge=0, le=20, description="past runs whose lessons help the writer")
+    ] = 0,
     wait_seconds: Annotated[float, Field(ge=0, le=3600, description="then answers `running`")] = 45,
 ) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
@@ -50,6 +54,8 @@ async def improve_text(
         effort=effort,
         max_iterations=max_iterations,
         budget=budget,
+        tags=tags or (),
+        remember=remember,
     )
     run = await chain.start(prompt, text=text)
     try:
@@ -64,7 +70,9 @@ async def improve_text(
         with anyio.move_on_after(_PARTING_SECONDS, shield=True):
             await cancel_run(state.store, run.run_id)
         raise
-    result = result or RunResult(run=await state.store.load(run.run_id))
+    result = result or RunResult(
+        run=await state.store.load(run.run_id), warnings=state.store.degraded
+    )
     out = await anyio.to_thread.run_sync(ImproveOut.of, result)
     return answer(improvement(out), out)
 

@@ -83,6 +83,7 @@ def history(out: HistoryOut) -> str:
         lines += [f"{hit.thought_id}  {hit.score:g}  {hit.snippet}" for hit in out.hits]
     if not any((out.run, out.runs, out.hits)):
         lines.append("nothing found")
+    lines += _section("degraded", [f"- {line}" for line in out.degraded])
     if out.next_cursor:
         lines.append(f"more: cursor={out.next_cursor!r}")
     return "\n".join(lines)
@@ -158,6 +159,7 @@ def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
         yield f"  must pass {failure.validator}: {failure.message}"
         yield from (f"    -> {suggestion}" for suggestion in failure.suggestions)
     yield from (f"  judge it by: {line}" for line in brief.rubric)
+    yield from (f"  learned in a similar run: {line}" for line in brief.lessons)
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from sifaka.chain.cancellation import cancel_run
 from sifaka.chain.chain import Chain, Listener
+from sifaka.chain.following import follow_run
 from sifaka.chain.pydantic_chain import create_pydantic_chain
 from sifaka.chain.replaying import Replay
 from sifaka.chain.result import RunResult
@@ -19,4 +20,5 @@ __all__ = [
     "asks_a_provider",
     "cancel_run",
     "create_pydantic_chain",
+    "follow_run",
 ]

@@ -12,15 +12,17 @@ from sifaka.calls import Calls
 from sifaka.chain.cancellation import cancel_run
 from sifaka.chain.configured import ConfiguredChain
 from sifaka.chain.engine import Engine
+from sifaka.chain.following import follow_run
 from sifaka.chain.recovering import next_plan, recovered
 from sifaka.chain.replaying import Replay, replay
 from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
 from sifaka.chain.submission import Submission, take_in
 from sifaka.critique import run_critics
-from sifaka.entries import Drafted, Started
+from sifaka.entries import Drafted, RunStatus, Started
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.events import ChainEvent
+from sifaka.recall import lessons_of_similar_runs
 from sifaka.results import Usage
 from sifaka.retrieval import first_version
 from sifaka.run import Run
@@ -29,6 +31,8 @@ from sifaka.texts import check_text
 from sifaka.thought import Thought
 
 Listener = Callable[[ChainEvent], Awaitable[None]]
+_SETTLED: frozenset[RunStatus] = frozenset({"done", "needs_revision"})
+"""A run in such a state is not gone on with by itself."""
 
 
 class Chain(ConfiguredChain):
@@ -123,10 +127,13 @@ class Chain(ConfiguredChain):
             ThoughtNotFound: There is no such run.
             ConfigurationError: It was started with another configuration; see `branch`.
         """
-        run = await self._own(run_id)
-        if run.status in {"done", "needs_revision"}:
-            return RunResult(run=run)
-        return await self._work(Engine(self._parts(), run.reopened()), listen)
+        run, fence = await self._own(run_id), 0
+        if run.status not in _SETTLED:
+            fence = await self.store.claim(run_id)
+            run = await self._own(run_id)  # as it is now that nobody else can go on with it
+        if run.status in _SETTLED:
+            return RunResult(run=run, warnings=self.store.degraded)
+        return await self._work(Engine(self._parts(), run.reopened(), fence=fence), listen)
 
     async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
         """Start a new run from the best version of another one, under this chain's configuration.
@@ -174,15 +181,31 @@ class Chain(ConfiguredChain):
         """
         if not check_text(text).strip():
             raise ConfigurationError("the revision is empty", "submit the complete text")
-        warnings: tuple[str, ...] = ()
+        warnings = self.store.degraded
         run, draft = await take_in(self.store, await self._own(run_id), parent_id, text)
         if draft.id not in run.decisions:
+            fence = await self.store.claim(run_id)
+            run = await self._own(run_id)
             # A caller that leaves meanwhile may come back: what it submitted stays open.
-            engine = Engine(self._parts(), run.reopened())
+            engine = Engine(self._parts(), run.reopened(), fence=fence)
             with self.monitor.measure("run", "run", run_id=run_id):
                 await _listened(engine.drive(), listen)
             run, warnings = engine.run, engine.warnings
         return Submission.of(run, draft.id, warnings)
+
+    def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[ChainEvent]:
+        """The events of a run that anybody works on, in this process or another.
+
+        Those of its past come first; it ends with a run that is finished, and waits for that.
+
+        Args:
+            run_id: The run.
+            after: How many entries of its past to leave out.
+
+        Raises:
+            ThoughtNotFound: There is no such run.
+        """
+        return follow_run(self.store, run_id, after=after)
 
     async def cancel(self, run_id: str) -> RunResult:
         """Stop a run, wherever it is worked on, and keep its best version.
@@ -224,13 +247,24 @@ class Chain(ConfiguredChain):
             raise ConfigurationError(
                 "the editor cannot write a text from a prompt", "give a text, or another model"
             )
-        started = Started(prompt=prompt, config=self.config, branch_of=branch_of)
+        remembered: tuple[str, ...] = ()
+        if self.remember:
+            remembered = await lessons_of_similar_runs(
+                self.store, prompt or text, runs=self.remember
+            )
+        started = Started(
+            prompt=prompt,
+            config=self.config,
+            branch_of=branch_of,
+            tags=self.tags,
+            remembered=remembered,
+        )
         run = Run.start(started)
         entries: list[Started | Drafted] = [started]
         if text.strip():
             entries.append(await self._input(run, text))
             run = run.apply(entries[-1])
-        await self.store.append(run, entries, expected_version=0)
+        await self.store.append(run, entries, expected_version=0, fence=0)
         return Engine(parts, run)
 
     async def _input(self, run: Run, text: str) -> Drafted:

@@ -18,7 +18,7 @@ from sifaka.chain.writers import (
     writers_for,
 )
 from sifaka.critics import CriticSpec, parse_critics, with_judge
-from sifaka.entries import ChainConfig, Policy
+from sifaka.entries import ChainConfig, Policy, Started
 from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
 from sifaka.judging import Judge, ModelJudge
@@ -33,6 +33,8 @@ from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import parse_validators
 from sifaka.validators.protocol import Validator
 
+MOST_REMEMBERED = 20
+"""Past runs whose lessons a writer can be told."""
 _WIDTH = 3
 """Versions at a time with the policy `best_of_n`."""
 
@@ -65,6 +67,9 @@ class ConfiguredChain:
             PydanticAI model, or any `Judge`. The writer's model when None.
         fallback_models: Asked in this order when the model has failed for good.
         store: Where runs are kept; in memory when None.
+        tags: Words to find its runs by.
+        remember: From how many similar past runs of the store the writer is told the lessons.
+        checkpoint_storage: Another name for `store`: every entry of a run is a checkpoint.
         deps: What a PydanticAI agent's tools depend on.
         breakers: The circuit breakers of the providers, to share them among chains.
         monitor: Where the time is counted, to share it among chains.
@@ -96,6 +101,9 @@ class ConfiguredChain:
         judge_model: Any = None,
         fallback_models: Iterable[Any] = (),
         store: ThoughtStore | None = None,
+        tags: Iterable[str] = (),
+        remember: int = 0,
+        checkpoint_storage: ThoughtStore | None = None,
         deps: Any = None,
         breakers: Breakers | None = None,
         monitor: Monitor | None = None,
@@ -135,7 +143,10 @@ class ConfiguredChain:
         self.budget = Budget() if budget is None else budget
         self.judge_model = judge_model
         self.fallback_models = tuple(fallback_models)
-        self.store = MemoryStorage() if store is None else store
+        kept_in = checkpoint_storage if store is None else store
+        self.store = MemoryStorage() if kept_in is None else kept_in
+        self.tags = tuple(dict.fromkeys(tags))
+        self.remember = remember
         self.deps = deps
         self.breakers = Breakers() if breakers is None else breakers
         self.monitor = Monitor() if monitor is None else monitor
@@ -232,6 +243,15 @@ class ConfiguredChain:
             _ = self.config
         except ValidationError as error:
             raise ConfigurationError(explain(error)) from error
+        try:
+            Started(tags=self.tags)
+        except ValidationError as error:
+            raise ConfigurationError(explain(error)) from error
+        if not 0 <= self.remember <= MOST_REMEMBERED:
+            raise ConfigurationError(
+                f"remember={self.remember} is not possible",
+                f"learn from 0 to {MOST_REMEMBERED} past runs",
+            )
         if self.policy == "judged" and not has_judge:
             raise ConfigurationError(
                 "the policy `judged` needs a model that compares versions",
@@ -262,6 +282,8 @@ _KEPT = (
     "judge_model",
     "fallback_models",
     "store",
+    "tags",
+    "remember",
     "deps",
     "breakers",
     "monitor",

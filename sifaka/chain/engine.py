@@ -45,6 +45,7 @@ from sifaka.entries import (
     StopReason,
 )
 from sifaka.errors import (
+    AppendRefused,
     BudgetExceeded,
     SifakaError,
     StorageError,
@@ -74,6 +75,7 @@ class Engine:
     Args:
         parts: What it works with.
         run: The run as the store holds it.
+        fence: The number under which it was claimed; 0 for who created it.
         recovery: How it goes on after a failure, to be put on record first.
         predecessor: Who has worked on the run so far in this process.
         journal: The calls of the run that is gone through again, for a replay.
@@ -84,6 +86,7 @@ class Engine:
         parts: Parts,
         run: Run,
         *,
+        fence: int = 0,
         recovery: Recovered | None = None,
         predecessor: "Engine | None" = None,
         journal: Sequence[Called] | None = None,
@@ -92,7 +95,7 @@ class Engine:
         self._recovery = recovery
         self._ledger = Ledger(run.config.budget, run.usage)
         self.recorder: Recorder = (
-            Recorder(parts.store, run, self._ledger)
+            Recorder(parts.store, run, self._ledger, fence=fence)
             if predecessor is None
             else predecessor.recorder.successor(run, self._ledger)
         )
@@ -112,8 +115,9 @@ class Engine:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What would be lost if the process ended now, one line each."""
-        return (self.recorder.warning,) if self.recorder.warning else ()
+        """What is wrong with the record, such as what would be lost with this process."""
+        unstored = self.recorder.warning
+        return (*((unstored,) if unstored else ()), *self._parts.store.degraded)
 
     async def drive(self) -> AsyncGenerator[ChainEvent, None]:
         """Work until the run is done or waits for its caller.
@@ -138,13 +142,13 @@ class Engine:
             try:
                 async for event in work:
                     yield event
-            except VersionConflict as conflict:
+            except AppendRefused as refusal:
                 run = await self.recorder.reload()
                 if not run.finished:
                     raise StorageError(
                         f"run {run.run_id!r} is being worked on elsewhere",
                         "wait for it, or cancel it with cancel_run",
-                    ) from conflict
+                    ) from refusal
             except BudgetExceeded as error:
                 ending = self._end("done", _BUDGET_REASONS[error.limit])
             except StorageError:

@@ -9,7 +9,7 @@ import anyio
 from sifaka.budget import Ledger
 from sifaka.calls import current_calls
 from sifaka.entries import Called, Entry
-from sifaka.errors import StorageError, VersionConflict
+from sifaka.errors import AppendRefused, StorageError
 from sifaka.reporting import report_failure
 from sifaka.results import Usage
 from sifaka.run import Run
@@ -28,6 +28,7 @@ class Recorder:
         store: Where the run is kept.
         run: Its state, as the store holds it.
         ledger: The run's account: each entry holds what was spent since the one before.
+        fence: The number under which the run was claimed; 0 for who created it.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Recorder:
         run: Run,
         ledger: Ledger,
         *,
+        fence: int,
         stored: int | None = None,
         waiting: Sequence[tuple[Run, Sequence[Entry]]] = (),
         failure: StorageError | None = None,
@@ -43,6 +45,7 @@ class Recorder:
         self.run = run
         self._store = store
         self._ledger = ledger
+        self._fence = fence
         self._lock = anyio.Lock()
         self._answers: list[Called] = []
         self._stored = run.version if stored is None else stored
@@ -55,6 +58,7 @@ class Recorder:
             self._store,
             run,
             ledger,
+            fence=self._fence,
             stored=self._stored,
             waiting=self._waiting,
             failure=self._failure,
@@ -134,7 +138,7 @@ class Recorder:
             ):
                 await self._store_waiting()
         except StorageError as error:
-            if isinstance(error, VersionConflict) or self._stored == 0:
+            if isinstance(error, AppendRefused) or self._stored == 0:
                 self._waiting.pop()
                 raise
             if self._failure is None:
@@ -149,7 +153,7 @@ class Recorder:
         # knows it again.
         while self._waiting:
             run, entries = self._waiting[0]
-            await self._store.append(run, entries, expected_version=self._stored)
+            await self._store.append(run, entries, expected_version=self._stored, fence=self._fence)
             self._stored = run.version
             del self._waiting[0]
         if self._failure is not None:

@@ -16,8 +16,8 @@ from sifaka.entries import ChainConfig, Drafted, Entry, Started
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.immutable import Frozen
 from sifaka.judging import Judge, ModelJudge
+from sifaka.loading import load_pydantic_ai
 from sifaka.models import AUTO, CALLER, Generation
-from sifaka.models.loading import load_pydantic_ai
 from sifaka.results import CriticFeedback
 from sifaka.run import Run
 from sifaka.selection import EDITOR
@@ -46,7 +46,12 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
         )
     store = MemoryStorage()
     entries: list[Entry] = [
-        Started(run_id=recorded.run_id, prompt=recorded.prompt, config=recorded.config)
+        Started(
+            run_id=recorded.run_id,
+            prompt=recorded.prompt,
+            config=recorded.config,
+            remembered=recorded.remembered,
+        )
     ]
     first = recorded.original
     if first is not None and first.author == "input":

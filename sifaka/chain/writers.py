@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from sifaka.errors import ConfigurationError
+from sifaka.loading import load_pydantic_ai
 from sifaka.models import AUTO, CALLER, Model
 from sifaka.models.editor import EditorModel
-from sifaka.models.loading import load_pydantic_ai
 from sifaka.models.provider import provider_model
 from sifaka.selection import EDITOR
 from sifaka.thought import Thought

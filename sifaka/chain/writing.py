@@ -144,6 +144,6 @@ def _draft(
 
 
 def _lessons(run: Run) -> tuple[str, ...]:
-    """The last reflections on versions of the run, turned down ones included."""
+    """What past runs have taught, and the last reflections on this run's versions."""
     said = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
-    return tuple(dict.fromkeys(said))[-MEMORY:]
+    return (*run.remembered, *tuple(dict.fromkeys(said))[-MEMORY:])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.models.loading import load_pydantic_ai
+from sifaka.loading import load_pydantic_ai
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

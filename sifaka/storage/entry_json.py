@@ -32,6 +32,26 @@ def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) ->
     )
 
 
+def decode_entries(
+    run_id: str, payloads: Iterable[str | bytes], *, after: int = 0
+) -> Iterator[Entry]:
+    """Stored entries, one by one.
+
+    Args:
+        run_id: Whose they are.
+        payloads: The JSON of each.
+        after: How many entries of the run lie before them.
+
+    Raises:
+        StorageError: An entry cannot be read.
+    """
+    for seq, payload in enumerate(payloads, after + 1):
+        try:
+            yield _adapter().validate_json(payload)
+        except ValueError as error:
+            raise _unreadable(run_id, seq) from error
+
+
 def replay_run(run_id: str, payloads: Iterable[str | bytes]) -> Run:
     """The run that stored entries amount to.
 
@@ -50,10 +70,14 @@ def replay_run(run_id: str, payloads: Iterable[str | bytes]) -> Run:
         # Entries are decoded while the run is folded, so `seq` names the one that fails either way.
         return Run.replay(entries())
     except (KeyError, ValueError) as error:
-        raise StorageError(
-            f"entry {seq} of run {run_id!r} cannot be read",
-            "it is damaged or was written by a newer release; other runs are not affected",
-        ) from error
+        raise _unreadable(run_id, seq) from error
+
+
+def _unreadable(run_id: str, seq: int) -> StorageError:
+    return StorageError(
+        f"entry {seq} of run {run_id!r} cannot be read",
+        "it is damaged or was written by a newer release; other runs are not affected",
+    )
 
 
 def _encode(run_id: str, seq: int, entry: Entry) -> str:

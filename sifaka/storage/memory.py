@@ -2,22 +2,21 @@
 
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from anyio import to_thread
 
 from sifaka.entries import Entry
-from sifaka.errors import ThoughtNotFound, VersionConflict
+from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
 from sifaka.run import Run
-from sifaka.storage.bm25 import query_words, rank, snippet
 from sifaka.storage.cursor import Position, decode_cursor, encode_cursor
-from sifaka.storage.entry_json import encode_entries
-from sifaka.storage.protocol import Hit, Hits, RunPage
+from sifaka.storage.entry_json import decode_entries, encode_entries
+from sifaka.storage.following import follow_by_looking
+from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
+from sifaka.storage.scanning import search_runs
 from sifaka.storage.timestamps import to_microseconds
-
-_TEXT_WEIGHT = 1.0
-_PROMPT_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +24,8 @@ class _Record:
     payloads: tuple[str, ...]
     """What a repeated append is recognised by: the same JSON as in the stores on disk."""
     run: Run
+    fence: int = 0
+    """The last number that was given to somebody who claimed it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,27 +44,52 @@ class MemoryStorage:
     tenant: str = "default"
     _shelf: _Shelf = field(default_factory=_Shelf, repr=False)
 
-    async def append(self, run: Run, entries: Sequence[Entry], *, expected_version: int) -> None:
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Nothing: that it ends with the process is what it is for."""
+        return ()
+
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
         """Add entries, all or none; see `ThoughtStore.append`."""
         payloads = encode_entries(run, entries, expected_version)
         key = (self.tenant, run.run_id)
         with self._shelf.lock:
             record = self._shelf.records.get(key)
             held = record.payloads if record else ()
+            current = record.fence if record else 0
             if len(held) != expected_version:
                 end = expected_version + len(payloads)
                 if len(held) >= end and held[expected_version:end] == payloads:
                     return
+                _check(run.run_id, fence, current)
                 raise VersionConflict(run.run_id, expected=expected_version, found=len(held))
+            _check(run.run_id, fence, current)
             after = _fold(record.run if record else None, entries)
-            self._shelf.records[key] = _Record((*held, *payloads), after)
+            self._shelf.records[key] = _Record((*held, *payloads), after, current)
+
+    async def claim(self, run_id: str) -> int:
+        """Take a run over; see `ThoughtStore.claim`."""
+        with self._shelf.lock:
+            record = self._record(run_id)
+            claimed = replace(record, fence=record.fence + 1)
+            self._shelf.records[self.tenant, run_id] = claimed
+            return claimed.fence
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
-        record = self._shelf.records.get((self.tenant, run_id))
-        if record is None:
-            raise ThoughtNotFound(run_id)
-        return record.run
+        return self._record(run_id).run
+
+    async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
+        """Every entry of a run, those to come included; see `ThoughtStore.follow`."""
+
+        async def read(known: int) -> Sequence[Entry]:
+            return tuple(decode_entries(run_id, self._record(run_id).payloads[known:], after=known))
+
+        async with aclosing(follow_by_looking(read, after=after)) as entries:
+            async for step in entries:
+                yield step
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
@@ -79,10 +105,29 @@ class MemoryStorage:
             else None,
         )
 
-    async def search(self, query: str, *, limit: int) -> Hits:
+    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions that share words with the query; words are not stemmed."""
         # In a thread: reading through many long texts takes a while.
-        return await to_thread.run_sync(_search, self._runs(), query, limit)
+        return await to_thread.run_sync(
+            lambda: search_runs(self._runs(), query, limit=limit, only=only)
+        )
+
+    async def size(self, run_id: str) -> int:
+        """The bytes of a run's entries as JSON."""
+        return sum(len(payload.encode()) for payload in self._record(run_id).payloads)
+
+    async def delete(self, run_id: str) -> None:
+        """Forget a run."""
+        with self._shelf.lock:
+            self._shelf.records.pop((self.tenant, run_id), None)
+
+    async def catch_up(self) -> int:
+        """Nothing is put off."""
+        return 0
+
+    async def health(self) -> tuple[Health, ...]:
+        """It works."""
+        return (Health(part="memory:", works=True, found="ends with this process"),)
 
     def scoped(self, tenant: str) -> "MemoryStorage":
         """The same runs as another tenant sees them."""
@@ -91,6 +136,12 @@ class MemoryStorage:
     async def aclose(self) -> None:
         """Nothing to release; the runs are gone when the last view is."""
 
+    def _record(self, run_id: str) -> _Record:
+        record = self._shelf.records.get((self.tenant, run_id))
+        if record is None:
+            raise ThoughtNotFound(run_id)
+        return record
+
     def _runs(self) -> list[Run]:
         with self._shelf.lock:
             return [
@@ -98,6 +149,11 @@ class MemoryStorage:
                 for (tenant, _), record in self._shelf.records.items()
                 if tenant == self.tenant
             ]
+
+
+def _check(run_id: str, fence: int | None, current: int) -> None:
+    if fence is not None and fence < current:
+        raise Fenced(run_id, fence=fence, current=current)
 
 
 def _fold(run: Run | None, entries: Sequence[Entry]) -> Run:
@@ -110,28 +166,3 @@ def _fold(run: Run | None, entries: Sequence[Entry]) -> Run:
 
 def _position(run: Run) -> Position:
     return to_microseconds(run.updated_at), run.run_id
-
-
-def _search(runs: list[Run], query: str, limit: int) -> Hits:
-    words = query_words(query)
-    versions = [(run, thought) for run in runs for thought in run.thoughts] if words else []
-    scores = rank(
-        words,
-        [((t.text, _TEXT_WEIGHT), (run.prompt, _PROMPT_WEIGHT)) for run, t in versions],
-    )
-    best = sorted(
-        (i for i, score in enumerate(scores) if score > 0), key=lambda i: scores[i], reverse=True
-    )
-    return Hits(
-        hits=tuple(
-            Hit(
-                run_id=run.run_id,
-                thought_id=thought.id,
-                score=scores[i],
-                snippet=snippet(words, (thought.text, run.prompt)),
-                created_at=thought.created_at,
-            )
-            for i, (run, thought) in ((i, versions[i]) for i in best[:limit])
-        ),
-        search="bm25",
-    )

@@ -22,8 +22,8 @@ import apsw
 from sifaka.entries import Entry
 from sifaka.run import Run
 from sifaka.storage import SQLiteStorage
-from sifaka.storage.sqlite_connection import Connection
-from sifaka.storage.sqlite_worker import SQLiteWorker
+from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.worker import SQLiteWorker
 from tests.crashes.scenario import TASK, TEXT, Scenario
 from tests.stubs.stores import PassingStore
 
@@ -76,14 +76,16 @@ class Killing(PassingStore):
         super().__init__(SQLiteStorage(folder / "runs.db", worker=self._worker))
         self._at = at
 
-    async def append(self, run: Run, entries: Sequence[Entry], *, expected_version: int) -> None:
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
         self.appends += 1
         if self._is_due("before"):
             self._die(expected_version)
         if self._is_due("inside"):
             die = partial(self._die, expected_version)
             await self._worker.run(partial(_at_entry, len(entries), die))
-        await super().append(run, entries, expected_version=expected_version)
+        await super().append(run, entries, expected_version=expected_version, fence=fence)
         if self._is_due("after"):
             self._die(run.version)
 

@@ -12,7 +12,7 @@ from sifaka.models.metered import ATTEMPTS, CALL_TIMEOUT, LONGEST_WAIT
 from sifaka.presets import PRESETS
 from sifaka.selection import CRITERIA
 from sifaka.storage import FORMS, SCHEMES
-from sifaka.storage.sqlite_file import BUSY_SECONDS
+from sifaka.storage.sqlite.file import BUSY_SECONDS
 from sifaka.texts import MAX_TEXT
 from tests.docs.markdown import code, read, section, table
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from server.settings import Settings, ignored, load_settings
+from server.settings import Settings, load_settings
 from sifaka.errors import ConfigurationError
 
 WRONG = [
@@ -69,7 +69,7 @@ def test_looking_at_a_store_touches_no_file(
 
 def test_a_password_in_a_wrong_store_is_not_shown() -> None:
     with pytest.raises(ConfigurationError) as caught:
-        load_settings({"SIFAKA_STORE": "redis://me:secret@host/0"})
+        load_settings({"SIFAKA_STORE": "mysql://me:secret@host/0"})
     assert "secret" not in str(caught.value)
 
 
@@ -82,10 +82,26 @@ def test_a_flag_and_a_file_are_named_as_what_they_are(tmp_path: Path) -> None:
         load_settings({}, folder=tmp_path)
 
 
-def test_what_this_version_does_without_is_said() -> None:
-    lines = ignored({"SIFAKA_EMBEDDING_MODEL": "a:b", "SIFAKA_MODEL": "a:b", "HOME": "/"})
-    assert len(lines) == 1
-    assert lines[0].startswith("SIFAKA_EMBEDDING_MODEL ")
+def test_an_embedding_model_is_named_with_its_kind() -> None:
+    name = "openai:text-embedding-3-small"
+    assert load_settings({"SIFAKA_EMBEDDING_MODEL": name}).embedding_model == name
+    with pytest.raises(ConfigurationError, match=r"SIFAKA_EMBEDDING_MODEL='ada': should be"):
+        load_settings({"SIFAKA_EMBEDDING_MODEL": "ada"})
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:secret@host:6379/0?ttl=7d",
+        "memory:,redis://host,milvus:///runs.db",
+        "milvus+http://host:19530",
+        "file:///runs",
+        "redis+mcp:uvx redis-mcp-server --url redis://host",
+    ],
+)
+def test_a_store_may_be_anywhere_and_is_not_touched_yet(url: str, tmp_path: Path) -> None:
+    assert load_settings({"SIFAKA_STORE": url, "SIFAKA_HOME": str(tmp_path)}).store == url
+    assert not list(tmp_path.iterdir())
 
 
 def test_fallback_models_are_a_list_of_providers() -> None:

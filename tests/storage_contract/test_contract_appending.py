@@ -257,12 +257,12 @@ async def test_an_unknown_run_is_not_found(store: ThoughtStore, keep: Keep) -> N
         assert caught.value.thought_id == unknown
 
 
-async def test_a_run_of_300_iterations_keeps_its_whole_descent(
+async def test_a_run_of_1000_iterations_keeps_its_whole_descent(
     store: ThoughtStore,
 ) -> None:
     run, started = begun()
     await store.append(run, [started], expected_version=0)
-    for iteration in range(301):
+    for iteration in range(1001):
         parent = run.latest
         thought = parent.next_iteration() if parent else Thought(run_id=run.run_id)
         run = await append_one(store, run, Drafted(thought=thought.with_text(f"v{iteration}")))
@@ -272,8 +272,8 @@ async def test_a_run_of_300_iterations_keeps_its_whole_descent(
     loaded = await store.load(run.run_id)
 
     assert loaded == run
-    assert loaded.iterations == 300
-    assert [r.iteration for r in loaded.thoughts[-1].history] == list(range(300))
+    assert loaded.iterations == 1000
+    assert [r.iteration for r in loaded.thoughts[-1].history] == list(range(1000))
 
 
 async def test_sixteen_writers_of_one_run_lose_and_double_nothing(store: ThoughtStore) -> None:

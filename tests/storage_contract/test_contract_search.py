@@ -2,9 +2,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from sifaka.entries import Drafted, Started
+from sifaka.entries import Decided, Decision, Drafted, Started
 from sifaka.run import Run
-from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.protocol import Filters, ThoughtStore
 from sifaka.thought import Thought
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +37,7 @@ async def test_a_hit_says_where_and_when(store: ThoughtStore, keep: Keep) -> Non
 
     hits = await store.search("pangolin", limit=5)
 
-    assert hits.search == "bm25"
+    assert hits.search.startswith(("bm25", "hybrid"))
     (hit,) = hits.hits
     assert (hit.run_id, hit.thought_id) == (run.run_id, run.thoughts[0].id)
     assert hit.created_at == run.thoughts[0].created_at
@@ -171,3 +171,29 @@ async def test_operators_are_words_like_any_other(store: ThoughtStore, keep: Kee
 
     assert await found(store, "NEAR(mill)") == [run.thoughts[0].id]
     assert await found(store, "old NOT mill") == [run.thoughts[0].id]
+
+
+async def test_a_search_looks_only_at_what_its_filters_admit(
+    store: ThoughtStore, keep: Keep
+) -> None:
+    plain = await keep(store, "The zebra sleeps.")
+    tagged = await keep(store, "The zebra eats.", tags=("legal", "team/a"))
+    passed = await keep(store, "The zebra runs.", tags=("legal",))
+    decided = Decided(thought_id=passed.thoughts[0].id, decision=Decision(accepted=True, reason=""))
+    after = passed.apply(decided)
+    await store.append(after, [decided], expected_version=passed.version)
+    moment = tagged.thoughts[0].created_at
+
+    async def runs(**only: object) -> set[str]:
+        hits = await store.search("zebra", limit=9, only=Filters.model_validate(only))
+        return {hit.run_id for hit in hits.hits}
+
+    assert await runs() == {plain.run_id, tagged.run_id, passed.run_id}
+    assert await runs(tags=("legal",)) == {tagged.run_id, passed.run_id}
+    assert await runs(tags=("legal", "team/a")) == {tagged.run_id}
+    assert await runs(tags=("leg",)) == set()
+    assert await runs(passed=True) == {passed.run_id}
+    assert await runs(passed=False) == {plain.run_id, tagged.run_id}
+    assert await runs(since=moment) == {tagged.run_id, passed.run_id}
+    assert await runs(until=moment) == {plain.run_id}
+    assert await runs(since=moment, passed=True, tags=("legal",)) == {passed.run_id}

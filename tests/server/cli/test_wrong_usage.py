@@ -1,7 +1,6 @@
 """What is said about a wrong call: one line, and exit code 2. In this process, for speed."""
 
 import json
-import logging
 import sys
 from pathlib import Path
 
@@ -128,15 +127,6 @@ def test_a_store_that_cannot_be_opened_is_a_wrong_configuration(
     monkeypatch.setenv("SIFAKA_HOME", str(here / "text.md" / "home"))
     assert run(command) == 2
     assert "text.md" in capsys.readouterr().err
-
-
-def test_a_variable_without_effect_is_a_warning(
-    here: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("SIFAKA_EMBEDDING_MODEL", "openai:embedding")
-    with caplog.at_level(logging.WARNING):
-        assert run(["history", "--json"]) == 0
-    assert [r.getMessage().split()[0] for r in caplog.records] == ["SIFAKA_EMBEDDING_MODEL"]
 
 
 def test_history_gives_the_tools_structured_result_with_its_nulls(

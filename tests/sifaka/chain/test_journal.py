@@ -52,12 +52,14 @@ class Dying(PassingStore):
         self._left = number
         self.dead = False
 
-    async def append(self, run: Run, entries: Sequence[Entry], *, expected_version: int) -> None:
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
         self._left -= any(isinstance(entry, self._at) for entry in entries)
         if self._left <= 0:
             self.dead = True
             raise KeyboardInterrupt
-        await super().append(run, entries, expected_version=expected_version)
+        await super().append(run, entries, expected_version=expected_version, fence=fence)
 
 
 def chain(provider: Provider, store: ThoughtStore, **settings: Any) -> Chain:
@@ -181,7 +183,12 @@ async def test_an_agents_tool_loop_is_taken_from_the_record_as_well() -> None:
 async def test_an_answer_that_cannot_be_stored_is_not_used() -> None:
     class Full(Dying):
         async def append(
-            self, run: Run, entries: Sequence[Entry], *, expected_version: int
+            self,
+            run: Run,
+            entries: Sequence[Entry],
+            *,
+            expected_version: int,
+            fence: int | None = None,
         ) -> None:
             if expected_version == 0:
                 raise StorageError("the disk is full")

@@ -48,11 +48,13 @@ class FailsAt(PassingStore):
         self._error = error
         self.times = times
 
-    async def append(self, run: Run, entries: Sequence[Entry], *, expected_version: int) -> None:
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
         if self.times and expected_version and any(isinstance(e, self._kind) for e in entries):
             self.times -= 1
             raise self._error
-        await super().append(run, entries, expected_version=expected_version)
+        await super().append(run, entries, expected_version=expected_version, fence=fence)
 
 
 async def test_an_agent_that_streams_is_metered_and_journaled_like_any_other() -> None:

@@ -8,8 +8,9 @@ from sifaka.errors import ConfigurationError, StorageError
 from sifaka.models import Generation
 from sifaka.run import Run
 from sifaka.storage import MemoryStorage
-from sifaka.storage.protocol import Hits, RunPage, ThoughtStore
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.testing import ScriptedCritic, ScriptedModel
+from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio
 
@@ -21,34 +22,22 @@ class Dies(Exception):
     """Stands for a process that is killed: nothing after it runs."""
 
 
-class DyingStorage:
+class DyingStorage(PassingStore):
     """A store whose process dies right after the nth append."""
 
     def __init__(self, survives: int) -> None:
         self.kept = MemoryStorage()
+        super().__init__(self.kept)
         self.survives = survives
         self.appends = 0
 
-    async def append(self, run: Run, entries: Sequence[Entry], *, expected_version: int) -> None:
-        await self.kept.append(run, entries, expected_version=expected_version)
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        await super().append(run, entries, expected_version=expected_version, fence=fence)
         self.appends += 1
         if self.appends == self.survives:
             raise Dies
-
-    async def load(self, run_id: str) -> Run:
-        return await self.kept.load(run_id)
-
-    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
-        return await self.kept.recent(limit=limit, cursor=cursor)
-
-    async def search(self, query: str, *, limit: int) -> Hits:
-        return await self.kept.search(query, limit=limit)
-
-    def scoped(self, tenant: str) -> ThoughtStore:
-        return self.kept.scoped(tenant)
-
-    async def aclose(self) -> None:
-        await self.kept.aclose()
 
 
 def by_the_champion(thought: Thought) -> str:

@@ -32,11 +32,13 @@ class Flaky(PassingStore):
         self._kept = kept
         self._appends = 0
 
-    async def append(self, run: Run, entries: Sequence[Entry], *, expected_version: int) -> None:
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
         self._appends += 1
         fails = self._appends in self._failing
         if not fails or self._kept:
-            await super().append(run, entries, expected_version=expected_version)
+            await super().append(run, entries, expected_version=expected_version, fence=fence)
         if fails:
             raise StorageError("the disk is full")
 
@@ -87,11 +89,13 @@ class Slow(Flaky):
         super().__init__(set())
         self.sizes: list[int] = []
 
-    async def append(self, run: Run, entries: Sequence[Entry], *, expected_version: int) -> None:
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
         self.sizes.append(len(entries))
         for _ in range(20):
             await anyio.lowlevel.checkpoint()
-        await super().append(run, entries, expected_version=expected_version)
+        await super().append(run, entries, expected_version=expected_version, fence=fence)
 
 
 def ask(verdict: str) -> FunctionModel:
@@ -117,9 +121,14 @@ async def test_answers_that_come_at_the_same_time_are_stored_together() -> None:
 async def test_a_critic_whose_time_ends_while_its_answer_is_stored_leaves_no_mess() -> None:
     class Stuck(Flaky):
         async def append(
-            self, run: Run, entries: Sequence[Entry], *, expected_version: int
+            self,
+            run: Run,
+            entries: Sequence[Entry],
+            *,
+            expected_version: int,
+            fence: int | None = None,
         ) -> None:
-            await super().append(run, entries, expected_version=expected_version)
+            await super().append(run, entries, expected_version=expected_version, fence=fence)
             if isinstance(entries[0], Called):
                 with anyio.move_on_after(0.6):  # longer than the critic may take
                     await anyio.sleep_forever()

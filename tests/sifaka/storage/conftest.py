@@ -1,11 +1,15 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import apsw
 import pytest
 
-from sifaka.storage.sqlite_connection import Connection
+from sifaka.entries import Drafted, Entry, Started
+from sifaka.run import Run
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.sqlite.connection import Connection
+from sifaka.thought import Thought
 
 
 @pytest.fixture
@@ -25,3 +29,23 @@ def sql() -> Callable[..., list[tuple[Any, ...]]]:
             connection.close()
 
     return run
+
+
+@pytest.fixture
+def keep() -> Callable[..., Awaitable[Run]]:
+    """Stores a run of some texts, in one append."""
+
+    async def keep(
+        store: ThoughtStore, *texts: str, prompt: str = "", tags: tuple[str, ...] = ()
+    ) -> Run:
+        started = Started(prompt=prompt, tags=tags)
+        drafted = [
+            Drafted(thought=Thought(run_id=started.run_id, iteration=n, prompt=prompt, text=text))
+            for n, text in enumerate(texts)
+        ]
+        entries: list[Entry] = [started, *drafted]
+        run = Run.replay(entries)
+        await store.append(run, entries, expected_version=0)
+        return run
+
+    return keep

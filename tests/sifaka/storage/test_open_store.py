@@ -4,8 +4,12 @@ import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka.storage import open_store
+from sifaka.storage.files import FileStorage
 from sifaka.storage.memory import MemoryStorage
+from sifaka.storage.milvus import MilvusStorage
+from sifaka.storage.redis import RedisStorage
 from sifaka.storage.sqlite import SQLiteStorage
+from sifaka.storage.tiers import CachedStorage
 
 
 @pytest.mark.parametrize("url", ["memory:", "memory://", "Memory:"])
@@ -42,9 +46,9 @@ def test_sqlite_is_opened_at_the_path_of_its_url(url: str, path: str, tmp_path: 
         "sqlite://host/runs.db",
         "sqlite:///~/runs.db",
         "sqlite:///runs.db?mode=ro",
-        "sqlite:///runs.db,redis://localhost",
         "memory:x",
-        "memory:,sqlite:",
+        "memory:,postgres://localhost/x",
+        "memory:,,sqlite:",
         "postgres://localhost/x",
     ],
 )
@@ -65,3 +69,42 @@ def test_a_password_in_a_url_is_not_repeated(tmp_path: Path) -> None:
 
     assert "hunter2" not in str(caught.value)
     assert "db.example" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "kinds"),
+    [
+        ("memory:,sqlite:", (MemoryStorage, SQLiteStorage)),
+        ("sqlite:///runs, all.db,redis://localhost", (SQLiteStorage, RedisStorage)),
+        ("redis://localhost", (MemoryStorage, RedisStorage)),
+        ("file:,milvus:///runs.db", (FileStorage, MilvusStorage)),
+    ],
+)
+def test_several_urls_and_one_that_may_be_away_are_tiers(
+    url: str, kinds: tuple[type, ...], tmp_path: Path
+) -> None:
+    store = open_store(url, home=tmp_path, tenant="ann")
+
+    assert isinstance(store, CachedStorage)
+    assert tuple(type(tier) for tier in store.tiers) == kinds
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("url", "secret"),
+    [
+        ("redis://:hunter2@host:99999999/0", "hunter2"),
+        ("elasticsearch+http://host?api_key=hunter2&nonsense=1", "hunter2"),
+        ("milvus+http://:hunter2@host:19530?nonsense=1", "hunter2"),
+    ],
+)
+def test_no_wrong_url_gives_its_secret_away(url: str, secret: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        open_store(url, home=tmp_path)
+
+    assert secret not in str(caught.value)
+
+
+def test_a_store_of_tools_needs_somebody_who_calls_them(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="MCP client"):
+        open_store("redis+mcp:uvx redis-mcp-server", home=tmp_path)

@@ -14,9 +14,9 @@ import pytest
 from sifaka.entries import Started
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.run import Run
-from sifaka.storage import sqlite_file
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.storage.sqlite_connection import Connection
+from sifaka.storage.sqlite import file as sqlite_file
+from sifaka.storage.sqlite.connection import Connection
 
 pytestmark = pytest.mark.anyio
 NOBODY = 65534

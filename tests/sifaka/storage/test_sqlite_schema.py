@@ -9,11 +9,13 @@ from sifaka.entries import Drafted, Entry, Started
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.run import Run
 from sifaka.storage.entry_json import encode_entries
+from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.storage.sqlite_connection import Connection
-from sifaka.storage.sqlite_schema import MIGRATIONS, create_runs_and_entries
+from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.schema import MIGRATIONS, add_search, create_runs_and_entries
 from sifaka.storage.timestamps import to_microseconds
 from sifaka.thought import Thought
+from tests.stubs.embedders import ConceptEmbedder
 
 pytestmark = pytest.mark.anyio
 Sql = Callable[..., list[tuple[Any, ...]]]
@@ -48,6 +50,17 @@ def version_1_file(path: Path, *texts: str) -> list[Run]:
     return runs
 
 
+def version_2_file(path: Path, *texts: str) -> list[Run]:
+    """A file as the second schema had it, with one run per text."""
+    runs = version_1_file(path, *texts)
+    connection = apsw.Connection(str(path))
+    sql = cast("Connection", connection)
+    add_search(sql)
+    sql.execute("PRAGMA user_version = 2")
+    connection.close()
+    return runs
+
+
 async def test_a_file_of_version_1_is_upgraded_with_its_data(tmp_path: Path, sql: Sql) -> None:
     path = tmp_path / "runs.db"
     zebra, lion = version_1_file(path, "A zebra: gestreift, \u00fcberall.", "A lion.")
@@ -64,6 +77,43 @@ async def test_a_file_of_version_1_is_upgraded_with_its_data(tmp_path: Path, sql
     assert len((await store.search("zebra", limit=9)).hits) == 2
     await store.aclose()
     assert sql(path, "PRAGMA user_version") == [(len(MIGRATIONS),)]
+
+
+async def test_a_file_of_version_2_gets_claims_filters_and_vectors(
+    tmp_path: Path, sql: Sql
+) -> None:
+    path = tmp_path / "runs.db"
+    first, second = version_2_file(path, "An automobile, striped.", "A doctor, striped.")
+    store = SQLiteStorage(path, embedder=ConceptEmbedder())
+    moment = second.thoughts[0].created_at
+
+    async def found(query: str, only: Filters = ANY) -> list[str]:
+        return [hit.run_id for hit in (await store.search(query, limit=9, only=only)).hits]
+
+    assert await found("striped", Filters(since=moment)) == [second.run_id]
+    assert await found("striped", Filters(until=moment)) == [first.run_id]
+    assert await found("striped", Filters(tags=("legal",))) == []
+    assert await store.claim(first.run_id) == 1
+    assert await store.catch_up() == 0
+    assert await found("car") == [first.run_id]
+    await store.delete(first.run_id)
+    assert await found("striped") == [second.run_id]
+    assert await store.load(second.run_id) == second
+    await store.aclose()
+    sql(path, "INSERT INTO version_search (version_search, rank) VALUES ('integrity-check', 1)")
+
+
+async def test_a_damaged_entry_does_not_keep_a_file_of_version_2_from_its_upgrade(
+    tmp_path: Path, sql: Sql
+) -> None:
+    path = tmp_path / "runs.db"
+    damaged, healthy = version_2_file(path, "A zebra.", "A zebra.")
+    sql(path, "UPDATE entries SET payload = '{' WHERE run_id = ?", (damaged.run_id,))
+    store = SQLiteStorage(path)
+
+    assert [hit.run_id for hit in (await store.search("zebra", limit=9)).hits] == [healthy.run_id]
+
+    await store.aclose()
 
 
 async def test_an_upgraded_file_has_the_schema_of_a_new_one(tmp_path: Path, sql: Sql) -> None:

@@ -1,0 +1,237 @@
+"""Sessions with other MCP servers over stdio, for the stores that are reached through one."""
+
+import os
+import re
+import shlex
+import threading
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from types import MappingProxyType
+from typing import TextIO, cast
+
+import anyio
+from anyio import to_thread
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp_types import CONNECTION_CLOSED, CallToolResult, TextContent
+
+from sifaka.errors import ConfigurationError, StorageError
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.tool_backed import MilvusToolStorage, RedisToolStorage, ToolCaller
+
+_START_SECONDS = 30.0
+"""How long a server may take to answer the handshake: some import a lot first."""
+_CALL_SECONDS = 60.0
+_SECRETS = re.compile(
+    r"""(?i)(//)[^\s'"]*(?=@)"""
+    r"""|([\w-]*(?:password|passwd|pwd|token|secret)[\w-]*[=\s]\s*)"""
+    r"""(?:'[^']*'|"[^"]*"|[^\s'"]+)"""
+)
+STORES: Mapping[str, Callable[..., ThoughtStore]] = MappingProxyType(
+    {"redis+mcp": RedisToolStorage, "milvus+mcp": MilvusToolStorage}
+)
+"""The stores that are reached through an MCP server, by the scheme of their URL."""
+
+
+def open_tool_store(scheme: str, command_line: str, tenant: str = "default") -> ThoughtStore:
+    """The store behind an MCP server; the server is started on first use.
+
+    Args:
+        scheme: One of `STORES`.
+        command_line: How to start the server, quoted as in a shell.
+        tenant: Whose runs it shows.
+
+    Raises:
+        ConfigurationError: The scheme is unknown or the command line cannot be read.
+    """
+    make = STORES.get(scheme)
+    if make is None:
+        raise ConfigurationError(f"no such store {scheme!r}", f"allowed: {', '.join(STORES)}")
+    try:
+        command = shlex.split(command_line)
+    except ValueError as error:
+        raise ConfigurationError(f"the command of {scheme}: cannot be read: {error}") from None
+    session = StdioToolSession(command)
+    return make(session, tenant=tenant, name=f"{scheme}:{session.shown}")
+
+
+class StdioToolSession(ToolCaller):
+    """One long-lived session with a server that is started as a child, at the first call.
+
+    It lives in a thread with an event loop of its own, so calls may come from any task of any loop.
+    A server that has died is started again, once a call; a call whose answer was lost that way is
+    repeated.
+
+    Args:
+        command: The program and its arguments.
+        env: Variables of the server beside `PATH`, `HOME` and the like, which is all it inherits.
+        start_seconds: How long it may take until it has answered the handshake.
+
+    Raises:
+        ConfigurationError: There is no program in the command.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        *,
+        start_seconds: float = _START_SECONDS,
+    ) -> None:
+        if not command or not command[0]:
+            raise ConfigurationError("an MCP server is started by a command; there is none")
+        self._parameters = StdioServerParameters(
+            command=command[0], args=list(command[1:]), env=dict(env) if env else None
+        )
+        self._start_seconds = start_seconds
+        self._guard = threading.Lock()
+        self._connection: _Connection | None = None
+        self._closed = False
+        self.shown = without_secrets(shlex.join(command))
+        """The command as it may be shown: without what looks like a password or a token."""
+
+    async def call(self, tool: str, arguments: Mapping[str, object]) -> str:
+        """The text that a tool answers with; see `ToolCaller.call`."""
+        connection = await self._connected(lost=None)
+        try:
+            result = await connection.call(tool, arguments)
+            if result is None:
+                connection = await self._connected(lost=connection)
+                result = await connection.call(tool, arguments)
+        # Schemas of answers, time limits, refusals: whatever it is, the call has failed.
+        except (MCPError, RuntimeError, ValueError) as error:
+            raise self._failed(f"the tool {tool} failed: {_line(error)}") from error
+        if result is None:
+            raise self._failed(f"the server ended during {tool}{connection.said}")
+        text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
+        if result.is_error:
+            raise self._failed(f"the tool {tool} failed: {_line(text)}")
+        return text
+
+    async def aclose(self) -> None:
+        """End the session and the server; calling it again does nothing."""
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(self.close)
+
+    def close(self) -> None:
+        """End the session and the server, where no event loop runs any more."""
+        with self._guard:
+            self._closed = True
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    async def _connected(self, *, lost: "_Connection | None") -> "_Connection":
+        connection = self._connection
+        if connection is not None and connection is not lost:
+            return connection
+        # Who gives up waiting does not stop the server from coming up.
+        return await to_thread.run_sync(self._connect, lost, abandon_on_cancel=True)
+
+    def _connect(self, lost: "_Connection | None") -> "_Connection":
+        with self._guard:
+            if self._closed:
+                raise StorageError(f"the session with {self.shown!r} is closed")
+            if self._connection is not None and self._connection is lost:
+                self._connection.close()
+                self._connection = None
+            if self._connection is None:
+                self._connection = self._opened()
+            return self._connection
+
+    def _opened(self) -> "_Connection":
+        connection = _Connection(self._parameters, self._start_seconds)
+        try:
+            connection.open()
+        # Whatever goes wrong in a program of somebody else, it could not be started.
+        except Exception as error:
+            connection.close()
+            raise self._failed(f"it did not start: {_line(error)}{connection.said}") from error
+        return connection
+
+    def _failed(self, what: str) -> StorageError:
+        error = StorageError(
+            f"MCP server {self.shown!r}: {without_secrets(what)}", "run the command to see why"
+        )
+        error.retryable = True
+        return error
+
+
+class _Connection:
+    """A server that was started, and the thread that speaks with it."""
+
+    def __init__(self, parameters: StdioServerParameters, start_seconds: float) -> None:
+        self._parameters = parameters
+        self._start_seconds = start_seconds
+        self._stack = ExitStack()
+        self._lines: deque[str] = deque(maxlen=1)
+
+    def open(self) -> None:
+        """Start the server; waits for the handshake."""
+        errors = self._stack.enter_context(self._stderr())
+        self._portal: BlockingPortal = self._stack.enter_context(start_blocking_portal())
+        self._client: Client = self._stack.enter_context(
+            # It enters and leaves in one task, which is what the client's cancel scopes ask for.
+            self._portal.wrap_async_context_manager(self._session(errors))
+        )
+
+    def close(self) -> None:
+        """Stop the server, as far as it was started."""
+        self._stack.close()
+
+    @property
+    def said(self) -> str:
+        """The last line that the server has written to stderr, for a message."""
+        return f"; it said {self._lines[-1]!r}" if self._lines else ""
+
+    async def call(self, tool: str, arguments: Mapping[str, object]) -> CallToolResult | None:
+        """The result of a tool; None if the connection was lost."""
+        try:
+            return await self._portal.call_async(self._call, tool, dict(arguments))
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream):
+            return None
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                return None
+            raise
+
+    async def _call(self, tool: str, arguments: dict[str, object]) -> CallToolResult:
+        return await self._client.call_tool(tool, arguments, read_timeout_seconds=_CALL_SECONDS)
+
+    @asynccontextmanager
+    async def _session(self, errors: TextIO) -> AsyncGenerator[Client]:
+        # The handshake of before 2026 is what all servers know; some write pages of complaints
+        # about the newer one.
+        transport = stdio_client(self._parameters, errors)
+        async with Client(
+            transport, mode="legacy", read_timeout_seconds=self._start_seconds
+        ) as client:
+            yield client
+
+    def _stderr(self) -> TextIO:
+        """Where the server writes what is not protocol; the last line of it is remembered."""
+        reading, writing = os.pipe()
+
+        def remember() -> None:
+            with os.fdopen(reading, encoding="utf-8", errors="replace") as lines:
+                for line in lines:
+                    if line.strip():
+                        self._lines.append(line.strip()[:200])
+
+        threading.Thread(target=remember, name="mcp-server-stderr", daemon=True).start()
+        return os.fdopen(writing, "w", encoding="utf-8")
+
+
+def without_secrets(text: str) -> str:
+    """A command line or a message without what looks like a password or a token."""
+    return _SECRETS.sub(lambda found: f"{found[1] or found[2]}***", text)
+
+
+def _line(error: BaseException | str) -> str:
+    """What an error says, in one line; of a group, what the first of them says."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return _line(group.exceptions[0])
+    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -1,0 +1,73 @@
+"""Models in a folder of this machine, at work in a thread."""
+
+import threading
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from anyio import to_thread
+
+from sifaka.embeddings.protocol import Role, Vector
+from sifaka.errors import ConfigurationError, EmbeddingError, SifakaError
+
+Encode = Callable[[Sequence[str], Role], Sequence[Vector]]
+"""A loaded model: the vectors of some texts, as it makes them."""
+Loading = Callable[[Path], Encode]
+"""Loads the model of a folder, without a look at the network."""
+
+
+def require_package(kind: str) -> None:
+    """See that the package of a kind of model is there, without importing it.
+
+    Raises:
+        ConfigurationError: It is not installed.
+    """
+    if find_spec(kind.replace("-", "_")) is None:
+        raise ConfigurationError(
+            f"{kind} models need a package that is not installed",
+            f"pip install 'sifaka-mcp[{kind}]'",
+        )
+
+
+class LocalModel:
+    """A model that is loaded by its first call, once, and then asked by one thread at a time.
+
+    Args:
+        name: What errors call it.
+        folder: Where its files are.
+        load: Loads them.
+    """
+
+    def __init__(self, name: str, folder: Path, load: Loading) -> None:
+        self._name = name
+        self._folder = folder
+        self._load = load
+        self._encode: Encode | None = None
+        # Of threads, not tasks: callers may be in several event loops. It is held while texts are
+        # encoded too, as models change their tokenizer's settings meanwhile.
+        self._lock = threading.Lock()
+
+    async def vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        """The vectors of some texts.
+
+        Raises:
+            ConfigurationError: The folder holds no model of this kind.
+            EmbeddingError: The model could not be loaded, or failed.
+        """
+        return await to_thread.run_sync(self._vectors, texts, role)
+
+    def _vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        with self._lock:
+            try:
+                encode = self._encode or self._load(self._folder)
+                self._encode = encode
+                return encode(texts, role)
+            except SifakaError:
+                raise
+            # What a model's library raises over files that are not as it expects is not specified.
+            except Exception as error:
+                reason = str(error).partition("\n")[0][:200] or type(error).__name__
+                raise EmbeddingError(
+                    f"{self._name}: the model in {str(self._folder)!r} cannot be used: {reason}",
+                    "download it again, or name another one",
+                ) from error

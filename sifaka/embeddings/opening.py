@@ -1,0 +1,50 @@
+"""Embedders from their names."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sifaka.embeddings import fastembed, model2vec, sentence_transformers
+from sifaka.embeddings.folders import model_folder, model_id
+from sifaka.embeddings.local import Loading, LocalModel, require_package
+from sifaka.embeddings.model import ModelEmbedder
+from sifaka.embeddings.protocol import Embedder
+from sifaka.embeddings.provider import ProviderModel
+from sifaka.errors import ConfigurationError
+
+_LOCAL: Mapping[str, Loading] = MappingProxyType(
+    {
+        "fastembed": fastembed.load,
+        "model2vec": model2vec.load,
+        "sentence-transformers": sentence_transformers.load,
+    }
+)
+
+
+def open_embedder(name: str) -> Embedder:
+    """The embedder of a name; several tasks and event loops may share it.
+
+    A local model is looked at now and loaded by the first text. A provider's name imports
+    PydanticAI, which takes about a second, and asks nothing of the provider.
+
+    Args:
+        name: `model2vec:/folder`, `fastembed:/folder`, `sentence-transformers:/folder`, or
+            `provider:name` such as `openai:text-embedding-3-small`.
+
+    Raises:
+        ConfigurationError: The name is none of these, its package or key is missing, or there is
+            no such folder: a model is downloaded by whoever wants it, never by this.
+    """
+    kind, colon, rest = name.partition(":")
+    if not (colon and kind and rest):
+        raise ConfigurationError(
+            f"unknown embedding model {name!r}",
+            "use model2vec:/folder, fastembed:/folder, sentence-transformers:/folder, or "
+            "provider:name such as openai:text-embedding-3-small",
+        )
+    load = _LOCAL.get(kind)
+    if load is None:
+        return ModelEmbedder(name, ProviderModel(name).vectors)
+    require_package(kind)
+    folder = model_folder(kind, rest)
+    identity = model_id(kind, folder)
+    return ModelEmbedder(identity, LocalModel(identity, folder, load).vectors)

@@ -1,0 +1,88 @@
+"""A writer that looks something up before it writes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sifaka.errors import ConfigurationError
+from sifaka.models.protocol import Generation, Model
+from sifaka.models.provider import provider_model
+from sifaka.retrievers.asking import ask
+from sifaka.retrievers.protocol import Retriever
+from sifaka.thought import Document, Thought
+
+
+class RetrievalAugmentedModel:
+    """A model with documents for its task: retrieval-augmented generation.
+
+    After Lewis et al., "Retrieval-Augmented Generation for Knowledge-Intensive NLP Tasks" (2020).
+    Unlike the retrievers of a chain, which are asked once for all versions, this asks before each
+    version. Retrieved texts are data: they stand in a frame that they cannot end.
+
+    Args:
+        model: Any `Model`, or `provider:name`.
+        retriever: Where documents come from. When it fails, the model writes without them, and the
+            version says so.
+        max_passages: How many documents are added at most.
+
+    Raises:
+        ConfigurationError: The model's name is none of a provider's model, or that cannot be used.
+    """
+
+    def __init__(self, model: Model | str, retriever: Retriever, *, max_passages: int = 5) -> None:
+        if max_passages < 1:
+            raise ConfigurationError(f"max_passages={max_passages}", "give a number from 1")
+        self._writer = _of_name(model) if isinstance(model, str) else model
+        self._retriever = retriever
+        self._max_passages = max_passages
+
+    @property
+    def name(self) -> str:
+        """The model's own name."""
+        return self._writer.name
+
+    @property
+    def model(self) -> Any:
+        """What the writer asks, if that is a provider's model: critics may ask it too."""
+        return getattr(self._writer, "model", None)
+
+    async def generate_with_thought(self, thought: Thought) -> Generation:
+        """The next version; see `Model`.
+
+        Its metadata has the `passages` that were added, by id, title and URL, and `degraded`
+        when there are none because the retriever failed.
+        """
+        query = thought.prompt or thought.text
+        found, degraded = await ask(self._retriever, query, self._max_passages)
+        passages = _new(found[: self._max_passages], thought.pre_generation_context)
+        generation = await self._writer.generate_with_thought(
+            thought.add_pre_generation_context(passages)
+        )
+        metadata: dict[str, object] = dict(generation.metadata)
+        if passages:
+            metadata["passages"] = [{"id": d.id, "title": d.title, "url": d.url} for d in passages]
+        if degraded:
+            before = metadata.get("degraded", ())
+            metadata["degraded"] = [*(before if isinstance(before, tuple) else ()), *degraded]
+        return Generation.model_validate({**_fields(generation), "metadata": metadata})
+
+
+def _of_name(name: str) -> Model:
+    if ":" not in name and name != "test":
+        raise ConfigurationError(
+            f"{name!r} names no model of a provider",
+            "use provider:name such as openai:gpt-5, or an object with generate_with_thought",
+        )
+    model = provider_model(name)
+    from sifaka.models.direct import DirectModel  # imports PydanticAI, which is loaded now
+
+    return DirectModel(model)
+
+
+def _new(found: Sequence[Document], known: Sequence[Document]) -> tuple[Document, ...]:
+    """The documents whose text is not among the known ones."""
+    texts = {document.text for document in known}
+    return tuple(document for document in found if document.text not in texts)
+
+
+def _fields(generation: Generation) -> dict[str, object]:
+    return {name: getattr(generation, name) for name in Generation.model_fields}

@@ -1,0 +1,134 @@
+"""Retrieving through caches."""
+
+import json
+import logging
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+
+from pydantic import Field, ValidationError
+
+from sifaka.immutable import Frozen
+from sifaka.reporting import report_failure
+from sifaka.retrievers.caches import Cache, MemoryCache
+from sifaka.retrievers.protocol import Retriever
+from sifaka.retrievers.single_flight import SingleFlight
+from sifaka.thought import Document
+
+logger = logging.getLogger(__name__)
+
+HOUR = 3600.0
+_REST = 30.0
+"""Seconds for which a cache that failed is left alone."""
+
+
+class _Found(Frozen):
+    """What is kept in a cache."""
+
+    until: float = Field(allow_inf_nan=False)
+    """Seconds since 1970; with the value, so that a copy in a faster cache lives no longer."""
+    documents: tuple[Document, ...]
+
+
+class CachedRetriever:
+    """Asks a retriever only what no cache knows.
+
+    Caches are asked in their order, and what one of them has is put into those before it. One that
+    fails is left out for a while. Of several who ask the same at the same time one asks the
+    retriever; its failure reaches all of them and is kept nowhere. The caches stay open: whoever
+    made them closes them.
+
+    Args:
+        retriever: Whom to ask.
+        caches: From the fastest to the one that keeps longest, such as
+            `(MemoryCache(), RedisCache(url), SQLiteCache(path))`; one in memory when left out.
+        ttl: Seconds after which the retriever is asked again.
+        name: Stands for the retriever in keys. Processes that share a cache share answers under
+            one name, so a retriever over other documents needs another one. When None, a retriever
+            that is plain data is named by its settings, and any other shares with nobody.
+        clock: Seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        *,
+        caches: Sequence[Cache] | None = None,
+        ttl: float = HOUR,
+        name: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._wrapped = retriever
+        self._caches = tuple(caches) if caches is not None else (MemoryCache(),)
+        self._ttl = ttl
+        self._identity = name or _identity(retriever)
+        self._clock = clock
+        self._flights = SingleFlight[tuple[Document, ...]]()
+        self._rests_until: dict[int, float] = {}
+
+    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
+        """What a cache knows, or what the retriever finds.
+
+        Raises:
+            Exception: What the retriever failed with.
+        """
+        key = _key(self._identity, query, limit)
+        return await self._flights.run(key, lambda: self._retrieve(key, query, limit))
+
+    async def _retrieve(self, key: str, query: str, limit: int) -> tuple[Document, ...]:
+        for number in range(len(self._caches)):
+            found = await self._read(number, key)
+            if found is not None:
+                await self._fill(number, key, found)
+                return found.documents
+        documents = tuple(await self._wrapped.retrieve(query, limit))
+        found = _Found(until=self._clock() + self._ttl, documents=documents)
+        await self._fill(len(self._caches), key, found)
+        return documents
+
+    async def _read(self, number: int, key: str) -> _Found | None:
+        if self._rests(number):
+            return None
+        try:
+            value = await self._caches[number].get(key)
+        # A cache may be anybody's code.
+        except Exception as error:  # noqa: BLE001 - reported
+            self._leave_alone(number, error)
+            return None
+        try:
+            found = None if value is None else _Found.model_validate_json(value)
+        except ValidationError:  # of another version of this program, or somebody else's
+            return None
+        return found if found is not None and found.until > self._clock() else None
+
+    async def _fill(self, before: int, key: str, found: _Found) -> None:
+        """Put what was found into the caches before this one."""
+        left = found.until - self._clock()
+        for number in range(before):
+            if left <= 0 or self._rests(number):
+                continue
+            try:
+                value = found.model_dump_json().encode()
+                await self._caches[number].set(key, value, ttl=left)
+            except Exception as error:  # noqa: BLE001 - reported
+                self._leave_alone(number, error)
+
+    def _rests(self, number: int) -> bool:
+        return self._rests_until.get(number, 0.0) > self._clock()
+
+    def _leave_alone(self, number: int, error: Exception) -> None:
+        self._rests_until[number] = self._clock() + _REST
+        report_failure(logger, f"cache:{type(self._caches[number]).__name__}", error)
+
+
+def _identity(retriever: Retriever) -> str:
+    kind = f"{type(retriever).__module__}.{type(retriever).__qualname__}"
+    if isinstance(retriever, Frozen):
+        return f"{kind} {retriever.model_dump_json()}"
+    return f"{kind} {secrets.token_hex(8)}"
+
+
+def _key(identity: str, query: str, limit: int) -> str:
+    """Of bounded length, and unreadable for whoever looks into the cache."""
+    return sha256(json.dumps([identity, query, limit]).encode()).hexdigest()

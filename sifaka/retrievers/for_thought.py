@@ -1,0 +1,35 @@
+"""Putting what one retriever finds on a thought, outside a chain."""
+
+from sifaka.retrievers.protocol import Retriever
+from sifaka.thought import Thought
+
+DOCUMENTS = 5
+"""Asked for, where nothing else is said."""
+
+
+async def retrieve_for_thought(
+    retriever: Retriever,
+    thought: Thought,
+    *,
+    is_pre_generation: bool = True,
+    limit: int = DOCUMENTS,
+) -> Thought:
+    """The thought with documents for its writer, or for its critics.
+
+    Before generation the task is looked for, and the documents join `pre_generation_context`; where
+    there is no task it is the text. After generation the text is looked for, and they join
+    `post_generation_context`.
+
+    Args:
+        retriever: Any retriever.
+        thought: Stays as it is.
+        is_pre_generation: Whether they are for the writer of the text, not for its critics.
+        limit: How many documents at most.
+
+    Raises:
+        Exception: Whatever the retriever fails with.
+    """
+    if is_pre_generation:
+        found = await retriever.retrieve(thought.prompt or thought.text, limit)
+        return thought.add_pre_generation_context(found)
+    return thought.add_post_generation_context(await retriever.retrieve(thought.text, limit))

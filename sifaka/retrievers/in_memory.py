@@ -1,0 +1,45 @@
+"""Documents that are at hand, found by their words."""
+
+from collections.abc import Iterable, Sequence
+
+from anyio import to_thread
+
+from sifaka.storage.bm25 import query_words, rank
+from sifaka.thought import Document
+
+_TEXT_WEIGHT = 1.0
+_TITLE_WEIGHT = 0.5
+
+
+class InMemoryRetriever:
+    """Finds documents that share words with the query, by BM25; the title counts half.
+
+    Words are compared without case and accents, and are not stemmed. Each query reads every
+    document, so this is for hundreds of pages, not for a library.
+
+    Args:
+        documents: What there is to find; a string is a document without a title.
+    """
+
+    def __init__(self, documents: Iterable[Document | str]) -> None:
+        self.documents = as_documents(documents)
+
+    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
+        """The documents that match best, with their scores; those that share no word are left out.
+
+        Scores are comparable within one answer only.
+        """
+        words = query_words(query)
+        fields = [((d.text, _TEXT_WEIGHT), (d.title, _TITLE_WEIGHT)) for d in self.documents]
+        scores = await to_thread.run_sync(rank, words, fields)
+        order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+        return tuple(
+            self.documents[i].model_copy(update={"score": scores[i]})
+            for i in order[: max(0, limit)]
+            if scores[i] > 0
+        )
+
+
+def as_documents(documents: Iterable[Document | str]) -> tuple[Document, ...]:
+    """Documents, those included that were given as their text."""
+    return tuple(Document(text=d) if isinstance(d, str) else d for d in documents)

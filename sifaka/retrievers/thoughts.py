@@ -1,0 +1,94 @@
+"""Past texts as documents for new ones."""
+
+from collections.abc import Sequence
+
+from sifaka.errors import SifakaError, StorageError, ThoughtNotFound
+from sifaka.run import Run
+from sifaka.storage.protocol import ANY, Filters, Hit, ThoughtStore
+from sifaka.thought import Document
+
+_HITS_A_RUN = 4
+"""Versions of one run resemble each other: so many are looked at for each document wanted."""
+_TITLE = 80
+
+
+class ThoughtRetriever:
+    """Finds what was written before, from the runs of one tenant.
+
+    Of each run that has a matching version there is one document: its best version. Runs that are
+    under way are left out, so a run does not find itself.
+
+    Args:
+        store: Where the runs are.
+        only: Which of them are looked at.
+        exclude_run: One that is left out too.
+    """
+
+    def __init__(
+        self, store: ThoughtStore, *, only: Filters = ANY, exclude_run: str | None = None
+    ) -> None:
+        self.store = store
+        self.only = only
+        self.exclude_run = exclude_run
+
+    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
+        """The best versions of the runs that match, the best match first.
+
+        Returns:
+            Documents with the thought's id, the beginning of its run's task as title, and in
+            `metadata` the run's id, whether the text passed, and when it was written.
+
+        Raises:
+            SifakaError: The store failed.
+        """
+        if limit < 1:
+            return ()
+        try:
+            return await self._found(query, limit)
+        except StorageError as error:
+            # Not as it is: a storage error means that the run at work could not be recorded.
+            failure = SifakaError(
+                f"past texts cannot be searched: {error.message}", error.suggestion
+            )
+            failure.retryable = error.retryable
+            raise failure from error
+
+    async def _found(self, query: str, limit: int) -> tuple[Document, ...]:
+        hits = (await self.store.search(query, limit=limit * _HITS_A_RUN, only=self.only)).hits
+        first: dict[str, Hit] = {}
+        for hit in hits:
+            first.setdefault(hit.run_id, hit)
+        first.pop(self.exclude_run or "", None)
+        documents: list[Document] = []
+        for hit in first.values():
+            try:
+                run = await self.store.load(hit.run_id)
+            except ThoughtNotFound:
+                continue  # forgotten meanwhile
+            document = _document(run, hit)
+            if document is not None:
+                documents.append(document)
+            if len(documents) == limit:
+                break
+        return tuple(documents)
+
+
+def _document(run: Run, hit: Hit) -> Document | None:
+    if run.status == "running":
+        return None
+    known = {thought.id: thought for thought in run.thoughts}
+    best = run.champion or known.get(hit.thought_id)
+    if best is None or not best.text.strip():
+        return None
+    title = " ".join(run.prompt.split())
+    return Document(
+        id=best.id,
+        title=title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…",
+        text=best.text,
+        score=hit.score,
+        metadata={
+            "run_id": run.run_id,
+            "passed": run.passed,
+            "created_at": best.created_at.isoformat(),
+        },
+    )

@@ -1,0 +1,107 @@
+"""Where an Elasticsearch is, and what is kept there under which names."""
+
+import base64
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from sifaka.errors import ConfigurationError
+
+_SCHEMES = {"elasticsearch+http": "http", "elasticsearch+https": "https"}
+_FORM = "elasticsearch+https://USER:PASSWORD@host:9200?prefix=sifaka&ttl=30d"
+_PORT = 9200
+_OPTIONS = ("api_key", "prefix", "ttl")
+_PREFIX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
+_TTL = re.compile(r"([1-9][0-9]{0,5})([smhd])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """A server and the part of it that is ours."""
+
+    url: str
+    """The server's URL, without credentials."""
+    authorization: str | None = field(default=None, repr=False)
+    """The value of the HTTP header of that name."""
+    prefix: str = "sifaka"
+    """What the names of the indices begin with."""
+    ttl: timedelta | None = None
+    """How long a run is kept after its last entry; None means for ever."""
+
+    @property
+    def runs(self) -> str:
+        """The index with a document a run."""
+        return f"{self.prefix}-runs"
+
+    @property
+    def entries(self) -> str:
+        """The index with a document an entry."""
+        return f"{self.prefix}-entries"
+
+    @property
+    def thoughts(self) -> str:
+        """The index that is searched, with a document a version."""
+        return f"{self.prefix}-thoughts"
+
+    @classmethod
+    def of_url(cls, url: str) -> "Address":
+        """What a URL such as `elasticsearch+https://host:9200?prefix=sifaka&ttl=30d` says.
+
+        Credentials are `USER:PASSWORD@` before the host or the parameter `api_key`; `ttl` is a
+        number of `s`, `m`, `h` or `d`.
+
+        Raises:
+            ConfigurationError: A part of it is wrong; the message has no credentials.
+        """
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port or _PORT
+        except ValueError as error:
+            raise _wrong("host or port") from error
+        if parts.scheme not in _SCHEMES or not host or parts.fragment:
+            raise _wrong("scheme or host")
+        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        unknown = sorted(set(options) - set(_OPTIONS))
+        if unknown:
+            raise _wrong(f"parameter {unknown[0]!r}")
+        prefix = options.get("prefix", "sifaka")
+        if not _PREFIX.fullmatch(prefix):
+            raise ConfigurationError(
+                f"{prefix!r} cannot begin the name of an index",
+                "prefix: 1 to 100 lower-case letters, digits or _ . - and not one of these first",
+            )
+        shown = f"[{host}]" if ":" in host else host
+        return cls(
+            url=f"{_SCHEMES[parts.scheme]}://{shown}:{port}{parts.path.rstrip('/')}",
+            authorization=_authorization(parts, options),
+            prefix=prefix,
+            ttl=_ttl(options.get("ttl")),
+        )
+
+
+def _authorization(parts: SplitResult, options: Mapping[str, str]) -> str | None:
+    key = options.get("api_key")
+    if parts.username is None and key is None:
+        return None
+    if key is not None:
+        if parts.username is not None or not re.fullmatch(r"[\w=+/.:~-]+", key, re.ASCII):
+            raise _wrong("api_key")
+        return f"ApiKey {key}"
+    pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+    return f"Basic {base64.b64encode(pair.encode()).decode()}"
+
+
+def _ttl(text: str | None) -> timedelta | None:
+    if text is None:
+        return None
+    match = _TTL.fullmatch(text)
+    if not match:
+        raise ConfigurationError(f"ttl {text!r} is no duration", "such as 12h or 30d")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+
+
+def _wrong(what: str) -> ConfigurationError:
+    return ConfigurationError(f"the Elasticsearch URL has a wrong {what}", f"such as {_FORM}")

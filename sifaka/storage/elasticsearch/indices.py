@@ -1,0 +1,90 @@
+"""The indices: how each is laid out."""
+
+from collections.abc import Mapping
+
+from sifaka.storage.elasticsearch.address import Address
+from sifaka.storage.elasticsearch.answers import Json
+from sifaka.storage.elasticsearch.documents import Documents
+
+_KEPT: Json = {"type": "object", "enabled": False}
+"""Given back as it is and never looked into, whatever its size."""
+_WORD: Json = {"type": "keyword", "ignore_above": 8191}
+"""The longest that fits into a term of 32,766 bytes whatever its characters."""
+_NUMBER: Json = {"type": "long"}
+"""Moments too, in microseconds: a `date` keeps milliseconds, a `date_nanos` nothing before 1970."""
+_TEXT: Json = {"type": "text", "analyzer": "prose"}
+_RUNS: Json = {
+    "tenant": _WORD,
+    "run_id": _WORD,
+    "key": {"type": "keyword"},
+    "generation": {"type": "keyword"},
+    "version": _NUMBER,
+    "fence": _NUMBER,
+    "size": _NUMBER,
+    "updated_at": _NUMBER,
+    "expires_at": _NUMBER,
+    "passed": {"type": "boolean"},
+    "indexed": {"type": "boolean"},
+    "tags": {"type": "keyword"},
+    "summary": _KEPT,
+    "cursor_key": _KEPT,
+}
+_ENTRIES: Json = {"generation": {"type": "keyword"}, "payload": _KEPT}
+_THOUGHTS: Json = {
+    "tenant": _WORD,
+    "run_id": _WORD,
+    "key": {"type": "keyword"},
+    "generation": {"type": "keyword"},
+    "thought_id": _WORD,
+    "created_at": _NUMBER,
+    "passed": {"type": "boolean"},
+    "tags": {"type": "keyword"},
+    "text": _TEXT,
+    "prompt": _TEXT,
+    "excerpt": _KEPT,
+}
+_SEARCHING: Json = {
+    "analysis": {
+        # The standard tokenizer would keep `3.14` whole, which a query for `14` could not find.
+        "char_filter": {
+            "only_words": {
+                "type": "pattern_replace",
+                "pattern": "[^\\p{L}\\p{M}\\p{N}]",
+                "replacement": " ",
+            }
+        },
+        "filter": {"plurals": {"type": "stemmer", "language": "minimal_english"}},
+        "analyzer": {
+            "prose": {
+                "type": "custom",
+                "char_filter": ["only_words"],
+                "tokenizer": "standard",
+                "filter": ["lowercase", "asciifolding", "plurals"],
+            }
+        },
+    },
+    # By default a text of more than a million characters makes the whole search fail.
+    "index.highlight.max_analyzed_offset": 100_000_000,
+}
+
+
+def layouts(address: Address) -> Mapping[str, Json]:
+    """What each index is created with."""
+    return {
+        address.runs: {"mappings": _strict(_RUNS)},
+        address.entries: {"mappings": _strict(_ENTRIES)},
+        address.thoughts: {"settings": _SEARCHING, "mappings": _strict(_THOUGHTS)},
+    }
+
+
+async def create_indices(documents: Documents) -> None:
+    """Create the indices that are not there yet; one that is stays as it is."""
+    for name, layout in layouts(documents.address).items():
+        answer = await documents.send("PUT", f"/{name}", layout)
+        if answer.kind != "resource_already_exists_exception":
+            answer.checked()
+
+
+def _strict(properties: Json) -> Json:
+    # A field that a newer release writes is refused instead of guessed at.
+    return {"dynamic": "strict", "properties": properties}

@@ -1,0 +1,114 @@
+"""Vectors of versions: a field of the searched documents for each model, so none are mixed."""
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from sifaka.embeddings.protocol import Embedder
+from sifaka.errors import ConfigurationError, EmbeddingError, StorageError
+from sifaka.storage.elasticsearch.answers import Json
+from sifaka.storage.elasticsearch.documents import Action, Documents
+
+_AT_ONCE = 64
+
+
+@dataclass(slots=True, eq=False)
+class Vectors:
+    """The vectors of one model."""
+
+    embedder: Embedder
+    lack: str | None = field(default=None, init=False)
+    """Why the server keeps none, once that is known."""
+    _ready: bool = field(default=False, init=False)
+
+    @property
+    def name(self) -> str:
+        """The field they are in."""
+        return f"vector_{sha256(self.embedder.model_id.encode()).hexdigest()[:16]}"
+
+    @property
+    def missing(self) -> Json:
+        """The query for the versions that have none yet."""
+        return {"bool": {"must_not": [{"exists": {"field": self.name}}]}}
+
+    async def prepare(self, documents: Documents) -> bool:
+        """Add the field to the index, once; whether the server can keep vectors at all.
+
+        Raises:
+            ConfigurationError: It has vectors of another dimension.
+            EmbeddingError: The model could not be used.
+            StorageError: The server failed.
+        """
+        if self._ready or self.lack is not None:
+            return self._ready
+        dimension = await self.embedder.dimension()
+        answer = await documents.send(
+            "PUT", f"/{documents.address.thoughts}/_mapping", self.layout(dimension)
+        )
+        if answer.status == 400 and "[dims]" in answer.reason:
+            raise ConfigurationError(
+                f"dimension mismatch: the stored vectors of {self.embedder.model_id!r} have "
+                f"another number of dimensions than the model makes, {dimension}",
+                "embed with the model as it was, or give this one another id",
+            )
+        if answer.status == 400:
+            # OpenSearch has another type for vectors, and no `knn` beside `query`.
+            self.lack = answer.reason
+            return False
+        answer.checked()
+        self._ready = True
+        return True
+
+    def layout(self, dimension: int) -> Json:
+        """The field as a mapping."""
+        return {
+            "properties": {
+                self.name: {
+                    "type": "dense_vector",
+                    "dims": dimension,
+                    "index": True,
+                    "similarity": "cosine",
+                }
+            }
+        }
+
+
+async def embed_missing(documents: Documents, vectors: Vectors) -> int:
+    """Embed some versions that have no vector yet, of all tenants; how many are left.
+
+    Raises:
+        ConfigurationError: The model makes vectors of another dimension than it used to.
+        StorageError: The model or the server failed.
+    """
+    thoughts = documents.address.thoughts
+    try:
+        if not await vectors.prepare(documents):
+            return 0
+        hits = await documents.search(
+            thoughts,
+            {
+                "query": vectors.missing,
+                "size": _AT_ONCE,
+                "_source": ["text", "prompt"],
+                "track_total_hits": True,
+            },
+        )
+        found: list[Json] = hits["hits"]
+        texts = [f"{hit['_source']['prompt']}\n\n{hit['_source']['text']}".strip() for hit in found]
+        made = await vectors.embedder.embed(texts, role="document") if texts else ()
+    except EmbeddingError as error:
+        failure = StorageError(f"versions cannot be embedded: {error.message}", error.suggestion)
+        failure.retryable = True
+        raise failure from error
+    await documents.bulk(
+        thoughts,
+        [
+            Action(
+                "update",
+                {"_id": hit["_id"], "retry_on_conflict": 3},
+                {"doc": {vectors.name: list(vector)}},
+            )
+            for hit, vector in zip(found, made, strict=True)
+        ],
+        tolerated=frozenset({404}),  # deleted meanwhile
+    )
+    return hits["total"]["value"] - len(found)

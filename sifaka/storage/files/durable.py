@@ -1,0 +1,93 @@
+"""Writing to files so that what has been written stays, and so that a failure leaves nothing."""
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+Stamp = tuple[int, int, int]
+"""Time of change, size and number of a file: as long as they are the same, so is its content."""
+_BINARY: int = getattr(os, "O_BINARY", 0)
+_NONE = (0, 0, 0)
+
+
+def stamp_of(path: Path | int) -> Stamp:
+    """The state that a file, or an open descriptor, is in; all 0 when there is no file."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 # takes a descriptor as well
+    except FileNotFoundError:
+        return _NONE
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def read_stamped(path: Path) -> tuple[bytes, Stamp]:
+    """A file's content, empty when there is none, and the state it was in or a later one."""
+    try:
+        with path.open("rb") as file:
+            stamp = stamp_of(file.fileno())
+            return file.read(), stamp
+    except FileNotFoundError:
+        return b"", _NONE
+
+
+def write_end(path: Path, keep: int, addition: bytes) -> Stamp:
+    """Replace what follows the first `keep` bytes of a file, durably; without a file, create it.
+
+    Only its owner may read it. When that fails, the file has its first `keep` bytes and no more.
+
+    Raises:
+        OSError: The file system refuses, such as a full disk.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _BINARY, 0o600)
+    try:
+        try:
+            os.ftruncate(descriptor, keep)
+            os.lseek(descriptor, keep, os.SEEK_SET)
+            rest = memoryview(addition)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+            _to_disk(descriptor)
+        except OSError:
+            # On a file system that refuses this as well, reading leaves half an append out.
+            with suppress(OSError):
+                os.ftruncate(descriptor, keep)
+                _to_disk(descriptor)
+                if not keep:
+                    path.unlink()
+            raise
+        stamp = stamp_of(descriptor)
+    finally:
+        os.close(descriptor)
+    settle_folder(path.parent)
+    return stamp
+
+
+def settle(path: Path) -> None:
+    """Make durable what somebody wrote to a file, who may have been killed before they did so."""
+    descriptor = os.open(path, os.O_RDWR | _BINARY)
+    try:
+        _to_disk(descriptor)
+    finally:
+        os.close(descriptor)
+    settle_folder(path.parent)
+
+
+def settle_folder(folder: Path) -> None:
+    """Make the names in a folder as durable as the files; Windows does so by itself."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _to_disk(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _to_disk(descriptor: int) -> None:
+    if sys.platform == "darwin":
+        import fcntl
+
+        # There a plain fsync leaves the data in the drive's cache.
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(descriptor)

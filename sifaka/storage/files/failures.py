@@ -1,0 +1,24 @@
+"""What the file system refuses, as errors that say what to do."""
+
+import errno
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sifaka.errors import StorageError
+
+_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+
+
+@contextmanager
+def failures(folder: Path) -> Generator[None]:
+    """Within it, an `OSError` becomes a `StorageError` that names the store's folder."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            what, advice = "does not fit on the disk any more", "free some space and try again"
+        else:
+            what = f"cannot be used: {error.strerror or error}"
+            advice = "name a folder that you may read and write"
+        raise StorageError(f"the store {str(folder)!r} {what}", advice) from error

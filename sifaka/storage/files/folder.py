@@ -1,0 +1,74 @@
+"""The folder of one tenant: a file a run, and one that is locked while any of them is written."""
+
+import re
+import secrets
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sifaka.storage.files.durable import read_stamped, settle_folder, write_end
+from sifaka.storage.files.lock import exclusive
+from sifaka.storage.files.names import file_name
+
+_ENDING = ".jsonl"
+_KEY = re.compile(rb'\{"format":1,"cursor_key":"([0-9a-f]{32})"\}\n')
+
+
+@dataclass(frozen=True, slots=True)
+class TenantFolder:
+    """Where a tenant's runs are."""
+
+    root: Path
+    tenant: str
+
+    @property
+    def path(self) -> Path:
+        """The folder itself."""
+        return self.root / file_name(self.tenant)
+
+    def run_file(self, run_id: str) -> Path:
+        """Where a run is, if there is one of this id."""
+        return self.path / f"{file_name(run_id)}{_ENDING}"
+
+    def run_files(self) -> list[Path]:
+        """The files of all runs."""
+        try:
+            return [path for path in self.path.iterdir() if path.suffix == _ENDING]
+        except FileNotFoundError:
+            return []
+
+    @contextmanager
+    def writing(self) -> Generator[None]:
+        """Within it, nobody else writes for this tenant; the folder is created if need be."""
+        self._create()
+        with exclusive(self._lock_file):
+            yield
+
+    def cursor_key(self) -> bytes:
+        """What seals the cursors of this folder's pages; it is made when it is first needed."""
+        key = self._stored_key()
+        if key is None:
+            with self.writing():
+                key = self._stored_key() or self._new_key()
+        return key
+
+    @property
+    def _lock_file(self) -> Path:
+        return self.path / ".store"
+
+    def _create(self) -> None:
+        for folder in (self.root, self.path):
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                settle_folder(folder.parent)
+
+    def _stored_key(self) -> bytes | None:
+        content, _ = read_stamped(self._lock_file)
+        stored = _KEY.fullmatch(content)
+        return bytes.fromhex(stored[1].decode()) if stored else None
+
+    def _new_key(self) -> bytes:
+        key = secrets.token_bytes(16)
+        write_end(self._lock_file, 0, f'{{"format":1,"cursor_key":"{key.hex()}"}}\n'.encode())
+        return key

@@ -1,0 +1,54 @@
+"""What is known of each file, so that none is read again until it changes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sifaka.run import RunSummary
+from sifaka.storage.files.durable import Stamp, stamp_of
+from sifaka.storage.files.record import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A run's file in one of its states."""
+
+    stamp: Stamp
+    version: int
+    fence: int
+    length: int
+    line: RunSummary | None = None
+    """None when nobody has asked for it yet, and when the file cannot be read."""
+    damaged: bool = False
+
+    @classmethod
+    def of(cls, record: Record, stamp: Stamp) -> "Known":
+        """What a record says at first sight."""
+        return cls(
+            stamp=stamp,
+            version=len(record.payloads),
+            fence=record.fence,
+            length=record.length,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Index:
+    """The one mutable place, shared by all tenants' views and by their threads."""
+
+    _files: dict[Path, Known] = field(default_factory=dict[Path, Known])
+
+    def get(self, path: Path) -> Known | None:
+        """What is known of a file, unless the file has changed since."""
+        known = self._files.get(path)
+        return known if known and known.stamp == stamp_of(path) else None
+
+    def put(self, path: Path, known: Known) -> Known:
+        """Remember it; gives it back."""
+        self._files[path] = known
+        return known
+
+    def keep_only(self, folder: Path, present: Iterable[Path]) -> None:
+        """Drop the files of a folder that are not there any more."""
+        for path in {path for path in list(self._files) if path.parent == folder} - set(present):
+            self._files.pop(path, None)

@@ -1,0 +1,80 @@
+"""One writer at a time, between threads and between processes."""
+
+import os
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sifaka.errors import StorageError
+
+BUSY_SECONDS = 5.0
+"""How long to wait for somebody else who writes."""
+_RETRY_SECONDS = 0.002
+_OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+
+if sys.platform == "win32":
+    import msvcrt
+
+    # Beyond the end of the file: on Windows nobody else could read what is locked.
+    _PLACE = 2**30
+
+    def _try_to_lock(descriptor: int) -> None:
+        os.lseek(descriptor, _PLACE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+    def _unlock(descriptor: int) -> None:
+        os.lseek(descriptor, _PLACE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _try_to_lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _unlock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+@contextmanager
+def exclusive(path: Path) -> Generator[None]:
+    """Within it, nobody else has this file locked; it is created if there is none.
+
+    The system takes the lock from a process that ends, however it ends.
+
+    Raises:
+        StorageError: Somebody else has kept it locked for `BUSY_SECONDS`; trying again may help.
+        OSError: It cannot be opened.
+    """
+    descriptor = os.open(path, _OPEN, 0o600)
+    try:
+        _lock(descriptor, path)
+        try:
+            yield
+        finally:
+            _unlock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return _try_to_lock(descriptor)
+        except (BlockingIOError, PermissionError) as error:
+            # Both are how a system says that somebody else has it.
+            if time.monotonic() > deadline:
+                raise _busy(path) from error
+            time.sleep(_RETRY_SECONDS)
+
+
+def _busy(path: Path) -> StorageError:
+    busy = StorageError(
+        f"the store {str(path.parent)!r} is kept locked by another process",
+        "try again, or end that process",
+    )
+    busy.retryable = True
+    return busy

@@ -1,0 +1,59 @@
+r"""The form of a run's file: JSON Lines, an entry each, in the order of the run.
+
+Two more kinds of lines are not entries and are not counted as such:
+
+    {"kind":"claim","fence":3}       the run was taken over for the third time
+    {"kind":"append","entries":2}    the next two entries were appended together
+
+What follows the last append that is whole, such as a line without its `\n` or one of two entries,
+was never acknowledged: a process was killed, or the power failed, while it was written. It is not
+part of the run, and the next append cuts it off.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_MARK = re.compile(rb'\{"kind":"(?:claim","fence":(\d{1,18})|append","entries":(\d{1,18}))\}')
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a run's file says."""
+
+    payloads: tuple[bytes, ...] = ()
+    """The JSON of each entry."""
+    fence: int = 0
+    """The last number that was given to somebody who claimed the run."""
+    length: int = 0
+    """How many bytes of the file are whole appends and claims."""
+
+
+def parse_record(content: bytes) -> Record:
+    """The record in a file's content; entries are not looked into."""
+    payloads: list[bytes] = []
+    whole = fence = length = position = missing = 0
+    for line in content.split(b"\n")[:-1]:
+        position += len(line) + 1
+        mark = _MARK.fullmatch(line) if not missing else None
+        if mark is None:
+            payloads.append(line)
+            missing -= missing > 0
+        elif mark[1]:
+            fence = int(mark[1])
+        else:
+            missing = int(mark[2])
+        if not missing:
+            whole, length = len(payloads), position
+    return Record(tuple(payloads[:whole]), fence, length)
+
+
+def append_lines(payloads: Sequence[str]) -> bytes:
+    """The lines of one append; reading takes all of its entries or none."""
+    mark = [f'{{"kind":"append","entries":{len(payloads)}}}'] if len(payloads) > 1 else []
+    return "".join(f"{line}\n" for line in (*mark, *payloads)).encode()
+
+
+def claim_line(fence: int) -> bytes:
+    """The line that says who may append from now on."""
+    return f'{{"kind":"claim","fence":{fence}}}\n'.encode()

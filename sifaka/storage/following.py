@@ -1,0 +1,27 @@
+"""Following a run in a store that cannot tell of new entries by itself."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+
+import anyio
+
+from sifaka.entries import Entry
+from sifaka.run import Run
+
+_LOOK_AGAIN = 0.2
+"""Seconds between two looks."""
+
+Reading = Callable[[int], Awaitable[Sequence[Entry]]]
+"""The entries of a run beyond the first so many."""
+
+
+async def follow_by_looking(read: Reading, *, after: int) -> AsyncGenerator[tuple[Entry, Run]]:
+    """Every entry of a run, found by looking again and again; see `ThoughtStore.follow`."""
+    run: Run | None = None
+    while True:
+        for entry in await read(run.version if run else 0):
+            run = run.apply(entry) if run else Run.replay([entry])
+            if run.version > after:
+                yield entry, run
+        if run is not None and run.finished:
+            return
+        await anyio.sleep(_LOOK_AGAIN)

@@ -1,0 +1,267 @@
+"""Four memories as one store: working, short-term, long-term and episodic."""
+
+import logging
+import secrets
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from sifaka.entries import Entry
+from sifaka.errors import AppendRefused, SifakaError, StorageError, ThoughtNotFound
+from sifaka.run import Run, RunSummary
+from sifaka.storage.copying import copy_run
+from sifaka.storage.cursor import decode_cursor, encode_cursor
+from sifaka.storage.merging import merge_hits, merge_runs, position
+from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
+from sifaka.storage.retention import (
+    Failure,
+    Leaving,
+    Outcome,
+    Policy,
+    carry_out,
+    every_run,
+    plan,
+    unfinished,
+)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shared:
+    """What all tenants' views have in common."""
+
+    cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
+    behind: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """Tenant and id of runs whose copy in the long-term memory lacks entries."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class HybridMemory:
+    """A `ThoughtStore` made of four, each of which holds what it is good at.
+
+    A run begins in the short-term memory. `move` takes it, once it is finished and old enough, to
+    the episodic record, with a copy in the long-term memory for searches. At any time one store has
+    the say about a run, so it never forks: the short-term memory if it holds the run, else the
+    episodic record; a run that is taken up again after it was moved is carried on there, and does
+    not come back.
+
+    Args:
+        working: Copies of what this process works on, read when the store that has the say fails.
+        short_term: Young runs; a shared store, such as Redis, whose runs may expire.
+        long_term: Moved runs, to be searched.
+        episodic: Moved runs, for good; other processes use the same.
+        tenant: Whose runs the four show.
+    """
+
+    working: ThoughtStore
+    short_term: ThoughtStore
+    long_term: ThoughtStore
+    episodic: ThoughtStore
+    tenant: str = "default"
+    _shared: _Shared = field(default_factory=_Shared, repr=False)
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """What its parts lack, and how many runs a search finds in an earlier state."""
+        behind = len(self._shared.behind)
+        own = (f"{behind} runs lack entries in the long-term memory",) if behind else ()
+        return tuple(dict.fromkeys([*own, *(line for p in self._parts for line in p.degraded)]))
+
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        """Make entries durable where the run is; see `ThoughtStore.append`."""
+        # What was moved is in the record: a new run needs no long-term memory.
+        places = self._places if expected_version else (self.short_term, self.episodic)
+        home = await self._home(run.run_id, places) or self.short_term
+        await home.append(run, entries, expected_version=expected_version, fence=fence)
+        if home is self.short_term:
+            await self._keep_at_hand(run, entries, expected_version)
+        elif home is self.episodic:
+            self._shared.behind.add((self.tenant, run.run_id))
+            await self._make_findable(self.tenant, run.run_id)
+
+    async def claim(self, run_id: str) -> int:
+        """Take a run over where it is; see `ThoughtStore.claim`."""
+        return await (await self._at_home(run_id)).claim(run_id)
+
+    async def load(self, run_id: str) -> Run:
+        """The run as of its last entry; as far as it is known elsewhere, when its store fails."""
+        try:
+            return await (await self._at_home(run_id)).load(run_id)
+        except StorageError as failure:
+            for memory in (self.working, self.episodic, self.long_term):
+                try:
+                    run = await memory.load(run_id)
+                except (StorageError, ThoughtNotFound):
+                    continue
+                logger.warning("run %r is read from a copy: %s", run_id, failure.message)
+                return run
+            raise
+
+    async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
+        """Every entry of a run, wherever it is moved meanwhile; see `ThoughtStore.follow`."""
+        version = after
+        while True:
+            home = await self._at_home(run_id)
+            try:
+                async with aclosing(home.follow(run_id, after=version)) as steps:
+                    async for entry, run in steps:
+                        version = run.version
+                        yield entry, run
+                return
+            except ThoughtNotFound:
+                if await self._at_home(run_id) is home:
+                    raise
+
+    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
+        """Runs, newest first; one that is updated meanwhile moves to the front."""
+        key = self._shared.cursor_key
+        start = decode_cursor(key, self.tenant, cursor)
+        page: list[RunSummary] = []
+        async with (
+            aclosing(every_run(self.short_term)) as young,
+            aclosing(every_run(self.episodic)) as moved,
+            aclosing(merge_runs(young, moved)) as lines,
+        ):
+            async for line in lines:
+                if position(line) < start:
+                    page.append(line)
+                if len(page) > limit:
+                    following = encode_cursor(key, self.tenant, position(page[limit - 1]))
+                    return RunPage(runs=tuple(page[:limit]), next_cursor=following)
+        return RunPage(runs=tuple(page))
+
+    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
+        """Versions in the short-term and the long-term memory, merged by their ranks."""
+        found: list[Hits] = []
+        lacking: list[str] = []
+        for memory in (self.short_term, self.long_term):
+            try:
+                found.append(await memory.search(query, limit=limit, only=only))
+            except StorageError as failure:
+                lacking.append(failure.message)
+                if len(lacking) == 2:
+                    raise
+        how = " + ".join(dict.fromkeys(hits.search for hits in found))
+        note = f" (incomplete: {lacking[0]})" if lacking else ""
+        return Hits(hits=merge_hits([hits.hits for hits in found])[:limit], search=how + note)
+
+    async def size(self, run_id: str) -> int:
+        """The bytes of a run's entries where the run is; copies are not counted."""
+        return await (await self._at_home(run_id)).size(run_id)
+
+    async def delete(self, run_id: str) -> None:
+        """Forget a run in all four."""
+        for memory in self._parts:
+            await memory.delete(run_id)
+        self._shared.behind.discard((self.tenant, run_id))
+
+    async def move(self, older_than: timedelta, now: datetime | None = None) -> Outcome:
+        """Take finished runs out of the short-term memory, after they were copied and compared.
+
+        Args:
+            older_than: Since their last entry.
+            now: The moment that ages are counted from.
+
+        Raises:
+            StorageError: The short-term memory cannot be listed.
+        """
+        aged = await plan(self.short_term, Policy(max_age=older_than), now)
+        ready: list[Leaving] = []
+        failed: list[Failure] = []
+        for leaving in aged.leaving:
+            if unfinished(leaving.run):
+                continue
+            try:
+                await copy_run(self.short_term, self.long_term, leaving.run.run_id)
+            except SifakaError as error:
+                failed.append(Failure(leaving=leaving, error=str(error)))
+            else:
+                ready.append(leaving)
+        moving = aged.model_copy(update={"leaving": tuple(ready)})
+        moved = await carry_out(self.short_term, moving, self.episodic)
+        return Outcome(gone=moved.gone, failed=(*failed, *moved.failed))
+
+    async def forget(self, policy: Policy, now: datetime | None = None) -> Outcome:
+        """Delete in all four what the policy does not keep.
+
+        Raises:
+            StorageError: The runs cannot be listed.
+        """
+        return await carry_out(self, await plan(self, policy, now))
+
+    async def catch_up(self) -> int:
+        """Copy what the long-term memory lacks, and let the parts do the same."""
+        for tenant, run_id in tuple(self._shared.behind):
+            await self._make_findable(tenant, run_id)
+        left = [await memory.catch_up() for memory in self._parts]
+        return sum(left) + len(self._shared.behind)
+
+    async def health(self) -> tuple[Health, ...]:
+        """Each part's."""
+        return tuple([line for memory in self._parts for line in await memory.health()])
+
+    def scoped(self, tenant: str) -> "HybridMemory":
+        """The same memories as another tenant has them."""
+        return replace(
+            self,
+            working=self.working.scoped(tenant),
+            short_term=self.short_term.scoped(tenant),
+            long_term=self.long_term.scoped(tenant),
+            episodic=self.episodic.scoped(tenant),
+            tenant=tenant,
+        )
+
+    async def aclose(self) -> None:
+        """Close the parts."""
+        for memory in self._parts:
+            await memory.aclose()
+
+    @property
+    def _parts(self) -> tuple[ThoughtStore, ...]:
+        return self.working, self.short_term, self.long_term, self.episodic
+
+    @property
+    def _places(self) -> tuple[ThoughtStore, ...]:
+        """Where a run can be at home; the last only if somebody has removed it from the record."""
+        return self.short_term, self.episodic, self.long_term
+
+    async def _home(self, run_id: str, places: Sequence[ThoughtStore]) -> ThoughtStore | None:
+        for memory in places:
+            try:
+                await memory.size(run_id)
+            except ThoughtNotFound:
+                continue
+            return memory
+        return None
+
+    async def _at_home(self, run_id: str) -> ThoughtStore:
+        home = await self._home(run_id, self._places)
+        if home is None:
+            raise ThoughtNotFound(run_id)
+        return home
+
+    async def _keep_at_hand(
+        self, run: Run, entries: Sequence[Entry], expected_version: int
+    ) -> None:
+        try:
+            await self.working.append(run, entries, expected_version=expected_version)
+        except AppendRefused:
+            # Others have written to the run, so this copy lacks entries.
+            await self.working.delete(run.run_id)
+        if run.finished:
+            await self.working.delete(run.run_id)
+
+    async def _make_findable(self, tenant: str, run_id: str) -> None:
+        record, index = self.episodic.scoped(tenant), self.long_term.scoped(tenant)
+        try:
+            await copy_run(record, index, run_id)
+        except ThoughtNotFound:
+            pass  # it was deleted
+        except StorageError as failure:
+            logger.warning("run %r cannot be searched as it is now: %s", run_id, failure)
+            return
+        self._shared.behind.discard((tenant, run_id))

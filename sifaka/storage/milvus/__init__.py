@@ -1,0 +1,5 @@
+"""Runs in Milvus: a server, or a Milvus Lite folder of one process."""
+
+from sifaka.storage.milvus.store import MilvusStorage
+
+__all__ = ["MilvusStorage"]

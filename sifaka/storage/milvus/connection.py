@@ -1,0 +1,145 @@
+"""Reading and writing rows, as all of the store does it."""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sifaka.storage.milvus.client import CALL_SECONDS, MilvusClient, Row, failures
+from sifaka.storage.milvus.schema import Collections, ensure
+from sifaka.storage.milvus.shared import Shared
+
+MOST_ROWS = 16_384
+"""What one search or query returns at most."""
+_BATCH_ROWS = 500
+_BATCH_BYTES = 2_000_000
+
+
+@dataclass(slots=True)
+class MilvusConnection:
+    """An open client with the collections that it has looked at."""
+
+    client: MilvusClient
+    shown: str
+    version: str
+    names: Collections
+    shared: Shared
+    full_text: bool
+    """Whether the server has BM25."""
+    ready: set[str]
+    """The collections of vectors that are known to be there."""
+
+    def ensure_vectors(self, model_id: str, dimension: int) -> str:
+        """The collection of a model.
+
+        Raises:
+            ConfigurationError: It holds vectors of another dimension.
+        """
+        name = self.names.vectors(model_id)
+        if name not in self.ready:
+            with self.shared.opening:
+                ensure(self.client, self.shown, name, "vectors", dimension)
+            self.ready.add(name)
+        return name
+
+    def list_names(self) -> Sequence[str]:
+        """The collections that are there."""
+        with failures(self.shown):
+            return self.client.list_collections(timeout=CALL_SECONDS)
+
+    def put(self, collection: str, rows: Sequence[Mapping[str, object]]) -> None:
+        """Write rows, replacing those of the same keys."""
+        for batch in _by_size(rows):
+            with self._writing():
+                self.client.upsert(collection, batch, timeout=CALL_SECONDS)
+
+    def get(
+        self, collection: str, keys: Sequence[str], fields: Sequence[str], *, strong: bool
+    ) -> dict[str, Row]:
+        """The rows of some keys, those that are there."""
+        found: dict[str, Row] = {}
+        for batch in _batches(keys):
+            with failures(self.shown):
+                rows = self.client.get(
+                    collection,
+                    ids=batch,
+                    output_fields=["pk", *fields],
+                    consistency_level="Strong" if strong else "Eventually",
+                    timeout=CALL_SECONDS,
+                )
+                found |= {str(row["pk"]): row for row in rows}
+        return found
+
+    def select(self, collection: str, condition: str, fields: Sequence[str]) -> list[Row]:
+        """Every row that a condition holds for, in no order."""
+        asked: dict[str, Any] = {
+            "filter": condition,
+            "output_fields": ["pk", *fields],
+            "consistency_level": "Strong",
+            "timeout": CALL_SECONDS,
+        }
+        with failures(self.shown):
+            rows = list(self.client.query(collection, limit=MOST_ROWS, **asked))
+            if len(rows) < MOST_ROWS:
+                return rows
+            pages = self.client.query_iterator(collection, batch_size=MOST_ROWS // 4, **asked)
+            rows.clear()
+            while page := pages.next():
+                rows += page
+            pages.close()
+            return rows
+
+    def nearest(
+        self, collection: str, what: object, *, field: str, condition: str, limit: int
+    ) -> list[tuple[str, float]]:
+        """The keys of the best rows and how good they are, best first."""
+        with failures(self.shown):
+            (found,) = self.client.search(
+                collection,
+                data=[what],
+                anns_field=field,
+                filter=condition,
+                limit=limit,
+                output_fields=["pk"],
+                consistency_level="Strong",
+                timeout=CALL_SECONDS,
+            )
+        scores = [(str(hit["pk"]), float(hit["distance"])) for hit in found]
+        if field == "sparse":  # Milvus Lite tells a BM25 score as a negative distance
+            scores = [(key, abs(score)) for key, score in scores]
+        return sorted(scores, key=lambda hit: (-hit[1], hit[0]))
+
+    def remove(self, collection: str, keys: Sequence[str]) -> None:
+        """Delete the rows of some keys, and those that are gone already."""
+        for batch in _batches(keys):
+            with self._writing():
+                self.client.delete(collection, ids=batch, timeout=CALL_SECONDS)
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        with failures(self.shown):
+            if not self.version.startswith("milvus_lite"):
+                yield
+                return
+            # Milvus Lite takes one write to a collection at a time.
+            with self.shared.writing:
+                yield
+
+
+def _batches(keys: Sequence[str]) -> list[list[str]]:
+    return [list(keys[n : n + _BATCH_ROWS]) for n in range(0, len(keys), _BATCH_ROWS)]
+
+
+def _by_size(rows: Sequence[Mapping[str, object]]) -> Generator[list[Mapping[str, object]]]:
+    """Batches that fit into one message of a server."""
+    batch: list[Mapping[str, object]] = []
+    size = 0
+    for row in rows:
+        length = sum(len(value) for value in row.values() if isinstance(value, str))
+        if batch and (size + 4 * length > _BATCH_BYTES or len(batch) == _BATCH_ROWS):
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += 4 * length
+    if batch:
+        yield batch

@@ -1,0 +1,111 @@
+"""One connection, used from worker threads so that no event loop ever waits for a server."""
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from anyio import CancelScope, CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
+
+from sifaka.errors import StorageError
+from sifaka.storage.milvus import lite
+from sifaka.storage.milvus.address import MilvusAddress
+from sifaka.storage.milvus.client import connect, failures
+from sifaka.storage.milvus.connection import MilvusConnection
+from sifaka.storage.milvus.schema import Collections, ensure
+from sifaka.storage.milvus.shared import shared_by
+
+T = TypeVar("T")
+_THREADS = 8
+
+
+class MilvusWorker:
+    """Runs functions on the connection, some at a time, in threads.
+
+    Nothing in it belongs to an event loop, so it outlives them; the first function that needs it
+    connects.
+    """
+
+    def __init__(self, address: MilvusAddress, prefix: str) -> None:
+        self.shared = shared_by(f"{address.place}/{prefix}")
+        self._address = address
+        self._names = Collections(prefix)
+        self._connection: MilvusConnection | None = None
+        self._closed = False
+        self._at_work = 0
+        self._change = threading.Condition()
+        self._turn: RunVar[CapacityLimiter] = RunVar("sifaka.storage.milvus")
+
+    async def run(self, work: Callable[[MilvusConnection], T]) -> T:
+        """What the function returns. A task that is cancelled meanwhile waits for its end.
+
+        Raises:
+            ConfigurationError: pymilvus is missing, or a collection is not one of ours.
+            StorageError: Milvus failed, or the store is closed.
+        """
+        return await to_thread.run_sync(self._run, work, limiter=self._limiter())
+
+    async def aclose(self) -> None:
+        """Disconnect when the functions at work are done; further calls change nothing."""
+        with CancelScope(shield=True):
+            await to_thread.run_sync(self._close)
+
+    def _limiter(self) -> CapacityLimiter:
+        limiter = self._turn.get(None)
+        if limiter is None:
+            limiter = CapacityLimiter(_THREADS)
+            self._turn.set(limiter)
+        return limiter
+
+    def _run(self, work: Callable[[MilvusConnection], T]) -> T:
+        connection = self._enter()
+        try:
+            return work(connection)
+        finally:
+            with self._change:
+                self._at_work -= 1
+                self._change.notify_all()
+
+    def _enter(self) -> MilvusConnection:
+        with self._change:
+            if self._closed:
+                raise StorageError(f"the store {self._address.shown!r} is closed")
+            if self._connection is None:
+                self._connection = self._open()
+            self._at_work += 1
+            return self._connection
+
+    def _open(self) -> MilvusConnection:
+        address = self._address
+        uri = lite.start(address.folder) if address.folder else address.uri
+        try:
+            client = connect(address, uri)
+            try:
+                with self.shared.opening:
+                    with failures(address.shown):
+                        version = client.get_server_version()
+                    names = self._names
+                    ensure(client, address.shown, names.runs, "runs")
+                    ensure(client, address.shown, names.entries, "entries")
+                    full_text = ensure(client, address.shown, names.words, "words")
+            except BaseException:
+                client.close()
+                raise
+        except BaseException:
+            if address.folder:
+                lite.stop(address.folder)
+            raise
+        return MilvusConnection(
+            client, address.shown, version, self._names, self.shared, full_text, set()
+        )
+
+    def _close(self) -> None:
+        with self._change:
+            self._closed = True
+            self._change.wait_for(lambda: not self._at_work)
+            connection, self._connection = self._connection, None
+            if connection is None:
+                return
+            connection.client.close()
+            if self._address.folder:
+                lite.stop(self._address.folder)

@@ -1,0 +1,182 @@
+"""Connections to one Redis server: a pool for each event loop, and one more for each follower."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+from anyio import CancelScope, CapacityLimiter, sleep
+
+from sifaka.errors import ConfigurationError, StorageError
+from sifaka.storage.redis.address import RedisAddress
+from sifaka.storage.redis.failures import failures, lost_connection
+
+T = TypeVar("T")
+_CONNECT_SECONDS = 2.0
+_COMMAND_SECONDS = 5.0
+_PAUSES = (0.05, 0.2)
+"""Seconds before each further attempt over a new connection."""
+_AT_ONCE = 32
+"""Connections a loop uses at most; further tasks wait for their turn."""
+
+
+class RedisPipeline(Protocol):
+    """Commands that are sent together; each returns when `execute` does."""
+
+    def execute_command(self, *args: str | bytes | float) -> object:
+        """Put a command into the pipeline."""
+        ...
+
+    def execute(self) -> Awaitable[list[Any]]:
+        """The replies, in order."""
+        ...
+
+
+class RedisClient(Protocol):
+    """What this package uses of `redis.asyncio.Redis`.
+
+    Replies are what the protocol has: bytes, integers, None and lists of them.
+    """
+
+    def execute_command(self, *args: str | bytes | float) -> Awaitable[Any]:
+        """The reply to one command."""
+        ...
+
+    def pipeline(self, transaction: bool) -> RedisPipeline:
+        """An empty pipeline."""
+        ...
+
+    def aclose(self) -> Awaitable[None]:
+        """Close its connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pool:
+    client: RedisClient
+    turns: CapacityLimiter
+    keeper: AsyncGenerator[None]
+    """Closes the client when it is closed itself, which at the latest its event loop does."""
+
+
+class Connections:
+    """Runs work on a server. Safe for many tasks, several event loops, and one after another."""
+
+    def __init__(self, address: RedisAddress) -> None:
+        self.address = address
+        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pool] = WeakKeyDictionary()
+        self._guard = threading.Lock()
+        self._closed = False
+
+    async def run(self, work: Callable[[RedisClient], Awaitable[T]]) -> T:
+        """What the work returns. It is repeated over a new connection when one breaks.
+
+        Raises:
+            ConfigurationError: redis-py is not installed, or cannot use the URL.
+            StorageError: The server cannot be reached, which takes less than 3 s to find out; does
+                not answer for 5 s; or refuses.
+        """
+        pool = await self._pool()
+        async with pool.turns:
+            with failures(self.address.shown):
+                for pause in _PAUSES:
+                    try:
+                        return await work(pool.client)
+                    except Exception as error:
+                        if not lost_connection(error):
+                            raise
+                    await sleep(pause)
+                    self._check_open()
+                return await work(pool.client)
+
+    @asynccontextmanager
+    async def blocking(self) -> AsyncGenerator[RedisClient]:
+        """A client of its own for commands that block: its reads have no time limit."""
+        self._check_open()
+        client = _client(self.address, command_seconds=None)
+        try:
+            yield client
+        finally:
+            with CancelScope(shield=True):
+                await client.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections of this event loop, and have other loops close theirs."""
+        here = asyncio.get_running_loop()
+        with self._guard:
+            self._closed = True
+            pools = [(loop, self._pools.pop(loop)) for loop in list(self._pools)]
+        for loop, pool in pools:
+            if loop is here:
+                with CancelScope(shield=True):
+                    await pool.keeper.aclose()
+            elif loop.is_running():
+                # Nobody waits for it: that loop may be waiting for this one.
+                asyncio.run_coroutine_threadsafe(_finish(pool.keeper), loop)
+
+    async def _pool(self) -> _Pool:
+        loop = asyncio.get_running_loop()
+        with self._guard:
+            self._check_open()
+            pool = self._pools.get(loop)
+            if pool is not None:
+                return pool
+            client = _client(self.address, command_seconds=_COMMAND_SECONDS)
+            pool = _Pool(client, CapacityLimiter(_AT_ONCE), self._keep(loop, client))
+            self._pools[loop] = pool
+        await anext(pool.keeper)
+        return pool
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StorageError(f"the store {self.address.shown!r} is closed")
+
+    async def _keep(
+        self, loop: asyncio.AbstractEventLoop, client: RedisClient
+    ) -> AsyncGenerator[None]:
+        # A loop closes the generators that were begun in it before it is closed itself. So no
+        # connection outlives its loop, where nobody could close it any more.
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._pools.pop(loop, None)
+            await client.aclose()
+
+
+async def _finish(keeper: AsyncGenerator[None]) -> None:
+    await keeper.aclose()
+
+
+def _client(address: RedisAddress, *, command_seconds: float | None) -> RedisClient:
+    try:
+        from redis.asyncio import Redis
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
+    except ImportError as error:
+        raise ConfigurationError(
+            f"the store {address.shown!r} needs a package that is not installed",
+            "pip install 'sifaka-mcp[redis]'",
+        ) from error
+    try:
+        client = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
+            address.url,
+            socket_connect_timeout=_CONNECT_SECONDS,
+            socket_timeout=command_seconds,
+            # The replies of this version have the same shapes in every release of redis-py.
+            protocol=2,
+            # Attempts are made here: redis-py's own add up to a minute, one inside the other.
+            retry=Retry(NoBackoff(), 0),
+            **({} if address.url.startswith("unix:") else {"socket_keepalive": True}),
+        )
+    except ValueError as error:
+        raise ConfigurationError(
+            f"the store {address.shown!r} cannot be opened: {error}",
+            "correct the URL in SIFAKA_STORE",
+        ) from error
+    # Replies as the protocol has them, whatever a release of redis-py makes of some commands.
+    client.response_callbacks.clear()
+    return cast("RedisClient", client)

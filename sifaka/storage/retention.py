@@ -1,0 +1,199 @@
+"""Forgetting and moving runs by policy: first a plan that changes nothing, then what it says."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+
+from anyio import CancelScope
+from pydantic import Field
+
+from sifaka.entries import FINAL, Started
+from sifaka.errors import ConfigurationError, SifakaError, StorageError, ThoughtNotFound
+from sifaka.immutable import Frozen
+from sifaka.run import Run, RunSummary
+from sifaka.storage.copying import copy_run
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.timestamps import to_microseconds
+
+_PAGE = 100
+
+
+class Policy(Frozen):
+    """Which runs of a tenant stay; what is None does not limit them."""
+
+    max_age: timedelta | None = Field(default=None, ge=timedelta(0))
+    """Since the last entry."""
+    max_runs: int | None = Field(default=None, ge=0)
+    """The newest so many."""
+    max_bytes: int | None = Field(default=None, ge=0)
+    """The newest that together take no more."""
+    keep_unfinished: bool = True
+    """Whether runs that are at work or wait for a revision stay whatever their number and size.
+
+    They count, though, and by their age they are forgotten like all others.
+    """
+
+
+class Leaving(Frozen):
+    """A run that a policy does not keep."""
+
+    run: RunSummary
+    bytes: int
+    """What it takes in the store."""
+    reason: str
+
+
+class Plan(Frozen):
+    """What a policy means for a store at one moment."""
+
+    leaving: tuple[Leaving, ...]
+    """Newest first."""
+    kept_runs: int
+    kept_bytes: int
+
+    @property
+    def bytes(self) -> int:
+        """What the runs take that are to leave."""
+        return sum(leaving.bytes for leaving in self.leaving)
+
+
+class Failure(Frozen):
+    """A run that should have left and is still there."""
+
+    leaving: Leaving
+    error: str
+    """Why, and what to do, in one line."""
+
+
+class Outcome(Frozen):
+    """What has become of a plan."""
+
+    gone: tuple[Leaving, ...]
+    failed: tuple[Failure, ...]
+
+    @property
+    def bytes(self) -> int:
+        """What the runs took that are gone."""
+        return sum(leaving.bytes for leaving in self.gone)
+
+
+async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None) -> Plan:
+    """The runs that the store's tenant would lose; nothing is changed.
+
+    Args:
+        store: Whose runs: a policy is a tenant's own, so `scoped` says for whom it is.
+        policy: What stays.
+        now: The moment that ages are counted from.
+
+    Raises:
+        StorageError: The store failed.
+    """
+    moment = now or datetime.now(UTC)
+    leaving: list[Leaving] = []
+    runs = size = kept = 0
+    async with aclosing(every_run(store)) as lines:
+        async for line in lines:
+            try:
+                bytes_ = await store.size(line.run_id)
+            except ThoughtNotFound:
+                continue  # somebody has deleted it meanwhile
+            runs, size = runs + 1, size + bytes_
+            reason = _reason(policy, line, moment, runs, size)
+            if reason:
+                leaving.append(Leaving(run=line, bytes=bytes_, reason=reason))
+            else:
+                kept += bytes_
+    return Plan(leaving=tuple(leaving), kept_runs=runs - len(leaving), kept_bytes=kept)
+
+
+async def carry_out(
+    store: ThoughtStore, planned: Plan, archive: ThoughtStore | None = None
+) -> Outcome:
+    """Delete the runs of a plan; with an archive, each after it was copied there and compared.
+
+    A run that has changed since it was planned stays. Doing it again goes on with what was left.
+    With an archive a run is claimed: who still works on it is refused, here and there.
+    """
+    gone: list[Leaving] = []
+    failed: list[Failure] = []
+    if archive is not None and planned.leaving:
+        try:
+            await _check_apart(store, archive)
+        except SifakaError as error:
+            all_ = [Failure(leaving=leaving, error=str(error)) for leaving in planned.leaving]
+            return Outcome(gone=(), failed=tuple(all_))
+    for leaving in planned.leaving:
+        try:
+            await _let_go(store, leaving.run, archive)
+        except ThoughtNotFound:
+            gone.append(leaving)  # it was gone already
+        except SifakaError as error:
+            failed.append(Failure(leaving=leaving, error=str(error)))
+        else:
+            gone.append(leaving)
+    return Outcome(gone=tuple(gone), failed=tuple(failed))
+
+
+async def every_run(store: ThoughtStore) -> AsyncGenerator[RunSummary]:
+    """All runs of the store's tenant, newest first, page by page."""
+    cursor: str | None = None
+    while True:
+        page = await store.recent(limit=_PAGE, cursor=cursor)
+        for line in page.runs:
+            yield line
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
+def unfinished(line: RunSummary) -> bool:
+    """Whether somebody may still work on the run."""
+    return line.status not in FINAL
+
+
+def _reason(policy: Policy, line: RunSummary, now: datetime, runs: int, size: int) -> str | None:
+    age = timedelta(microseconds=to_microseconds(now) - to_microseconds(line.updated_at))
+    if policy.max_age is not None and age > policy.max_age:
+        return "too old"
+    if policy.keep_unfinished and unfinished(line):
+        return None
+    if policy.max_runs is not None and runs > policy.max_runs:
+        return "beyond the number"
+    if policy.max_bytes is not None and size > policy.max_bytes:
+        return "beyond the size"
+    return None
+
+
+async def _let_go(store: ThoughtStore, line: RunSummary, archive: ThoughtStore | None) -> None:
+    if (await store.load(line.run_id)).updated_at != line.updated_at:
+        raise StorageError(f"run {line.run_id!r} has changed meanwhile", "make a new plan")
+    if archive is not None:
+        await _archive(store, line.run_id, archive)
+    await store.delete(line.run_id)
+
+
+async def _archive(store: ThoughtStore, run_id: str, archive: ThoughtStore) -> None:
+    taken = await store.claim(run_id)
+    run = await copy_run(store, archive, run_id)
+    # The archive refuses everybody whom the store refuses.
+    while await archive.claim(run_id) <= taken:
+        pass
+    if await store.claim(run_id) != taken + 1 or await store.load(run_id) != run:
+        raise StorageError(f"run {run_id!r} was taken up meanwhile", "try again later")
+
+
+async def _check_apart(store: ThoughtStore, archive: ThoughtStore) -> None:
+    """Refuse an archive that is the store itself or one of its parts: deleting would empty it."""
+    started = Started(prompt="Look whether this archive is a store of its own.")
+    trial = Run.start(started)
+    await archive.append(trial, [started], expected_version=0)
+    try:
+        await store.load(trial.run_id)
+    except ThoughtNotFound:
+        return
+    finally:
+        with CancelScope(shield=True):
+            await archive.delete(trial.run_id)
+    raise ConfigurationError(
+        "the archive is the store that the runs are in, or a part of it", "name another one"
+    )

@@ -1,0 +1,150 @@
+"""Opening and closing a SQLite file so that what it acknowledged stays, and saying why it failed.
+
+The only module that imports apsw when it is imported; it is imported when a store is first used.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import apsw
+
+from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.schema import check_schema, migrate
+
+BUSY_SECONDS = 5.0
+"""How long to wait for other processes that write to the same file."""
+_RETRY_SECONDS = 0.01
+_CREATING = threading.Lock()
+_PRAGMAS = (
+    "journal_mode = WAL",
+    # NORMAL would be ten times faster and lose the last appends when the power fails.
+    "synchronous = FULL",
+    # On macOS a plain fsync leaves the data in the drive's cache.
+    "fullfsync = ON",
+    "foreign_keys = ON",
+)
+_REASONS: tuple[tuple[type[apsw.Error], str, str], ...] = (
+    (apsw.BusyError, "is kept locked by another process", "try again, or end that process"),
+    (apsw.FullError, "does not fit on the disk any more", "free some space and try again"),
+    (apsw.NotADBError, "is not a SQLite database", "name another file in the store's URL"),
+    (apsw.CorruptError, "is damaged", "restore it from a backup, or move it away to start anew"),
+    (apsw.ReadOnlyError, "cannot be written", "allow writing to the file and to its folder"),
+    (apsw.CantOpenError, "cannot be opened", "name a file in a folder that you may write to"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """An open store file, its schema up to date."""
+
+    path: Path
+    connection: apsw.Connection
+    identity: tuple[int, int] | None
+
+    @property
+    def sql(self) -> Connection:
+        """The connection as the SQL in this package sees it."""
+        return cast("Connection", self.connection)
+
+    @property
+    def gone(self) -> bool:
+        """Whether the file was deleted or replaced since it was opened: what is written is lost."""
+        return _identity(self.path) != self.identity
+
+
+def open_file(path: Path) -> OpenFile:
+    """The store in this file, created for its owner's eyes only if there is none.
+
+    Raises:
+        ConfigurationError: The file is something else.
+        StorageError: It cannot be read and written.
+    """
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            with failures(path):
+                _create(path)
+                return _connect(path)
+        except StorageError as error:
+            # SQLite does not wait by itself while another process switches a fresh file to WAL.
+            if not error.retryable or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_SECONDS)
+
+
+def close_file(file: OpenFile) -> None:
+    """Release the file; the last process that does so also folds the write-ahead log into it."""
+    with failures(file.path):
+        file.connection.close()
+
+
+@contextmanager
+def failures(path: Path) -> Generator[None]:
+    """Translate what SQLite and the file system raise into errors that say what to do."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _translated(path, error) from error
+    except OSError as error:
+        raise StorageError(
+            f"the store {str(path)!r} cannot be opened: {error.strerror}",
+            "name a file in a folder that you may write to",
+        ) from error
+
+
+def _create(path: Path) -> None:
+    # Under a lock, because closing a file drops all locks that this process holds on it: no other
+    # connection may appear between creating and closing. SQLite gives its log the same permissions.
+    with _CREATING:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            return
+
+
+def _connect(path: Path) -> OpenFile:
+    with _CREATING:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    sql = cast("Connection", connection)
+    try:
+        connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
+        if connection.readonly("main"):
+            raise apsw.ReadOnlyError("attempt to write a readonly database")
+        check_schema(sql, repr(str(path)))
+        for pragma in _PRAGMAS:
+            # One by one and to the last row: a statement that answers holds up those behind it.
+            sql.execute(f"PRAGMA {pragma}").fetchall()
+        migrate(sql)
+    except BaseException:
+        connection.close()
+        raise
+    return OpenFile(path, connection, _identity(path))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _translated(path: Path, error: apsw.Error) -> SifakaError:
+    what, advice = next(
+        (reason for kind, *reason in _REASONS if isinstance(error, kind)),
+        (f"failed: {error}", "check the file and its disk"),
+    )
+    message = f"the store {str(path)!r} {what}"
+    if isinstance(error, apsw.NotADBError):
+        return ConfigurationError(message, advice)
+    failure = StorageError(message, advice)
+    failure.retryable = isinstance(error, apsw.BusyError)
+    return failure

@@ -1,0 +1,177 @@
+"""The tables of a SQLite store, and how an older file gets them."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import cast
+
+from sifaka.errors import ConfigurationError
+from sifaka.storage.sqlite.connection import Connection, transaction
+from sifaka.storage.timestamps import from_microseconds, to_microseconds
+
+APPLICATION_ID = 0x53464B41
+"""Marks a file as ours: `SFKA`."""
+
+
+def create_runs_and_entries(connection: Connection) -> None:
+    """Version 1: the record itself. `runs` is what lists need, `entries` is the truth."""
+    connection.execute("""
+        CREATE TABLE store (cursor_key BLOB NOT NULL);
+        INSERT INTO store VALUES (randomblob(16));
+        CREATE TABLE runs (
+            tenant TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            status TEXT NOT NULL,
+            passed INTEGER NOT NULL,
+            stop_reason TEXT,
+            iterations INTEGER NOT NULL,
+            excerpt TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            updated_at INTEGER NOT NULL,
+            PRIMARY KEY (tenant, run_id)
+        );
+        CREATE INDEX runs_by_recency ON runs (tenant, updated_at, run_id);
+        CREATE TABLE entries (
+            tenant TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            payload TEXT NOT NULL,
+            PRIMARY KEY (tenant, run_id, seq),
+            FOREIGN KEY (tenant, run_id) REFERENCES runs ON DELETE CASCADE
+        );
+    """)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def add_search(connection: Connection) -> None:
+    """Version 2: full-text search over the text and the task of every version.
+
+    The index keeps no text of its own: it reads `version_texts`, a view into the entries.
+    """
+    connection.execute("""
+        CREATE TABLE versions (
+            id INTEGER PRIMARY KEY,
+            tenant TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            FOREIGN KEY (tenant, run_id, seq) REFERENCES entries ON DELETE CASCADE
+        );
+        CREATE INDEX versions_by_entry ON versions (tenant, run_id, seq);
+        CREATE VIEW version_texts AS
+            SELECT versions.id AS id,
+                   json_extract(drafted.payload, '$.thought.text') AS text,
+                   json_extract(started.payload, '$.prompt') AS prompt
+            FROM versions
+            JOIN entries AS drafted USING (tenant, run_id, seq)
+            JOIN entries AS started
+              ON started.tenant = versions.tenant AND started.run_id = versions.run_id
+             AND started.seq = 1;
+        CREATE VIRTUAL TABLE version_search USING fts5 (
+            text, prompt, content = 'version_texts', content_rowid = 'id',
+            tokenize = "porter unicode61 remove_diacritics 2"
+        );
+        INSERT INTO versions (tenant, run_id, seq)
+            SELECT tenant, run_id, seq FROM entries
+            WHERE json_extract(payload, '$.kind') = 'drafted' ORDER BY rowid;
+        INSERT INTO version_search (version_search) VALUES ('rebuild');
+    """)
+
+
+def add_claims_filters_and_vectors(connection: Connection) -> None:
+    """Version 3: who works on a run, what a search can be narrowed by, and models of vectors.
+
+    Vectors are in tables of their own, one for each model, which are made when they are needed.
+    A version's number is never given to another one, so what is kept under it elsewhere, and is
+    late to go, cannot be taken for the other's. A damaged entry has no text instead of an error.
+    """
+    connection.execute("""
+        ALTER TABLE runs ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE runs ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
+        DROP VIEW version_texts;
+        ALTER TABLE versions RENAME TO versions_of_schema_2;
+        CREATE TABLE versions (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            tenant TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            created_at INTEGER NOT NULL,
+            FOREIGN KEY (tenant, run_id, seq) REFERENCES entries ON DELETE CASCADE
+        );
+    """)
+    for *version, created_at in connection.execute("""
+        SELECT id, tenant, run_id, seq,
+               CASE WHEN json_valid(payload)
+                    THEN json_extract(payload, '$.thought.created_at') END
+        FROM versions_of_schema_2 JOIN entries USING (tenant, run_id, seq) ORDER BY id
+    """).fetchall():
+        moment = datetime.fromisoformat(created_at) if created_at else from_microseconds(0)
+        connection.execute(
+            "INSERT INTO versions VALUES (?, ?, ?, ?, ?)", (*version, to_microseconds(moment))
+        )
+    connection.execute("""
+        DROP TABLE versions_of_schema_2;
+        CREATE INDEX versions_by_entry ON versions (tenant, run_id, seq);
+        CREATE VIEW version_texts AS
+            SELECT versions.id AS id,
+                   CASE WHEN json_valid(drafted.payload)
+                        THEN json_extract(drafted.payload, '$.thought.text') END AS text,
+                   CASE WHEN json_valid(started.payload)
+                        THEN json_extract(started.payload, '$.prompt') END AS prompt
+            FROM versions
+            JOIN entries AS drafted USING (tenant, run_id, seq)
+            JOIN entries AS started
+              ON started.tenant = versions.tenant AND started.run_id = versions.run_id
+             AND started.seq = 1;
+        CREATE TABLE vector_models (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            model_id TEXT NOT NULL UNIQUE,
+            dimension INTEGER NOT NULL,
+            embedded_until INTEGER NOT NULL DEFAULT 0
+        );
+    """)
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
+    create_runs_and_entries,
+    add_search,
+    add_claims_filters_and_vectors,
+)
+"""The nth step makes version n, which `PRAGMA user_version` counts. Steps are never edited."""
+
+
+def check_schema(connection: Connection, name: str) -> None:
+    """Refuse a file that is not ours to write to, before anything in it is changed.
+
+    Raises:
+        ConfigurationError: Another program's database, or one of a newer release.
+    """
+    # One transaction, because another process may be creating the tables right now.
+    with transaction(connection, "DEFERRED"):
+        application = _number(connection, "PRAGMA application_id")
+        version = _number(connection, "PRAGMA user_version")
+        tables = _number(connection, "SELECT count(*) FROM sqlite_schema")
+    if application != APPLICATION_ID and (application or version or tables):
+        raise ConfigurationError(
+            f"{name} is the database of another program", "name another file in the store's URL"
+        )
+    if version > len(MIGRATIONS):
+        raise ConfigurationError(
+            f"{name} has schema {version}, this release knows {len(MIGRATIONS)} and older ones",
+            "upgrade Sifaka, or name another file in the store's URL",
+        )
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the file to the newest schema, one committed step at a time."""
+    for number, step in enumerate(MIGRATIONS, 1):
+        if _number(connection, "PRAGMA user_version") >= number:
+            continue
+        with transaction(connection, "IMMEDIATE"):
+            # Asked again under the write lock: another process may have been faster.
+            if _number(connection, "PRAGMA user_version") < number:
+                step(connection)
+                connection.execute(f"PRAGMA user_version = {number}")
+
+
+def _number(connection: Connection, query: str) -> int:
+    return cast("int", connection.execute(query).get)

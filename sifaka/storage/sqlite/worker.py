@@ -1,0 +1,79 @@
+"""One SQLite connection, used from worker threads so that no event loop ever waits for a disk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from anyio import CancelScope, CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
+
+from sifaka.errors import StorageError
+from sifaka.storage.sqlite.connection import Connection
+
+if TYPE_CHECKING:
+    from sifaka.storage.sqlite.file import OpenFile
+
+T = TypeVar("T")
+
+
+class SQLiteWorker:
+    """Runs functions on the connection, one at a time, in a thread.
+
+    Nothing in it belongs to an event loop, so it outlives them; the file is opened by the first
+    function that needs it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._guard = threading.Lock()
+        self._file: OpenFile | None = None
+        self._closed = False
+        # Tasks queue here, without a thread each; the guard is for several loops at once.
+        self._turn: RunVar[CapacityLimiter] = RunVar("sifaka.storage.sqlite")
+
+    async def run(self, work: Callable[[Connection], T]) -> T:
+        """What the function returns. A task that is cancelled meanwhile waits for its end.
+
+        Raises:
+            ConfigurationError: The file is not a store that this release can use.
+            StorageError: SQLite failed, or the store is closed.
+        """
+        return await to_thread.run_sync(self._run, work, limiter=self._limiter())
+
+    async def aclose(self) -> None:
+        """Close the file when the function at work is done; further calls change nothing."""
+        with CancelScope(shield=True):
+            await to_thread.run_sync(self._close, limiter=self._limiter())
+
+    def _limiter(self) -> CapacityLimiter:
+        limiter = self._turn.get(None)
+        if limiter is None:
+            limiter = CapacityLimiter(1)
+            self._turn.set(limiter)
+        return limiter
+
+    def _run(self, work: Callable[[Connection], T]) -> T:
+        from sifaka.storage.sqlite import file as sqlite_file
+
+        with self._guard:
+            if self._closed:
+                raise StorageError(f"the store {str(self._path)!r} is closed")
+            if self._file is not None and self._file.gone:
+                self._file, gone = None, self._file
+                sqlite_file.close_file(gone)
+            if self._file is None:
+                self._file = sqlite_file.open_file(self._path)
+            with sqlite_file.failures(self._path):
+                return work(self._file.sql)
+
+    def _close(self) -> None:
+        with self._guard:
+            self._closed = True
+            if self._file is not None:
+                from sifaka.storage.sqlite import file as sqlite_file
+
+                self._file, open_file = None, self._file
+                sqlite_file.close_file(open_file)

@@ -1,0 +1,70 @@
+"""Following a run through an outage of the authority."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import anyio
+
+from sifaka.entries import Entry
+from sifaka.errors import StorageError, ThoughtNotFound
+from sifaka.run import Run
+from sifaka.storage.tiers.layout import Layout
+from sifaka.storage.tiers.reading import Reading
+
+_LOOK_AGAIN = 0.2
+"""Seconds between two looks at the queue while the authority is down."""
+
+
+async def follow_tiers(
+    layout: Layout, reading: Reading, tenant: str, run_id: str, *, after: int
+) -> AsyncGenerator[tuple[Entry, Run]]:
+    """The authority's entries as they come; while it is down, those that are queued for it."""
+    authority, known = layout.authority, after
+    run: Run | None = None
+    while True:
+        rows = await reading.waiting(tenant, run_id)
+        try:
+            if not rows:
+                with authority.attempt():
+                    steps = authority.of(tenant).follow(run_id, after=known)
+                    async with aclosing(steps):
+                        async for entry, run in steps:
+                            yield entry, run
+                            known = run.version
+                return
+        except ThoughtNotFound:
+            archive = await reading.archive(tenant, run_id)
+            if archive is None or known > after:
+                raise
+            async with aclosing(archive.follow(run_id, after=known)) as steps:
+                async for step in steps:
+                    yield step
+            return
+        except StorageError:
+            if run is None:
+                # Whether there is such a run at all, and how far it has come.
+                run = await reading.load(tenant, run_id)
+        for row in rows:
+            for number, entry in enumerate(row.entries(), row.expected_version + 1):
+                if number > known:
+                    run = await _at(reading, tenant, run_id, run, entry, number)
+                    yield entry, run
+                    known = number
+        if run is not None and run.finished and run.version <= known:
+            return
+        if not rows and not authority.paused and authority.failure is None:
+            continue
+        await anyio.sleep(_LOOK_AGAIN)
+
+
+async def _at(
+    reading: Reading, tenant: str, run_id: str, run: Run | None, entry: Entry, number: int
+) -> Run:
+    if run is not None and run.version == number - 1:
+        return run.apply(entry)
+    if run is None and number == 1:
+        return Run.replay([entry])
+    loaded = await reading.load(tenant, run_id)
+    if loaded.version < number:
+        raise ThoughtNotFound(run_id)
+    return loaded

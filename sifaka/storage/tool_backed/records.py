@@ -1,0 +1,129 @@
+"""A run as a log of records, each accepted or not by what lies before it.
+
+Tools offer no transactions and no compare-and-set, but a database puts what is added to a list into
+one order. So every append and every claim is one record that says what it expects, and whoever
+reads the log decides alike which of them count: optimistic concurrency control by the order of a
+log, as in Balakrishnan et al., "Tango" (SOSP 2013). A record that does not count stays where it is
+and is passed over.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+from uuid import uuid4
+
+from pydantic import Field
+
+from sifaka.errors import Fenced, StorageError, VersionConflict
+from sifaka.immutable import Frozen
+from sifaka.storage.tool_backed.envelope import pack, unpack
+
+
+class Record(Frozen):
+    """One append, one claim, or the end of everything before it."""
+
+    kind: Literal["append", "claim", "forget"]
+    id: str = Field(default_factory=lambda: uuid4().hex)
+    """What tells a record from all others, so that one added twice counts once."""
+    after: int = 0
+    """How many entries the run has to have before."""
+    payloads: tuple[str, ...] = ()
+    """The entries as JSON."""
+    fence: int | None = None
+    """The claim that the entries are written under; None for what anybody may append."""
+
+
+Placed = tuple[int, Record]
+"""A record and its position in the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """What a log amounts to up to a position."""
+
+    position: int = -1
+    last: str = ""
+    """The id of the record there."""
+    version: int = 0
+    """How many entries the run has."""
+    fence: int = 0
+    """How often it was claimed."""
+
+    def admits(self, record: Record) -> bool:
+        """Whether a record counts that comes next."""
+        if record.kind != "append":
+            return self.version > 0
+        fenced = record.fence is not None and record.fence < self.fence
+        return record.after == self.version and not fenced
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A log, or the end of one, that was read."""
+
+    state: LogState
+    payloads: Sequence[str] = ()
+    """The entries of the records that count."""
+    fences: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The records that count, by id, and the number of claims after each."""
+
+    def holds(self, record: Record) -> bool:
+        """Whether these entries are in this log, read from its beginning, at their place."""
+        end = record.after + len(record.payloads)
+        return len(self.payloads) >= end and tuple(self.payloads[record.after : end]) == (
+            record.payloads
+        )
+
+    def check(self, run_id: str, record: Record) -> None:
+        """Raise what keeps an append from counting.
+
+        Raises:
+            Fenced: The run was claimed since.
+            VersionConflict: The log holds another number of entries.
+        """
+        if record.fence is not None and record.fence < self.state.fence:
+            raise Fenced(run_id, fence=record.fence, current=self.state.fence)
+        if record.after != self.state.version:
+            raise VersionConflict(run_id, expected=record.after, found=self.state.version)
+
+
+def fold(records: Iterable[Placed], start: LogState | None = None) -> Folded:
+    """What records amount to, after what was read before."""
+    state = start or LogState()
+    payloads: list[str] = []
+    fences: dict[str, int] = {}
+    for position, record in records:
+        version, fence = state.version, state.fence
+        # The same record twice in a row is one whose first answer was lost.
+        if record.id != state.last and state.admits(record):
+            match record.kind:
+                case "append":
+                    version += len(record.payloads)
+                    payloads += record.payloads
+                case "claim":
+                    fence += 1
+                case "forget":
+                    version, fence = 0, 0
+                    payloads.clear()
+            fences[record.id] = fence
+        state = LogState(position, record.id, version, fence)
+    return Folded(state, payloads, fences)
+
+
+def encode_record(record: Record) -> str:
+    """A record as a stored value."""
+    return pack(record.model_dump_json())
+
+
+def decode_record(value: str) -> Record:
+    """The record of a stored value.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    try:
+        return Record.model_validate_json(unpack(value))
+    except ValueError as error:
+        raise StorageError(
+            "a record of a run cannot be read", "it was written by a newer release"
+        ) from error

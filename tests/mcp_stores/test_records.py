@@ -1,0 +1,54 @@
+from sifaka.storage.tool_backed.records import LogState, Record, fold
+
+
+def append(after: int, *payloads: str, fence: int | None = None) -> Record:
+    return Record(kind="append", after=after, payloads=payloads, fence=fence)
+
+
+def test_of_two_appends_at_the_same_place_the_first_counts() -> None:
+    first, second = append(0, "a"), append(0, "b")
+    folded = fold(enumerate([first, second, append(1, "c")]))
+
+    assert folded.payloads == ["a", "c"]
+    assert first.id in folded.fences
+    assert second.id not in folded.fences
+
+
+def test_a_record_that_is_there_twice_counts_once() -> None:
+    begun, claim = append(0, "a"), Record(kind="claim")
+    folded = fold(enumerate([begun, begun, claim, claim]))
+
+    assert folded.payloads == ["a"]
+    assert folded.fences == {begun.id: 0, claim.id: 1}
+
+
+def test_an_append_under_an_earlier_claim_does_not_count() -> None:
+    log = [append(0, "a", fence=0), Record(kind="claim"), Record(kind="claim")]
+    folded = fold(
+        enumerate([*log, append(1, "b", fence=1), append(1, "c"), append(2, "d", fence=2)])
+    )
+
+    assert folded.payloads == ["a", "c", "d"]
+
+
+def test_nothing_is_claimed_before_a_run_begins() -> None:
+    claim = Record(kind="claim")
+    assert fold(enumerate([claim, append(0, "a")])).fences.keys().isdisjoint({claim.id})
+
+
+def test_a_run_that_was_forgotten_begins_anew() -> None:
+    log = [append(0, "a"), Record(kind="claim"), Record(kind="forget")]
+    forgotten = fold(enumerate(log))
+    assert (forgotten.payloads, forgotten.state.version, forgotten.state.fence) == ([], 0, 0)
+
+    again = fold(enumerate([*log, append(1, "late"), append(0, "b", fence=0)]))
+    assert again.payloads == ["b"]
+
+
+def test_a_log_may_be_read_in_pieces() -> None:
+    log = list(enumerate([append(0, "a"), Record(kind="claim"), append(1, "b", fence=1)]))
+    whole = fold(log).state
+
+    for cut in range(4):
+        assert fold(log[cut:], fold(log[:cut]).state).state == whole
+    assert whole == LogState(2, log[2][1].id, version=2, fence=1)

@@ -1,0 +1,181 @@
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from server.tool_sessions import StdioToolSession, open_tool_store, without_secrets
+from sifaka.errors import ConfigurationError, StorageError
+
+pytestmark = pytest.mark.anyio
+COMMAND = [sys.executable, str(Path(__file__).with_name("fragile_server.py"))]
+
+
+@pytest.fixture
+async def session() -> AsyncGenerator[StdioToolSession]:
+    session = StdioToolSession(COMMAND)
+    yield session
+    await session.aclose()
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_many_tasks_call_at_once_and_each_gets_its_own_answer(
+    session: StdioToolSession,
+) -> None:
+    answers: dict[int, str] = {}
+    processes: set[str] = set()
+
+    async def ask(number: int) -> None:
+        answers[number] = await session.call("echo", {"text": f"ü {number}"})
+        processes.add(await session.call("process_id", {}))
+
+    async with anyio.create_task_group() as group:
+        for number in range(40):
+            group.start_soon(ask, number)
+
+    assert answers == {number: f"ü {number}" for number in range(40)}
+    assert len(processes) == 1
+
+
+async def test_a_text_of_a_megabyte_goes_there_and_back(session: StdioToolSession) -> None:
+    text = "é\u2028\n" * 250_000
+    assert await session.call("echo", {"text": text}) == text
+
+
+def test_one_server_serves_every_event_loop_until_the_session_is_closed() -> None:
+    session = StdioToolSession(COMMAND)
+
+    async def process() -> int:
+        return int(await session.call("process_id", {}))
+
+    first, second = anyio.run(process), anyio.run(process)
+    anyio.run(session.aclose)
+
+    assert first == second
+    assert not is_alive(first)
+
+
+async def test_a_server_that_has_died_is_started_again(session: StdioToolSession) -> None:
+    first = int(await session.call("process_id", {}))
+    os.kill(first, signal.SIGKILL)
+
+    second = int(await session.call("process_id", {}))
+
+    assert second != first
+
+
+async def test_a_call_whose_answer_was_lost_is_repeated(
+    session: StdioToolSession, tmp_path: Path
+) -> None:
+    await session.call("echo", {"text": "x"})
+    answers: list[str] = []
+
+    async def ask() -> None:
+        answers.append(await session.call("echo", {"text": "meanwhile"}))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        assert await session.call("die_once", {"file": str(tmp_path / "died")}) == "survived"
+
+    assert answers == ["meanwhile"]
+
+
+async def test_a_server_that_dies_of_a_call_is_an_error_that_may_pass(
+    session: StdioToolSession,
+) -> None:
+    with pytest.raises(StorageError, match="the server ended during die") as caught:
+        await session.call("die", {})
+
+    assert caught.value.retryable
+    assert "it said 'fragile: ready'" in str(caught.value)
+    assert await session.call("echo", {"text": "again"}) == "again"
+
+
+@pytest.mark.parametrize("tool", ["fail", "no_such_tool"])
+async def test_a_call_that_fails_is_an_error_in_one_line(
+    session: StdioToolSession, tool: str
+) -> None:
+    with pytest.raises(StorageError, match=tool) as caught:
+        await session.call(tool, {})
+
+    assert "\n" not in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["no-such-program-anywhere", "--flag"], "no-such-program-anywhere --flag"),
+        ([sys.executable, "-c", "import sys; sys.exit('no way')"], "no way"),
+        ([sys.executable, "-c", "input(); input()"], "timed out"),
+    ],
+    ids=["missing", "ends at once", "never answers"],
+)
+async def test_a_server_that_does_not_start_is_named(command: list[str], said: str) -> None:
+    session = StdioToolSession(command, start_seconds=1)
+    with anyio.fail_after(30), pytest.raises(StorageError, match="did not start") as caught:
+        await session.call("echo", {"text": "x"})
+    await session.aclose()
+
+    assert said in str(caught.value)
+    assert command[0] in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+async def test_a_closed_session_is_not_opened_again(session: StdioToolSession) -> None:
+    await session.aclose()
+    await session.aclose()
+    with pytest.raises(StorageError, match="is closed"):
+        await session.call("echo", {"text": "x"})
+
+
+async def test_variables_are_given_to_the_server() -> None:
+    script = (
+        "import os, runpy; assert os.environ['REDIS_PWD'] == 'x' and 'OTHER' not in os.environ;"
+        f"runpy.run_path({COMMAND[1]!r}, run_name='__main__')"
+    )
+    session = StdioToolSession([sys.executable, "-c", script], {"REDIS_PWD": "x"})
+    assert await session.call("echo", {"text": "y"}) == "y"
+    await session.aclose()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("--url redis://me:pw@host:1/0 -v", "--url redis://***@host:1/0 -v"),
+        ("'rediss://:p/w@d@host/0' x", "'rediss://***@host/0' x"),
+        ("--password pw --port 1", "--password *** --port 1"),
+        ("--milvus-token=root:pw x", "--milvus-token=*** x"),
+        ("env REDIS_PWD=pw redis-mcp-server", "env REDIS_PWD=*** redis-mcp-server"),
+        ("--entraid-client-secret 'it is secret'", "--entraid-client-secret ***"),
+        ("--host 127.0.0.1 --ssl", "--host 127.0.0.1 --ssl"),
+    ],
+)
+def test_secrets_of_a_command_are_not_shown(text: str, shown: str) -> None:
+    assert without_secrets(text) == shown
+
+
+def test_what_names_no_server_is_refused() -> None:
+    for scheme, command in (("mongo+mcp", "x"), ("redis+mcp", ""), ("redis+mcp", "'x")):
+        with pytest.raises(ConfigurationError):
+            open_tool_store(scheme, command)
+
+
+async def test_a_store_tells_the_health_of_its_server_without_its_password() -> None:
+    store = open_tool_store("redis+mcp", "no-such-program --password pw")
+    (health,) = await store.health()
+    await store.aclose()
+
+    assert (health.part, health.works) == ("redis+mcp:no-such-program --password ***", False)
+    assert "did not start" in health.found
+    assert "pw" not in health.found

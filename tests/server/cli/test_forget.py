@@ -1,0 +1,201 @@
+"""`sifaka forget`, on real files."""
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import anyio
+import pytest
+
+from server.cli import run
+from server.cli.amounts import parse_age, parse_size, show_age, show_size
+from sifaka.entries import Drafted, Entry, Started, Stopped
+from sifaka.run import Run
+from sifaka.storage import open_store
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.thought import Thought
+
+
+def code_of(*arguments: str) -> int:
+    try:
+        return run(["forget", *arguments])
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else -1
+
+
+async def keep(store: ThoughtStore, days: float) -> Run:
+    at = datetime.now(UTC) - timedelta(days=days)
+    run_id = f"run_{days}"
+    entries: Sequence[Entry] = (
+        Started(run_id=run_id, at=at),
+        Drafted(thought=Thought(run_id=run_id, text=f"From {days} days ago. " + "x" * 9000), at=at),
+        Stopped(status="done", stop_reason="passed", at=at),
+    )
+    await store.append(Run.replay(entries), entries, expected_version=0)
+    return await store.load(run_id)
+
+
+async def ids_in(url: str, home: Path) -> list[str]:
+    store = open_store(url, home=home)
+    page = await store.recent(limit=50)
+    await store.aclose()
+    return [line.run_id for line in page.runs]
+
+
+def listed(here: Path, url: str = "sqlite:") -> list[str]:
+    return anyio.run(ids_in, url, here / "home")
+
+
+@pytest.fixture
+def filled(here: Path) -> Path:
+    """A store with runs of 1, 10 and 100 days."""
+
+    async def fill() -> None:
+        store = open_store("sqlite:", home=here / "home")
+        for days in (100, 10, 1):
+            await keep(store, days)
+        await store.aclose()
+
+    anyio.run(fill)
+    return here
+
+
+def test_without_yes_it_shows_what_would_go_and_changes_nothing(
+    filled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert code_of("--older-than", "9d") == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    for line, run_id, age in zip(lines, ("run_10", "run_100"), (" 10d", "100d"), strict=False):
+        words = rf"{run_id}  {age}  +[0-9.]+ KB  too old +From {age.strip()[:-1]} days ago\. x+"
+        assert re.fullmatch(words, line)
+    total = r"would be forgotten: 2 runs, [0-9.]+ KB — what stays: 1 run, [0-9.]+ KB"
+    assert re.fullmatch(total, lines[2])
+    assert lines[3] == "nothing was changed: add --yes to do it"
+    assert listed(filled) == ["run_1", "run_10", "run_100"]
+
+
+def test_with_yes_it_is_done_once(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of("--keep", "1", "--yes") == 0
+    assert "\nforgotten: 2 runs, " in capsys.readouterr().out
+    assert listed(filled) == ["run_1"]
+    assert code_of("--keep", "1", "--yes") == 0
+    assert capsys.readouterr().out.startswith("forgotten: 0 runs, 0 B — what stays: 1 run, ")
+
+
+@pytest.mark.parametrize(
+    ("limit", "stay"),
+    [
+        (["--older-than", "9d"], ["run_1"]),
+        (["--keep", "2"], ["run_1", "run_10"]),
+        (["--max-size", "0.025MB"], ["run_1", "run_10"]),
+        (["--keep", "2", "--older-than", "36h"], ["run_1"]),
+        (["--keep", "0"], []),
+    ],
+)
+def test_what_passes_every_limit_stays(filled: Path, limit: list[str], stay: list[str]) -> None:
+    assert code_of(*limit, "--yes") == 0
+    assert listed(filled) == stay
+
+
+def test_with_to_the_runs_are_in_the_other_store(
+    filled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert code_of("--older-than", "9d", "--to", "file:") == 0
+    assert "would be moved to 'file:': 2 runs" in capsys.readouterr().out
+    assert not (filled / "home" / "runs").exists()
+
+    assert code_of("--older-than", "9d", "--to", "file:", "--yes") == 0
+    assert "\nmoved to 'file:': 2 runs" in capsys.readouterr().out
+    assert listed(filled) == ["run_1"]
+    assert listed(filled, "file:") == ["run_10", "run_100"]
+    assert run(["history", "run_100", "--store", "file:", "--text"]) == 0
+    assert "From 100 days ago." in capsys.readouterr().out
+
+
+def test_a_run_that_cannot_be_moved_stays_and_is_told(
+    filled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def another() -> None:
+        store = open_store("file:", home=filled / "home")
+        await keep(store, 10)
+        await store.aclose()
+
+    anyio.run(another)
+
+    assert code_of("--keep", "1", "--to", "file:", "--yes", "--json") == 1
+
+    report = json.loads(capsys.readouterr().out)
+    errors = {line["run_id"]: line["error"] for line in report["runs"]}
+    assert "another run 'run_10'" in errors["run_10"]
+    assert errors["run_100"] is None
+    assert (report["done"], report["kept_runs"]) == (True, 2)
+    assert listed(filled) == ["run_1", "run_10"]
+
+    assert code_of("--keep", "1", "--to", "file:", "--yes") == 1
+    assert "run_10  stays: there is another run" in capsys.readouterr().out
+
+
+def test_the_json_says_all_about_each_run(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of("--keep", "2", "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    (line,) = report["runs"]
+    assert (line["run_id"], line["reason"], line["status"]) == (
+        *("run_100", "beyond the number", "done"),
+    )
+    assert report["bytes"] == line["bytes"] > 9000
+    assert report["kept_bytes"] > 18_000
+    assert (report["done"], report["to"], report["kept_runs"]) == (False, None, 2)
+
+
+def test_only_the_tenants_runs_are_forgotten(filled: Path) -> None:
+    assert code_of("--keep", "0", "--yes", "--tenant", "guest") == 0
+    assert len(listed(filled)) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "give --older-than, --keep or --max-size"),
+        (["--yes"], "give --older-than, --keep or --max-size"),
+        (["--older-than", "90"], "'90' is not an age such as 90d, 12h or 30m"),
+        (["--older-than", "-1d"], "--older-than"),
+        (["--older-than", "1 day"], "'1 day' is not an age"),
+        (["--keep", "-1"], "--keep"),
+        (["--keep", "some"], "'some' is not a whole number"),
+        (["--max-size", "500"], "'500' is not a size such as 500MB or 1.5GB"),
+        (["--max-size", "1e3MB"], "'1e3MB' is not a size"),
+        (["--keep", "1", "--to", "sqlite:"], "--to is the store that the runs are in"),
+        (["--keep", "1", "--to", "ftp://me:secret@host"], "no store can be opened by"),
+        (["--keep", "1", "--to", "file:///text.md", "--yes"], "Not a directory"),
+    ],
+)
+def test_a_wrong_argument_is_one_line(
+    filled: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert code_of(*arguments) == 2
+    shown = capsys.readouterr()
+    assert said in shown.err
+    assert shown.err.count("\n") == 1
+    assert "secret" not in shown.err
+    assert shown.out == ""
+    assert len(listed(filled)) == 3
+
+
+def test_ages_and_sizes_are_read_and_shown_as_people_write_them() -> None:
+    assert [parse_age(age) for age in ("90d", "12h", "30m", "0s")] == [
+        timedelta(days=90),
+        timedelta(hours=12),
+        timedelta(minutes=30),
+        timedelta(0),
+    ]
+    assert [parse_size(size) for size in ("500MB", "1.5gb", "1 TB", "12B", "0KB")] == [
+        *(500_000_000, 1_500_000_000, 10**12, 12, 0)
+    ]
+    ages = [timedelta(days=95, hours=3), timedelta(hours=2), timedelta(seconds=61), timedelta(-1)]
+    assert [show_age(age) for age in ages] == ["95d", "2h", "1m", "0s"]
+    assert [show_size(size) for size in (0, 999, 1000, 1_500_000)] == [
+        *("0 B", "999 B", "1.0 KB", "1.5 MB")
+    ]

@@ -1,0 +1,122 @@
+"""Past runs through the tools: tags, filters of a search, lessons for the next run."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from server.app import SifakaServer
+from server.settings import Settings
+from tests.stubs.servers import Era, connected
+
+pytestmark = pytest.mark.anyio
+RULE = {"type": "content", "required": ["30 days"]}
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def refused(client: Client, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return str(result.content)
+
+
+async def runs_found(client: Client, query: str) -> set[str]:
+    return {
+        hit["run_id"] for hit in (await call(client, "get_thought_history", query=query))["hits"]
+    }
+
+
+async def test_a_search_is_narrowed_by_tags_time_and_passing(client: Client) -> None:
+    plain = await call(client, "improve_text", text="The zebra sleeps.")
+    tagged = await call(
+        client, "improve_text", text="The zebra eats.", tags=["legal"], validators=[RULE]
+    )
+
+    assert plain["passed"]
+    assert not tagged["passed"]
+    both = {plain["run_id"], tagged["run_id"]}
+    assert await runs_found(client, "zebra") == both
+    assert await runs_found(client, "zebra tag:legal") == {tagged["run_id"]}
+    assert await runs_found(client, "zebra passed:true") == {plain["run_id"]}
+    assert await runs_found(client, "zebra since:1h") == both
+    assert await runs_found(client, "zebra until:2020-01-01") == set()
+
+
+async def test_a_search_says_of_which_kind_it_was(client: Client) -> None:
+    await call(client, "improve_text", text="The zebra sleeps.")
+
+    found = await call(client, "get_thought_history", query="zebra")
+
+    assert found["search"] == "bm25, semantic: disabled (no embedding model configured)"
+
+
+async def test_the_brief_of_the_next_run_has_the_lessons_of_a_similar_one(client: Client) -> None:
+    first = await call(client, "improve_text", text="You may return the order.", validators=[RULE])
+    turned_down = await call(
+        client,
+        "submit_revision",
+        run_id=first["run_id"],
+        parent_id=first["brief"]["parent_id"],
+        text="You may not, or may, or may not return the order, we think.",
+    )
+    assert not turned_down["accepted"]
+
+    again = await call(
+        client, "improve_text", text="You may return an order.", validators=[RULE], remember=3
+    )
+
+    (lesson,) = again["brief"]["lessons"]
+    assert turned_down["reason"] in lesson
+    without = await call(client, "improve_text", text="You may return orders.", validators=[RULE])
+    assert without["brief"]["lessons"] == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("improve_text", {"text": "x", "tags": ["two words"]}, "tags"),
+        ("improve_text", {"text": "x", "remember": 21}, "remember"),
+        ("get_thought_history", {"query": "x passed:perhaps"}, "passed:perhaps"),
+        ("get_thought_history", {"query": "tag:legal"}, "no words"),
+    ],
+)
+async def test_what_cannot_be_meant_is_refused_in_one_line(
+    client: Client, tool: str, arguments: dict[str, Any], told: str
+) -> None:
+    text = await refused(client, tool, **arguments)
+
+    assert told in text
+    assert "\\n" not in text
+    assert (await call(client, "get_thought_history"))["runs"] == []
+
+
+async def test_a_server_starts_and_says_so_when_its_store_cannot_be_reached(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(home=tmp_path, store="redis://127.0.0.1:1/0")
+    async with Client(SifakaServer(settings)) as client:
+        checked = await call(client, "validate_text", text="x", validators=[RULE])
+        assert not checked["passed"]
+
+        listed = await call(client, "get_thought_history")
+        told = await refused(client, "get_thought_history", run_id="run_0")
+        kept = await call(client, "improve_text", text="This is the the text.")
+
+    assert listed["runs"] == []
+    assert "127.0.0.1:1" in listed["degraded"][0]
+    assert "127.0.0.1:1" in told
+    assert (kept["status"], kept["text"]) == ("done", "This is the text.")
+    assert "queued on disk" in kept["degraded"][0]
+
+
+async def test_both_eras_hear_the_same_of_a_run_with_tags(era: Era, tmp_path: Path) -> None:
+    async with connected("memory", era, tmp_path) as client:
+        out = await call(client, "improve_text", text="A text.", tags=["a"])
+        assert await runs_found(client, "text tag:a") == {out["run_id"]}

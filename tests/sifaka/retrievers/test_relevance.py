@@ -1,0 +1,38 @@
+"""Recall over 200 texts, asked in other words; what a model adds is for `benchmarks.relevance`."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.relevance.corpus import corpus
+from benchmarks.relevance.measure import measure_bm25
+
+pytestmark = pytest.mark.anyio
+FLOOR = 0.20
+"""Measured: 0.233. Words alone cannot do much better when none of them is repeated."""
+
+
+def test_the_set_is_what_it_is_said_to_be() -> None:
+    known = corpus()
+    assert (len(known.texts), len(known.queries)) == (200, 60)
+    assert len({id_.partition("/")[0] for id_ in known.texts}) == 20
+    assert len(set(known.texts.values())) == 200
+    assert all(35 <= len(text.split()) <= 80 for text in known.texts.values())
+    assert all(query.relevant and query.relevant <= set(known.texts) for query in known.queries)
+
+
+async def test_recall_by_words_alone_stays_where_it_was_measured(tmp_path: Path) -> None:
+    found = await measure_bm25(corpus(), tmp_path)
+    assert found.recall >= FLOOR
+    assert found.reciprocal_rank >= 0.12
+
+
+async def test_a_text_is_found_by_its_own_words(tmp_path: Path) -> None:
+    known = corpus()
+    own = tuple(
+        type(known.queries[0])(text=" ".join(text.split()[:12]), relevant=frozenset({id_}))
+        for id_, text in known.texts.items()
+    )
+    found = await measure_bm25(type(known)(texts=known.texts, queries=own), tmp_path)
+    assert found.recall == 1.0
+    assert found.reciprocal_rank >= 0.99

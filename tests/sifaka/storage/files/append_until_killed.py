@@ -1,0 +1,29 @@
+"""A process that appends to a run, two entries at a time, until somebody kills it."""
+
+import sys
+
+import anyio
+
+from sifaka.entries import Decided, Decision, Drafted, Started
+from sifaka.run import Run
+from sifaka.storage.files import FileStorage
+from sifaka.thought import Thought
+
+
+async def append_forever(folder: str, run_id: str) -> None:
+    store = FileStorage(folder)
+    started = Started(run_id=run_id)
+    run = Run.start(started)
+    await store.append(run, [started], expected_version=0)
+    while True:
+        thought = Thought(run_id=run_id, iteration=len(run.thoughts), text=f"{run.version} " * 400)
+        drafted = Drafted(thought=thought)
+        decided = Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="new"))
+        after = run.apply(drafted).apply(decided)
+        await store.append(after, [drafted, decided], expected_version=run.version)
+        run = after
+        sys.stdout.write(f"{run.version}\n")
+        sys.stdout.flush()
+
+
+anyio.run(append_forever, sys.argv[1], sys.argv[2])

@@ -1,0 +1,24 @@
+"""A process that follows a run, and says of each entry what it is."""
+
+import sys
+from contextlib import aclosing
+
+import anyio
+
+from sifaka.storage.redis.address import parse_address
+from sifaka.storage.redis.connections import Connections
+from sifaka.storage.redis.following import StreamFollower
+from sifaka.storage.redis.keys import Keys
+
+
+async def follow(url: str, prefix: str, run_id: str) -> None:
+    connections = Connections(parse_address(url))
+    follower = StreamFollower(connections, Keys(prefix, "default"), run_id, slice=0.05)
+    async with aclosing(follower.follow(after=0)) as steps:
+        async for entry, run in steps:
+            sys.stdout.write(f"{entry.kind} {run.version}\n")
+            sys.stdout.flush()
+    await connections.aclose()
+
+
+anyio.run(follow, sys.argv[1], sys.argv[2], sys.argv[3])

@@ -1,0 +1,201 @@
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from sifaka.entries import Drafted, Entry, Stopped
+from sifaka.errors import Fenced, ThoughtNotFound
+from sifaka.run import Run
+from sifaka.storage.copying import copy_run
+from sifaka.storage.files import FileStorage
+from sifaka.storage.hybrid import HybridMemory
+from sifaka.storage.memory import MemoryStorage
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.retention import Outcome, Policy, carry_out, plan
+from sifaka.thought import Thought
+
+pytestmark = pytest.mark.anyio
+Keep = Callable[..., Awaitable[Run]]
+NOTHING = Policy(max_runs=0, keep_unfinished=False)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> FileStorage:
+    return FileStorage(tmp_path / "archive")
+
+
+async def draft(store: ThoughtStore, run: Run, fence: int | None = None) -> Run:
+    entry = Drafted(thought=Thought(run_id=run.run_id, iteration=len(run.thoughts), text="more"))
+    after = run.apply(entry)
+    await store.append(after, [entry], expected_version=run.version, fence=fence)
+    return after
+
+
+async def cancel(store: ThoughtStore, run: Run) -> None:
+    entry = Stopped(status="cancelled", stop_reason="cancelled")
+    await store.append(run.apply(entry), [entry], expected_version=run.version)
+
+
+def ids(outcome: Outcome) -> tuple[list[str], list[str]]:
+    return (
+        [leaving.run.run_id for leaving in outcome.gone],
+        [failure.leaving.run.run_id for failure in outcome.failed],
+    )
+
+
+async def test_what_is_planned_is_forgotten_and_nothing_else(keep: Keep) -> None:
+    store = MemoryStorage()
+    for days in (1, 2, 3):
+        await keep(store, f"run_{days}", days=days)
+    planned = await plan(store, Policy(max_runs=1))
+    assert len((await store.recent(limit=9)).runs) == 3
+
+    for _ in range(2):
+        outcome = await carry_out(store, planned)
+        assert ids(outcome) == (["run_2", "run_3"], [])
+        assert outcome.bytes == planned.bytes
+        assert [line.run_id for line in (await store.recent(limit=9)).runs] == ["run_1"]
+
+
+async def test_with_an_archive_every_run_is_there_before_it_is_gone_here(
+    keep: Keep, archive: FileStorage
+) -> None:
+    store = MemoryStorage()
+    done = await keep(store, "run_1", days=1, text="Grüße 👩‍👩‍👧")
+    waiting = await keep(store, "run_2", days=2, finished=False)
+
+    outcome = await carry_out(store, await plan(store, NOTHING), archive)
+
+    assert ids(outcome) == (["run_1", "run_2"], [])
+    assert [await archive.load("run_1"), await archive.load("run_2")] == [done, waiting]
+    assert (await store.recent(limit=9)).runs == ()
+
+
+async def test_a_run_that_has_changed_since_stays(keep: Keep, archive: FileStorage) -> None:
+    store = MemoryStorage()
+    run = await keep(store, "run_1", days=1, finished=False)
+    planned = await plan(store, NOTHING)
+    after = await draft(store, run)
+
+    for target in (None, archive):
+        assert ids(await carry_out(store, planned, target)) == ([], ["run_1"])
+        assert await store.load("run_1") == after
+
+
+async def test_a_move_that_was_broken_off_is_gone_on_with(keep: Keep, archive: FileStorage) -> None:
+    store = MemoryStorage()
+    run = await keep(store, "run_1", days=1, finished=False)
+    await copy_run(store, archive, "run_1")
+    after = await draft(store, run)
+
+    assert ids(await carry_out(store, await plan(store, NOTHING), archive)) == (["run_1"], [])
+    assert await archive.load("run_1") == after
+
+
+async def test_another_run_of_the_same_id_in_the_archive_is_not_touched(
+    keep: Keep, archive: FileStorage
+) -> None:
+    store = MemoryStorage()
+    mine = await keep(store, "run_1", days=1, text="mine")
+    other = await keep(store, "run_2", days=2)
+    theirs = await keep(archive, "run_1", days=1, text="theirs")
+
+    outcome = await carry_out(store, await plan(store, NOTHING), archive)
+
+    assert ids(outcome) == (["run_2"], ["run_1"])
+    assert "another run 'run_1'" in outcome.failed[0].error
+    assert await store.load("run_1") == mine
+    assert [await archive.load(run.run_id) for run in (theirs, other)] == [theirs, other]
+
+
+async def test_an_archive_that_fails_costs_no_run(keep: Keep, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    store = MemoryStorage()
+    run = await keep(store, "run_1", days=1)
+
+    outcome = await carry_out(
+        store, await plan(store, NOTHING), FileStorage(tmp_path / "file" / "x")
+    )
+
+    assert ids(outcome) == ([], ["run_1"])
+    assert "Not a directory" in outcome.failed[0].error
+    assert await store.load("run_1") == run
+
+
+async def test_a_store_that_is_its_own_archive_loses_nothing(
+    keep: Keep, archive: FileStorage
+) -> None:
+    run = await keep(archive, "run_1", days=1)
+    same = FileStorage(archive.folder)
+
+    outcome = await carry_out(archive, await plan(archive, NOTHING), same)
+
+    assert ids(outcome) == ([], ["run_1"])
+    assert "the archive is the store" in outcome.failed[0].error
+    assert await archive.load("run_1") == run
+    assert len((await archive.recent(limit=9)).runs) == 1
+
+
+async def test_a_part_of_the_store_is_no_archive(keep: Keep, archive: FileStorage) -> None:
+    store = HybridMemory(
+        working=MemoryStorage(),
+        short_term=MemoryStorage(),
+        long_term=MemoryStorage(),
+        episodic=archive,
+    )
+    run = await keep(store, "run_1", days=1)
+    await store.move(timedelta(0))
+
+    outcome = await carry_out(store, await plan(store, NOTHING), archive)
+
+    assert ids(outcome) == ([], ["run_1"])
+    assert "or a part of it" in outcome.failed[0].error
+    assert await store.load("run_1") == run
+
+
+async def test_who_worked_on_the_run_is_refused_here_and_there(
+    keep: Keep, archive: FileStorage
+) -> None:
+    store = MemoryStorage()
+    run = await keep(store, "run_1", days=1, finished=False)
+    fence = [await store.claim("run_1") for _ in range(3)][-1]
+    await carry_out(store, await plan(store, NOTHING), archive)
+
+    with pytest.raises(ThoughtNotFound):
+        await store.load("run_1")
+    with pytest.raises(Fenced):
+        await draft(archive, run, fence)
+    assert await archive.claim("run_1") > fence + 1
+
+
+class Busy(FileStorage):
+    """An archive during whose work somebody else does something to the run."""
+
+    def __init__(self, folder: Path, meanwhile: Callable[[], Awaitable[object]]) -> None:
+        super().__init__(folder)
+        self._meanwhile = meanwhile
+
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        await super().append(run, entries, expected_version=expected_version, fence=fence)
+        if run.run_id == "run_1":
+            await self._meanwhile()
+
+
+@pytest.mark.parametrize("how", ["cancel", "claim"])
+async def test_a_run_that_is_taken_up_during_the_move_stays(
+    keep: Keep, tmp_path: Path, how: str, now: datetime
+) -> None:
+    store = MemoryStorage()
+    run = await keep(store, "run_1", days=1, finished=False)
+
+    async def meanwhile() -> None:
+        await (cancel(store, run) if how == "cancel" else store.claim("run_1"))
+
+    outcome = await carry_out(store, await plan(store, NOTHING, now), Busy(tmp_path, meanwhile))
+
+    assert ids(outcome) == ([], ["run_1"])
+    expected = "cancelled" if how == "cancel" else "running"
+    assert (await store.load("run_1")).status == expected

@@ -1,0 +1,294 @@
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from datetime import timedelta
+from pathlib import Path
+
+import anyio
+import pytest
+
+from sifaka.entries import Drafted, Started, Stopped
+from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
+from sifaka.run import Run
+from sifaka.storage.copying import read_entries
+from sifaka.storage.files import FileStorage
+from sifaka.storage.hybrid import HybridMemory
+from sifaka.storage.memory import MemoryStorage
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.retention import Policy
+from sifaka.thought import Thought
+
+pytestmark = pytest.mark.anyio
+Keep = Callable[..., Awaitable[Run]]
+NEVER = timedelta(0)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> HybridMemory:
+    return HybridMemory(
+        working=MemoryStorage(),
+        short_term=FileStorage(tmp_path / "short"),
+        long_term=FileStorage(tmp_path / "long"),
+        episodic=FileStorage(tmp_path / "episodes"),
+    )
+
+
+async def draft(store: ThoughtStore, run: Run, text: str, fence: int | None = None) -> Run:
+    entry = Drafted(thought=Thought(run_id=run.run_id, iteration=len(run.thoughts), text=text))
+    after = run.apply(entry)
+    await store.append(after, [entry], expected_version=run.version, fence=fence)
+    return after
+
+
+async def moved(memory: HybridMemory) -> list[str]:
+    outcome = await memory.move(NEVER)
+    assert outcome.failed == ()
+    return [leaving.run.run_id for leaving in outcome.gone]
+
+
+async def listed(store: ThoughtStore) -> list[str]:
+    return [line.run_id for line in (await store.recent(limit=50)).runs]
+
+
+def break_it(folder: Path) -> None:
+    """Put a file where a store's folder was."""
+    if folder.exists():
+        folder.rename(folder.with_suffix(".away"))
+    folder.touch()
+
+
+def mend_it(folder: Path) -> None:
+    folder.unlink()
+    away = folder.with_suffix(".away")
+    if away.exists():
+        away.rename(folder)
+
+
+async def test_finished_runs_move_when_they_are_old_enough(
+    memory: HybridMemory, keep: Keep
+) -> None:
+    old = await keep(memory, "old", days=9)
+    await keep(memory, "waiting", days=9, finished=False)
+    await keep(memory, "young", days=1)
+
+    outcome = await memory.move(timedelta(days=5), now=old.updated_at + timedelta(days=9))
+
+    assert [leaving.run.run_id for leaving in outcome.gone] == ["old"]
+    assert await listed(memory.short_term) == ["young", "waiting"]
+    assert await listed(memory.long_term) == await listed(memory.episodic) == ["old"]
+    assert await listed(memory) == ["young", "waiting", "old"]
+    assert await memory.load("old") == old
+
+
+async def test_pages_go_through_both_memories_without_loss_or_repeat(
+    memory: HybridMemory, keep: Keep
+) -> None:
+    for number in range(10):
+        await keep(memory, f"run_{number}", days=number, finished=number % 3 == 0)
+    await moved(memory)
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = await memory.recent(limit=3, cursor=cursor)
+        seen += [line.run_id for line in page.runs]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert seen == [f"run_{number}" for number in range(10)]
+
+
+async def test_a_run_that_was_moved_is_carried_on_where_it_is(
+    memory: HybridMemory, keep: Keep
+) -> None:
+    run = await keep(memory, "run_1", days=1)
+    await moved(memory)
+
+    after = await draft(memory, run, "a heron", fence=await memory.claim("run_1"))
+
+    assert await memory.load("run_1") == after
+    assert await memory.episodic.load("run_1") == after
+    assert await listed(memory.short_term) == []
+    assert [hit.run_id for hit in (await memory.search("heron", limit=5)).hits] == ["run_1"]
+    with pytest.raises(VersionConflict):
+        await draft(memory, run, "another")
+    assert await listed(memory) == ["run_1"]
+
+
+async def test_a_creation_that_is_repeated_after_the_move_makes_no_second_run(
+    memory: HybridMemory, keep: Keep
+) -> None:
+    run = await keep(memory, "run_1", days=1)
+    entries = await read_entries(memory, run)
+    await moved(memory)
+
+    await memory.append(run, entries, expected_version=0)
+    with pytest.raises(VersionConflict):
+        await keep(memory, "run_1", days=2, text="another")
+
+    assert await listed(memory.short_term) == []
+    assert await memory.load("run_1") == run
+
+
+async def test_who_worked_on_it_before_it_was_moved_is_refused(
+    memory: HybridMemory, keep: Keep
+) -> None:
+    run = await keep(memory, "run_1", days=1)
+    fence = await memory.claim("run_1")
+    await moved(memory)
+
+    with pytest.raises(Fenced):
+        await draft(memory, run, "late", fence=fence)
+    assert await memory.claim("run_1") > fence
+
+
+async def test_a_follower_stays_with_a_run_that_is_moved(memory: HybridMemory, keep: Keep) -> None:
+    run = await keep(memory, "run_1", days=1, finished=False)
+    versions: list[int] = []
+    arrived = anyio.Event()
+
+    async def follow() -> None:
+        async with aclosing(memory.follow("run_1")) as steps:
+            async for _, at in steps:
+                versions.append(at.version)
+                if at.version == run.version:
+                    arrived.set()
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(follow)
+            await arrived.wait()
+            stop = Stopped(status="done", stop_reason="passed", at=run.updated_at)
+            await memory.append(run.apply(stop), [stop], expected_version=run.version)
+            assert await moved(memory) == ["run_1"]
+    assert versions == [1, 2, 3]
+
+
+async def test_a_move_that_was_broken_off_shows_the_run_once(
+    memory: HybridMemory, keep: Keep
+) -> None:
+    run = await keep(memory, "run_1", days=1, text="a heron")
+    entries = await read_entries(memory, run)
+    for half_moved in (memory.long_term, memory.episodic):
+        await half_moved.append(run, entries, expected_version=0)
+
+    hits = (await memory.search("heron", limit=5)).hits
+    assert [hit.run_id for hit in hits] == ["run_1"]
+    assert await listed(memory) == ["run_1"]
+    after = await draft(memory, run, "a stork")
+    assert await listed(memory) == ["run_1"]
+    assert await memory.load("run_1") == after
+
+
+async def test_hits_of_both_memories_are_merged_by_rank(memory: HybridMemory, keep: Keep) -> None:
+    await keep(memory, "moved_1", days=3, text="heron heron")
+    await keep(memory, "moved_2", days=3, text="heron and many more words besides")
+    await moved(memory)
+    await keep(memory, "young_1", days=1, text="heron heron")
+    await keep(memory, "young_2", days=1, text="heron and many more words besides")
+
+    hits = await memory.search("heron", limit=9)
+
+    ids = [hit.run_id for hit in hits.hits]
+    assert [set(ids[:2]), set(ids[2:])] == [{"young_1", "moved_1"}, {"young_2", "moved_2"}]
+    assert len((await memory.search("heron", limit=3)).hits) == 3
+    assert hits.search == "bm25"
+
+
+async def test_a_move_without_the_long_term_memory_is_put_off(
+    memory: HybridMemory, keep: Keep, tmp_path: Path
+) -> None:
+    await keep(memory, "run_1", days=1)
+    break_it(tmp_path / "long")
+
+    outcome = await memory.move(NEVER)
+    assert [failure.leaving.run.run_id for failure in outcome.failed] == ["run_1"]
+    assert await listed(memory.short_term) == ["run_1"]
+    hits = await memory.search("x", limit=5)
+    assert [hit.run_id for hit in hits.hits] == ["run_1"]
+    assert "incomplete: the store" in hits.search
+    started = Started(run_id="run_2")
+    await memory.append(Run.start(started), [started], expected_version=0)
+
+    mend_it(tmp_path / "long")
+    assert await moved(memory) == ["run_1"]
+
+
+async def test_what_the_long_term_memory_missed_it_gets_later(
+    memory: HybridMemory, keep: Keep, tmp_path: Path
+) -> None:
+    guest = memory.scoped("guest")
+    run = await keep(guest, "run_1", days=1)
+    await moved(guest)
+    break_it(tmp_path / "long")
+    await draft(guest, run, "a heron")
+
+    assert await memory.catch_up() == 1
+    assert "1 runs lack entries in the long-term memory" in memory.degraded
+    mend_it(tmp_path / "long")
+    assert (await guest.search("heron", limit=5)).hits == ()
+    assert await memory.catch_up() == 0
+    assert memory.degraded == ()
+    assert [hit.run_id for hit in (await guest.search("heron", limit=5)).hits] == ["run_1"]
+
+
+async def test_when_its_store_fails_a_run_is_read_from_a_copy_and_not_written(
+    memory: HybridMemory, keep: Keep, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    archived = await keep(memory, "archived", days=1)
+    await moved(memory)
+    mine = await draft(memory, await keep(memory, "mine", days=1, finished=False), "more")
+    done = await keep(memory, "done", days=1)
+    break_it(tmp_path / "short")
+
+    with caplog.at_level(logging.WARNING):
+        assert await memory.load("mine") == mine
+        assert await memory.load("archived") == archived
+    assert len(caplog.records) == 2
+    for failing in (draft(memory, mine, "x"), memory.load(done.run_id), memory.load("nobody")):
+        with pytest.raises(StorageError, match="Not a directory"):
+            await failing
+    assert [health.works for health in await memory.health()] == [True, False, True, True]
+
+    mend_it(tmp_path / "short")
+    assert await memory.load("done") == done
+    assert await draft(memory, mine, "x")
+
+
+async def test_a_copy_that_others_have_outdated_is_not_kept(
+    memory: HybridMemory, keep: Keep, tmp_path: Path
+) -> None:
+    run = await keep(memory, "run_1", days=1, finished=False)
+    after = await draft(memory.short_term, run, "by another process")
+    await draft(memory, after, "by this one")
+    break_it(tmp_path / "short")
+
+    with pytest.raises(StorageError):
+        await memory.load("run_1")
+
+
+async def test_what_is_forgotten_is_nowhere(memory: HybridMemory, keep: Keep) -> None:
+    await keep(memory, "moved", days=3, text="heron")
+    await moved(memory)
+    await keep(memory, "young", days=2, text="heron")
+    kept = await keep(memory, "newest", days=1, text="heron")
+
+    outcome = await memory.forget(Policy(max_runs=1))
+
+    assert [leaving.run.run_id for leaving in outcome.gone] == ["young", "moved"]
+    for part in (memory, memory.short_term, memory.long_term, memory.episodic, memory.working):
+        for run_id in ("young", "moved"):
+            with pytest.raises(ThoughtNotFound):
+                await part.load(run_id)
+    assert await memory.load("newest") == kept
+    assert [hit.run_id for hit in (await memory.search("heron", limit=5)).hits] == ["newest"]
+
+
+async def test_a_run_that_only_the_long_term_memory_has_is_found(
+    memory: HybridMemory, keep: Keep
+) -> None:
+    run = await keep(memory.long_term, "run_1", days=1)
+
+    assert await memory.load("run_1") == run
+    after = await draft(memory, run, "more", fence=await memory.claim("run_1"))
+    assert await memory.load("run_1") == after
+    assert await listed(memory.short_term) == []

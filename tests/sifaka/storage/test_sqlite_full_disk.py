@@ -1,0 +1,68 @@
+"""A file that may not grow any more: the nearest to a full disk that a test can have."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from sifaka.entries import Drafted
+from sifaka.errors import StorageError
+from sifaka.run import Run
+from sifaka.storage.sqlite import SQLiteStorage
+from sifaka.storage.sqlite.worker import SQLiteWorker
+from sifaka.thought import Thought
+from tests.stubs.embedders import ConceptEmbedder
+
+pytestmark = pytest.mark.anyio
+Keep = Callable[..., Awaitable[Run]]
+
+
+@pytest.fixture
+async def worker(tmp_path: Path) -> AsyncGenerator[SQLiteWorker]:
+    worker = SQLiteWorker(tmp_path / "runs.db")
+    yield worker
+    await worker.aclose()
+
+
+async def allow_pages(worker: SQLiteWorker, number: int) -> None:
+    """Limits the file; less than it has means: no more than it has."""
+    await worker.run(lambda c: c.execute(f"PRAGMA max_page_count = {number}").fetchall())
+
+
+async def test_an_append_that_does_not_fit_changes_nothing(
+    tmp_path: Path, worker: SQLiteWorker, keep: Keep
+) -> None:
+    store = SQLiteStorage(tmp_path / "runs.db", worker=worker)
+    run = await keep(store, "The zebra runs.")
+    entry = Drafted(thought=Thought(run_id=run.run_id, iteration=1, text="giraffe " * 50_000))
+    after = run.apply(entry)
+    await allow_pages(worker, 1)
+
+    with pytest.raises(StorageError, match="does not fit on the disk any more") as caught:
+        await store.append(after, [entry], expected_version=run.version)
+
+    assert caught.value.suggestion == "free some space and try again"
+    assert "\n" not in str(caught.value)
+    assert await store.load(run.run_id) == run
+    assert (await store.recent(limit=5)).runs == (run.summary(),)
+    assert (await store.search("giraffe", limit=5)).hits == ()
+
+    await allow_pages(worker, 1_000_000)
+    await store.append(after, [entry], expected_version=run.version)
+    assert await store.load(run.run_id) == after
+
+
+async def test_vectors_that_do_not_fit_are_made_later(
+    tmp_path: Path, worker: SQLiteWorker, keep: Keep
+) -> None:
+    store = SQLiteStorage(tmp_path / "runs.db", worker=worker, embedder=ConceptEmbedder())
+    run = await keep(store, "An automobile.")
+    await allow_pages(worker, 1)
+
+    with pytest.raises(StorageError, match="disk is full"):
+        await store.catch_up()
+
+    assert [hit.run_id for hit in (await store.search("automobile", limit=5)).hits] == [run.run_id]
+    await allow_pages(worker, 1_000_000)
+    assert await store.catch_up() == 0
+    assert [hit.run_id for hit in (await store.search("car", limit=5)).hits] == [run.run_id]

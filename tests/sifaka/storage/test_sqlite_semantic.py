@@ -1,0 +1,417 @@
+"""Search by meaning in a SQLite file, with a scripted embedder that knows a few synonyms."""
+
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import apsw
+import pytest
+
+from sifaka.embeddings.protocol import Role, Vector
+from sifaka.entries import Decided, Decision
+from sifaka.errors import ConfigurationError, StorageError
+from sifaka.run import Run
+from sifaka.storage.protocol import Filters
+from sifaka.storage.sqlite import SQLiteStorage
+from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.worker import SQLiteWorker
+from tests.stubs.embedders import ConceptEmbedder
+
+pytestmark = pytest.mark.anyio
+Keep = Callable[..., Awaitable[Run]]
+Sql = Callable[..., list[tuple[Any, ...]]]
+
+
+@pytest.fixture
+def embedder() -> ConceptEmbedder:
+    return ConceptEmbedder()
+
+
+@pytest.fixture
+async def store(tmp_path: Path, embedder: ConceptEmbedder) -> AsyncGenerator[SQLiteStorage]:
+    store = SQLiteStorage(tmp_path / "runs.db", embedder=embedder)
+    yield store
+    await store.aclose()
+
+
+async def found(store: SQLiteStorage, query: str, **only: object) -> list[str]:
+    hits = await store.search(query, limit=50, only=Filters.model_validate(only))
+    return [hit.run_id for hit in hits.hits]
+
+
+async def test_a_synonym_is_found_that_shares_no_word(store: SQLiteStorage, keep: Keep) -> None:
+    car = await keep(store, "The automobile stops.\nNobody knows why. " + "It waits. " * 200)
+    await keep(store, "The physician smiles.")
+    assert await found(store, "car") == []
+
+    assert await store.catch_up() == 0
+    hits = await store.search("car", limit=5)
+
+    assert hits.search == "hybrid"
+    (hit,) = hits.hits
+    assert (hit.run_id, hit.thought_id) == (car.run_id, car.thoughts[0].id)
+    assert hit.created_at == car.thoughts[0].created_at
+    # No word to show: the beginning, in one line.
+    assert hit.snippet.startswith("The automobile stops. Nobody knows")
+    assert len(hit.snippet) <= 300
+    assert hit.snippet.endswith("…")
+
+
+async def test_what_matches_in_words_and_in_meaning_comes_first(
+    store: SQLiteStorage, keep: Keep
+) -> None:
+    meaning = await keep(store, "An automobile.")
+    both = await keep(store, "The doctor has a car.")
+    word = await keep(store, "A car, money, money, money, money, holiday, holiday, holiday.")
+    await store.catch_up()
+
+    hits = (await store.search("car", limit=5)).hits
+
+    assert [hit.run_id for hit in hits] == [both.run_id, word.run_id, meaning.run_id]
+    # Reciprocal ranks: first by words and second by meaning, second and third, none and first.
+    assert [hit.score for hit in hits] == pytest.approx([1 / 61 + 1 / 62, 1 / 62 + 1 / 63, 1 / 61])
+    assert [("**car**" in hit.snippet) for hit in hits] == [True, True, False]
+
+
+async def test_the_task_is_embedded_with_the_text(store: SQLiteStorage, keep: Keep) -> None:
+    run = await keep(store, "Dear all.", prompt="Write to the surgeon.")
+    await store.catch_up()
+    assert await found(store, "physician") == [run.run_id]
+
+
+async def test_what_is_not_embedded_yet_is_found_by_its_words_and_counted(
+    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
+) -> None:
+    early = await keep(store, "An automobile.")
+    await keep(store.scoped("guest"), "An automobile.")
+    await keep(store.scoped("guest"), "A motorcar.")
+    assert (await store.search("x", limit=5)).search == "hybrid (1 version is not embedded yet)"
+    await store.catch_up()
+    assert embedder.embedded == 1 + 3  # the query, and all tenants' versions
+
+    late = await keep(store, "A vehicle.", "The vehicle.")
+    hits = await store.search("vehicle", limit=5)
+
+    assert hits.search == "hybrid (2 versions are not embedded yet)"
+    assert sorted(hit.thought_id for hit in hits.hits) == sorted(
+        thought.id for run in (early, late) for thought in run.thoughts
+    )
+    assert (await store.scoped("guest").search("vehicle", limit=5)).search == "hybrid"
+
+
+async def test_an_append_embeds_nothing(
+    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
+) -> None:
+    embedder.failure = "the model is gone"
+    run = await keep(store, "A car.")
+    assert await store.load(run.run_id) == run
+    assert embedder.embedded == 0
+
+
+async def test_catching_up_goes_in_batches_and_tells_what_is_left(
+    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
+) -> None:
+    await keep(store, *(f"car {n}" for n in range(150)))
+
+    assert [await store.catch_up() for _ in range(4)] == [86, 22, 0, 0]
+
+    assert embedder.batches == [64, 64, 22]
+    assert len(await found(store, "automobile")) == 50
+
+
+async def test_catching_up_with_nothing_waits_for_no_writer(
+    tmp_path: Path, store: SQLiteStorage, keep: Keep
+) -> None:
+    await keep(store, "A car.")
+    await store.catch_up()
+    writer = apsw.Connection(str(tmp_path / "runs.db"))
+    cast("Connection", writer).execute("BEGIN IMMEDIATE")
+
+    assert await store.catch_up() == 0
+
+    writer.close()
+
+
+async def test_a_model_that_is_new_to_many_at_once_gets_one_table(
+    tmp_path: Path, keep: Keep, sql: Sql
+) -> None:
+    path = tmp_path / "runs.db"
+    stores = [SQLiteStorage(path, embedder=ConceptEmbedder()) for _ in range(6)]
+    await keep(stores[0], "A car.")
+
+    async with anyio.create_task_group() as group:
+        for each in stores:
+            group.start_soon(each.catch_up)
+
+    assert sql(path, "SELECT number, embedded_until FROM vector_models") == [(1, 1)]
+    for each in stores:
+        assert len(await found(each, "automobile")) == 1
+        await each.aclose()
+
+
+async def test_two_that_catch_up_at_once_keep_each_vector_once(
+    tmp_path: Path, store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
+) -> None:
+    await keep(store, "A car.", "A vehicle.")
+    waiting = Waiting(2)
+    stores = [SQLiteStorage(tmp_path / "runs.db", embedder=waiting) for _ in range(2)]
+
+    async with anyio.create_task_group() as group:
+        for one in stores:
+            group.start_soon(one.catch_up)
+
+    assert waiting.embedded == 4
+    assert len(await found(store, "automobile")) == 2
+    for one in stores:
+        await one.aclose()
+
+
+class Waiting(ConceptEmbedder):
+    """Answers when so many calls are waiting, or when it is let go."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__()
+        self.asked = anyio.Event()
+        self.go = anyio.Event()
+        self._calls = calls
+
+    async def embed(self, texts: Any, *, role: Role) -> Any:
+        self.asked.set()
+        self._calls -= 1
+        if not self._calls:
+            self.go.set()
+        with anyio.fail_after(30):
+            await self.go.wait()
+        return await super().embed(texts, role=role)
+
+
+async def test_while_a_model_works_the_store_does_too(tmp_path: Path, keep: Keep) -> None:
+    embedder = Waiting(9)
+    store = SQLiteStorage(tmp_path / "runs.db", embedder=embedder)
+    doomed = await keep(store, "A car that is forgotten.")
+    kept = await keep(store, "An automobile.")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(store.catch_up)
+        await embedder.asked.wait()
+        # Neither the connection nor a transaction is held: this would not come back.
+        await store.delete(doomed.run_id)
+        await keep(store, "A vehicle.")
+        embedder.go.set()
+
+    hits = await store.search("motorcar", limit=5)
+    assert [hit.run_id for hit in hits.hits] == [kept.run_id]
+    assert hits.search == "hybrid (1 version is not embedded yet)"
+    await store.catch_up()
+    assert len(await found(store, "motorcar")) == 2
+    await store.aclose()
+
+
+async def test_filters_hold_for_what_is_found_by_meaning(store: SQLiteStorage, keep: Keep) -> None:
+    for _ in range(80):  # more that are closer than are looked at
+        await keep(store, "automobile")
+    tagged = await keep(store, "An automobile, a price.", tags=("legal",))
+    decided = Decided(thought_id=tagged.thoughts[0].id, decision=Decision(accepted=True, reason=""))
+    await store.append(tagged.apply(decided), [decided], expected_version=tagged.version)
+    while await store.catch_up():
+        pass
+
+    assert tagged.run_id not in await found(store, "car")
+    moment = tagged.thoughts[0].created_at
+    for only in ({"tags": ("legal",)}, {"passed": True}, {"since": moment}):
+        assert await found(store, "car", **only) == [tagged.run_id], only
+    assert tagged.run_id not in await found(store, "car", until=moment)
+    assert await found(store, "car", tags=("legal", "x")) == []
+
+
+async def test_tenants_find_their_own_by_meaning(store: SQLiteStorage, keep: Keep) -> None:
+    mine = await keep(store, "An automobile.")
+    guests = await keep(store.scoped("guest"), "A motorcar.")
+    await store.scoped("guest").catch_up()
+    assert await found(store, "car") == [mine.run_id]
+    assert await found(store.scoped("guest"), "car") == [guests.run_id]
+
+
+async def test_a_query_that_cannot_be_embedded_is_searched_for_by_its_words(
+    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
+) -> None:
+    run = await keep(store, "A car.")
+    await keep(store, "An automobile.")
+    await store.catch_up()
+    embedder.failure = "the model\nis gone"
+
+    hits = await store.search("car", limit=5)
+
+    assert [hit.run_id for hit in hits.hits] == [run.run_id]
+    assert hits.search == "bm25 (semantic: failed (the model is gone))"
+
+
+async def test_a_model_that_fails_leaves_for_later_what_it_did_not_embed(
+    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
+) -> None:
+    run = await keep(store, "An automobile.")
+    embedder.failure = "the model is gone"
+    with pytest.raises(StorageError, match="the model is gone") as caught:
+        await store.catch_up()
+    assert caught.value.retryable
+
+    embedder.failure = None
+    assert await store.catch_up() == 0
+    assert await found(store, "car") == [run.run_id]
+
+
+async def test_a_query_without_a_word_is_not_embedded(
+    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
+) -> None:
+    await keep(store, "An automobile.")
+    hits = await store.search("?! 🦥", limit=5)
+    assert (hits.hits, hits.search, embedder.embedded) == ((), "bm25", 0)
+
+
+async def test_text_that_no_model_can_read_is_searched_for_all_the_same(
+    store: SQLiteStorage, keep: Keep
+) -> None:
+    run = await keep(store, "An automobile.")
+    await store.catch_up()
+    assert await found(store, "car \ud83d") == [run.run_id]
+
+
+async def test_the_vectors_of_another_model_are_never_compared(
+    tmp_path: Path, store: SQLiteStorage, keep: Keep, sql: Sql
+) -> None:
+    run = await keep(store, "An automobile.")
+    await store.catch_up()
+    other = SQLiteStorage(
+        tmp_path / "runs.db", embedder=ConceptEmbedder("concepts:2", dimension=16)
+    )
+
+    hits = await other.search("car", limit=5)
+    assert (hits.hits, hits.search) == ((), "hybrid (1 version is not embedded yet)")
+    assert await other.catch_up() == 0
+
+    for each in (other, store):
+        assert await found(each, "car") == [run.run_id]
+        assert (await each.search("car", limit=5)).search == "hybrid"
+    models = sql(tmp_path / "runs.db", "SELECT model_id, dimension FROM vector_models")
+    assert models == [("concepts:1", 8), ("concepts:2", 16)]
+    await other.drop_vectors("concepts:1")
+    await other.drop_vectors("concepts:1")
+    assert sql(tmp_path / "runs.db", "SELECT model_id FROM vector_models") == [("concepts:2",)]
+    assert (
+        sql(tmp_path / "runs.db", "SELECT 1 FROM sqlite_schema WHERE name LIKE 'vectors_1%'") == []
+    )
+    assert (await store.search("car", limit=5)).search == "hybrid (1 version is not embedded yet)"
+    await store.catch_up()
+    assert await found(store, "car") == [run.run_id]
+    await other.aclose()
+
+
+async def test_another_dimension_under_the_same_name_is_refused(
+    tmp_path: Path, store: SQLiteStorage, keep: Keep
+) -> None:
+    await keep(store, "An automobile.")
+    await store.catch_up()
+    other = SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder(dimension=16))
+
+    for refused in (other.catch_up, lambda: other.search("car", limit=5)):
+        with pytest.raises(ConfigurationError, match=r"dimension mismatch.*8.*16") as caught:
+            await refused()
+        assert caught.value.suggestion
+    _, vectors = await other.health()
+    assert not vectors.works
+    assert "dimension mismatch" in vectors.found
+    assert (await store.search("car", limit=5)).search == "hybrid"
+    await other.aclose()
+
+
+async def test_a_model_that_breaks_its_word_fills_nothing(
+    tmp_path: Path, keep: Keep, sql: Sql
+) -> None:
+    class Short(ConceptEmbedder):
+        async def embed(self, texts: Any, *, role: Role) -> list[Vector]:
+            return [vector[:3] for vector in await super().embed(texts, role=role)]
+
+    store = SQLiteStorage(tmp_path / "runs.db", embedder=Short())
+    await keep(store, "A car.")
+    with pytest.raises(StorageError):
+        await store.catch_up()
+    assert sql(tmp_path / "runs.db", "SELECT embedded_until FROM vector_models") == [(0,)]
+    await store.aclose()
+
+
+async def test_a_deleted_run_leaves_no_vector_in_any_table(
+    tmp_path: Path, store: SQLiteStorage, keep: Keep, sql: Sql
+) -> None:
+    other = SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder("concepts:2"))
+    plain = SQLiteStorage(tmp_path / "runs.db")
+    run = await keep(store, "An automobile.", "A motorcar.")
+    kept = await keep(store, "A vehicle.")
+    for each in (store, other):
+        await each.catch_up()
+
+    await plain.delete(run.run_id)  # even by who has no embedder
+
+    for number in (1, 2):
+        assert sql(tmp_path / "runs.db", f"SELECT rowid FROM vectors_{number}_rowids") == [(3,)]  # noqa: S608
+    for each in (store, other):
+        assert await found(each, "car") == [kept.run_id]
+    await other.aclose()
+    await plain.aclose()
+
+
+async def test_a_number_is_never_given_again(
+    tmp_path: Path, store: SQLiteStorage, keep: Keep, sql: Sql
+) -> None:
+    run = await keep(store, "An automobile.")
+    await store.delete(run.run_id)
+    await keep(store, "A vehicle.")
+    assert sql(tmp_path / "runs.db", "SELECT id FROM versions") == [(2,)]
+
+
+async def test_the_missing_extra_is_named(
+    tmp_path: Path, store: SQLiteStorage, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await keep(store, "An automobile.")
+    await store.catch_up()
+    plain = SQLiteStorage(tmp_path / "runs.db")
+    monkeypatch.setitem(sys.modules, "sqlite_vec", None)
+
+    with pytest.raises(ConfigurationError, match=r"sifaka-mcp\[embeddings\]"):
+        SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder())
+    # Rather than keep vectors of what it says is forgotten.
+    with pytest.raises(ConfigurationError, match=r"sifaka-mcp\[embeddings\]"):
+        await plain.delete(run.run_id)
+
+    assert await plain.load(run.run_id) == run
+    assert (await plain.search("automobile", limit=5)).search == "bm25"
+    await plain.aclose()
+
+
+async def test_sql_cannot_load_libraries(tmp_path: Path, keep: Keep) -> None:
+    worker = SQLiteWorker(tmp_path / "runs.db")
+    store = SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder(), worker=worker)
+    await keep(store, "x")
+    await store.catch_up()
+    with pytest.raises(StorageError, match="not authorized"):
+        await worker.run(lambda c: c.execute("SELECT load_extension('vec0')").fetchall())
+    await worker.aclose()
+
+
+async def test_health_tells_of_the_file_and_of_the_vectors(
+    tmp_path: Path, store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
+) -> None:
+    await keep(store, "A car.", "An automobile.")
+    file, vectors = await store.health()
+    assert file.works
+    assert file.part == f"sqlite:///{tmp_path}/runs.db"
+    assert file.found.startswith("schema 3, runs: 1, 0.")
+    assert vectors.works
+    assert "0 of 2 versions" in vectors.found
+    await store.catch_up()
+    assert "2 of 2 versions" in (await store.health())[1].found
+
+    embedder.failure = "the model is gone"
+    file, vectors = await store.health()
+    assert (file.works, vectors.works, vectors.found) == (True, False, "the model is gone")

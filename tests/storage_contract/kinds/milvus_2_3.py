@@ -1,0 +1,25 @@
+from itertools import count
+from pathlib import Path
+
+from sifaka.storage.milvus import MilvusStorage
+from sifaka.storage.milvus.worker import MilvusWorker
+from tests.stubs.milvus_server import server_2_3
+
+_number = count()
+
+
+class OwnTenants(MilvusStorage):
+    """A store that seems empty: new collections take a server seconds, new tenants nothing."""
+
+    def __init__(
+        self, url: str, number: int, *, tenant: str = "default", worker: MilvusWorker | None = None
+    ) -> None:
+        super().__init__(url, tenant=f"{number}/{tenant}", worker=worker)
+        self._number = number
+
+    def scoped(self, tenant: str) -> MilvusStorage:
+        return OwnTenants(self._url, self._number, tenant=tenant, worker=self._worker)
+
+
+def make(folder: Path) -> MilvusStorage:
+    return OwnTenants(server_2_3(), next(_number))

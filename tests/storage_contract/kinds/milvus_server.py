@@ -1,0 +1,11 @@
+from itertools import count
+from pathlib import Path
+
+from sifaka.storage.milvus import MilvusStorage
+from tests.stubs.milvus_server import lite_server
+
+_number = count()
+
+
+def make(folder: Path) -> MilvusStorage:
+    return MilvusStorage(lite_server(), prefix=f"contract_{next(_number)}")

@@ -1,0 +1,15 @@
+import os
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from sifaka.storage.milvus import MilvusStorage
+from tests.storage_contract.kinds.milvus_2_3 import OwnTenants
+
+
+def make(folder: Path) -> MilvusStorage:
+    uri = os.environ.get("MILVUS_URI")
+    if not uri:
+        pytest.skip("MILVUS_URI names no server; such as http://localhost:19530")
+    return OwnTenants(f"milvus+{uri}", uuid4().int)
