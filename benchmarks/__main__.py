@@ -11,7 +11,11 @@ from benchmarks import (
     critics_wall,
     editor,
     growth,
+    history,
+    idle_memory,
     overhead,
+    redis_append,
+    search,
     startup,
     tool_tokens,
     validate_http,
@@ -29,6 +33,10 @@ BENCHMARKS: Mapping[str, Callable[[], Report]] = MappingProxyType(
         "editor": editor.measure,
         "growth": growth.measure,
         "tool_tokens": tool_tokens.measure,
+        "redis_append": redis_append.measure,
+        "history": history.measure,
+        "search": search.measure,
+        "idle_memory": idle_memory.measure,
     }
 )
 

@@ -16,14 +16,21 @@ class Figure:
     unit: str
     most: float | None = None
     """The goal: the most it should be."""
+    least: float | None = None
+    """The goal: the least it should be."""
 
     @property
     def verdict(self) -> str:
-        """The goal and whether it was met; empty without one."""
-        if self.most is None:
-            return ""
-        met = "met" if self.value <= self.most else "MISSED"
-        return f"<= {_shown(self.most)} {self.unit}: {met}"
+        """The goals and whether each was met; empty without one."""
+        verdicts: list[str] = []
+        if self.least is not None:
+            verdicts.append(self._verdict(">=", self.least, met=self.value >= self.least))
+        if self.most is not None:
+            verdicts.append(self._verdict("<=", self.most, met=self.value <= self.most))
+        return ", ".join(verdicts)
+
+    def _verdict(self, sign: str, goal: float, *, met: bool) -> str:
+        return f"{sign} {_shown(goal)} {self.unit}: {'met' if met else 'MISSED'}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from sifaka.breakers import Breakers
 from sifaka.chain import Chain, asks_a_provider
 from sifaka.critics import Critic, CriticSpec, parse_critics
 from sifaka.errors import SifakaError
-from sifaka.models.connections import Connections
 from sifaka.loading import load_pydantic_ai
+from sifaka.models.connections import Connections
 from sifaka.monitoring import Monitor
 from sifaka.reporting import report_failure
 from sifaka.storage.protocol import ThoughtStore
@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 _CLOSING_SECONDS = 5
 _PAUSE_BETWEEN_WORK, _PAUSE_WITHOUT_WORK = 0.05, 2.0
 """Seconds until a store is asked again to do what it has put off."""
+_UNTIL_A_CLIENT_COMES = 10.0
+"""Seconds after which what was put off is done although nobody has asked for anything yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,7 @@ class Lifespan:
                     build=self._warm_up,
                     warmed=anyio.Event(),
                 )
-                group.start_soon(_keep_up, store)
+                group.start_soon(_keep_up, self.state)
                 yield self.state
                 group.cancel_scope.cancel()
         finally:
@@ -130,9 +132,12 @@ class Lifespan:
                 await store.aclose()
 
 
-async def _keep_up(store: ThoughtStore) -> None:
+async def _keep_up(state: AppState) -> None:
     """Have the store do what it has put off, for as long as the server runs."""
-    working = True
+    # What a store needs for that may take seconds to import: the first client is answered before.
+    with anyio.move_on_after(_UNTIL_A_CLIENT_COMES):
+        await state.warmed.wait()
+    store, working = state.store, True
     while True:
         left = 0
         try:

@@ -11,6 +11,7 @@ import platformdirs
 from pydantic import Field, ValidationError, field_validator
 
 from server.stores import open_url
+from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
 from sifaka.immutable import Frozen
@@ -37,6 +38,8 @@ MAX_PORT = 65_535
 _TOKENS = "SIFAKA_AUTH_TOKENS_FILE"
 _NO_PROVIDER = (AUTO, EDITOR, CALLER)
 _PROVIDER = re.compile(r"[^\s:]+:\S+")
+_EMBEDDER = re.compile(r"[^\s:]+:\S.*")
+"""The path of a folder may have spaces."""
 _HOST = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])"
     r"(?::(?:\*|(?P<port>[0-9]{1,5})))?"
@@ -98,7 +101,7 @@ class Settings(Frozen):
     @field_validator("embedding_model")
     @classmethod
     def _names_an_embedder(cls, value: str | None) -> str | None:
-        if value is not None and not _PROVIDER.fullmatch(value):
+        if value is not None and not _EMBEDDER.fullmatch(value):
             raise ValueError(
                 "should be provider:name such as openai:text-embedding-3-small, or "
                 "model2vec:/path/to/model"
@@ -154,12 +157,21 @@ class Settings(Frozen):
         Raises:
             ConfigurationError: The embedding model cannot be used.
         """
-        embedder = None
-        if self.embedding_model is not None:
-            from sifaka.embeddings.opening import open_embedder
+        return open_url(
+            self.store, home=self.home, tenant=self.tenant, embedder=self.open_embedder()
+        )
 
-            embedder = open_embedder(self.embedding_model)
-        return open_url(self.store, home=self.home, tenant=self.tenant, embedder=embedder)
+    def open_embedder(self) -> Embedder | None:
+        """The configured embedding model, if there is one; nothing is asked of it yet.
+
+        Raises:
+            ConfigurationError: It cannot be used.
+        """
+        if self.embedding_model is None:
+            return None
+        from sifaka.embeddings.opening import open_embedder
+
+        return open_embedder(self.embedding_model)
 
 
 def load_settings(
@@ -201,12 +213,9 @@ def load_settings(
         else:
             where = f"{path}: {name}"
         reason = explain(error).removeprefix(f"{name}: ")
-        raise ConfigurationError(f"{where}={_shown(merged.get(name))}: {reason}") from error
-
-
-def _shown(value: object) -> str:
-    # The URL of a store may carry a password.
-    return re.sub(r"//[^/]*@", "//***@", repr(value))
+        # The reason names the URL of a store as far as it may be shown.
+        value = "" if name == "store" else f"={merged.get(name)!r}"
+        raise ConfigurationError(f"{where}{value}: {reason}") from error
 
 
 def _file(folder: Path | None) -> tuple[dict[str, Any], Path | None]:

@@ -5,9 +5,8 @@ import re
 import shlex
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from types import MappingProxyType
 from typing import TextIO, cast
 
 import anyio
@@ -18,43 +17,16 @@ from mcp.client.stdio import stdio_client
 from mcp_types import CONNECTION_CLOSED, CallToolResult, TextContent
 
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.tool_backed import MilvusToolStorage, RedisToolStorage, ToolCaller
+from sifaka.storage.tool_backed import ToolCaller
 
 _START_SECONDS = 30.0
 """How long a server may take to answer the handshake: some import a lot first."""
 _CALL_SECONDS = 60.0
+_WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _SECRETS = re.compile(
     r"""(?i)(//)[^\s'"]*(?=@)"""
-    r"""|([\w-]*(?:password|passwd|pwd|token|secret)[\w-]*[=\s]\s*)"""
-    r"""(?:'[^']*'|"[^"]*"|[^\s'"]+)"""
+    rf"""|([\w-]*(?:password|passwd|pwd|token|secret|api[_-]?key)[\w-]*[=\s]\s*){_WORD}"""
 )
-STORES: Mapping[str, Callable[..., ThoughtStore]] = MappingProxyType(
-    {"redis+mcp": RedisToolStorage, "milvus+mcp": MilvusToolStorage}
-)
-"""The stores that are reached through an MCP server, by the scheme of their URL."""
-
-
-def open_tool_store(scheme: str, command_line: str, tenant: str = "default") -> ThoughtStore:
-    """The store behind an MCP server; the server is started on first use.
-
-    Args:
-        scheme: One of `STORES`.
-        command_line: How to start the server, quoted as in a shell.
-        tenant: Whose runs it shows.
-
-    Raises:
-        ConfigurationError: The scheme is unknown or the command line cannot be read.
-    """
-    make = STORES.get(scheme)
-    if make is None:
-        raise ConfigurationError(f"no such store {scheme!r}", f"allowed: {', '.join(STORES)}")
-    try:
-        command = shlex.split(command_line)
-    except ValueError as error:
-        raise ConfigurationError(f"the command of {scheme}: cannot be read: {error}") from None
-    session = StdioToolSession(command)
-    return make(session, tenant=tenant, name=f"{scheme}:{session.shown}")
 
 
 class StdioToolSession(ToolCaller):
@@ -225,7 +197,7 @@ class _Connection:
 
 
 def without_secrets(text: str) -> str:
-    """A command line or a message without what looks like a password or a token."""
+    """A command line or a message without what looks like a password, a token or a key."""
     return _SECRETS.sub(lambda found: f"{found[1] or found[2]}***", text)
 
 

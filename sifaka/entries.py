@@ -5,7 +5,13 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import (
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from sifaka.budget import Budget
 from sifaka.immutable import Frozen, FrozenJson, FrozenMap
@@ -64,8 +70,22 @@ class ChainConfig(Frozen):
         return sha256(canonical.encode()).hexdigest()
 
 
-Tag = Annotated[str, StringConstraints(pattern=r"^[\w./@-]{1,64}$")]
-"""1 to 64 letters, digits or characters of `_ . / @ -`."""
+TAG = "1 to 64 letters, digits or characters of _ . / @ -"
+"""What a tag may be."""
+MOST_TAGS = 32
+
+
+def _says_what_it_may_be(value: object, check: ValidatorFunctionWrapHandler) -> str:
+    try:
+        return check(value)
+    except ValidationError:
+        raise ValueError(f"should be {TAG}") from None
+
+
+Tag = Annotated[
+    str, StringConstraints(pattern=r"^[\w./@-]{1,64}$"), WrapValidator(_says_what_it_may_be)
+]
+"""A word to find runs by: see `TAG`."""
 Strategy = Literal["retry", "skip", "restart_iteration", "shorter_context", "fewer_parallel_calls"]
 
 
@@ -91,7 +111,7 @@ class Started(_Entry):
     config: ChainConfig = ChainConfig()
     branch_of: str | None = None
     """The run whose best version this one began with, under another configuration."""
-    tags: tuple[Tag, ...] = ()
+    tags: tuple[Tag, ...] = Field(default=(), max_length=MOST_TAGS)
     """Words to find it by."""
     remembered: tuple[str, ...] = ()
     """What similar past runs have taught, for the writer."""

@@ -2,22 +2,18 @@
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from types import MappingProxyType
 
+from pydantic import TypeAdapter, ValidationError
+
+from sifaka.durations import parse_duration
+from sifaka.entries import TAG, Tag
 from sifaka.errors import ConfigurationError
 from sifaka.storage.protocol import Filters
 
 _FILTER = re.compile(r"(?<!\S)(?P<key>tag|passed|since|until):(?P<value>\S*)")
-_AGO = re.compile(r"(?P<count>[0-9]{1,5})(?P<unit>[mhdw])")
-_UNITS: Mapping[str, timedelta] = MappingProxyType(
-    {
-        "m": timedelta(minutes=1),
-        "h": timedelta(hours=1),
-        "d": timedelta(days=1),
-        "w": timedelta(weeks=1),
-    }
-)
+_TAG: TypeAdapter[str] = TypeAdapter(Tag)
 _TRUTHS: Mapping[str, bool] = MappingProxyType(
     {"true": True, "yes": True, "false": False, "no": False}
 )
@@ -35,17 +31,18 @@ def parse_query(query: str, *, now: datetime | None = None) -> tuple[str, Filter
         now: The moment that `7d` is counted from.
 
     Raises:
-        ConfigurationError: A filter has a value that it does not know, or there are no words.
+        ConfigurationError: A filter has a value that it does not know, one that can be there once
+            is there twice, or there are no words.
     """
     moment = now or datetime.now(UTC)
     found: dict[str, object] = {}
     tags: list[str] = []
     for match in _FILTER.finditer(query):
-        key, value = match["key"], match["value"]
+        key = match["key"]
         if key == "tag":
-            if not value:
-                raise _wrong(match, "a tag")
-            tags.append(value)
+            tags.append(_tag(match))
+        elif key in found:
+            raise _wrong(match, f"{key}: once")
         else:
             found[key] = _READERS[key](match, moment)
     words = " ".join(_FILTER.sub(" ", query).split())
@@ -56,6 +53,13 @@ def parse_query(query: str, *, now: datetime | None = None) -> tuple[str, Filter
     return words, Filters.model_validate({**found, "tags": tuple(tags)})
 
 
+def _tag(match: re.Match[str]) -> str:
+    try:
+        return _TAG.validate_python(match["value"])
+    except ValidationError as error:
+        raise _wrong(match, TAG) from error
+
+
 def _truth(match: re.Match[str], _: datetime) -> bool:
     truth = _TRUTHS.get(match["value"].lower())
     if truth is None:
@@ -64,10 +68,10 @@ def _truth(match: re.Match[str], _: datetime) -> bool:
 
 
 def _moment(match: re.Match[str], now: datetime) -> datetime:
-    ago = _AGO.fullmatch(match["value"])
+    ago = parse_duration(match["value"])
     try:
-        if ago:
-            return now - int(ago["count"]) * _UNITS[ago["unit"]]
+        if ago is not None:
+            return now - ago
         moment = datetime.fromisoformat(match["value"])
         # Seen from here, so that a moment at the edge of time is refused now and not in a store.
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)

@@ -1,14 +1,23 @@
 """What past runs have to say to the next one."""
 
-from collections.abc import Iterator
+import logging
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from itertools import accumulate
 
 from sifaka.diff import diff
+from sifaka.errors import SifakaError, StorageError, ThoughtNotFound
+from sifaka.reporting import report_failure
 from sifaka.run import Run
-from sifaka.storage.protocol import Hits, ThoughtStore
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.thought import Thought
 
-_HITS_PER_RUN = 5
-"""Several versions of one run match, so more hits than runs are asked for."""
+logger = logging.getLogger(__name__)
+
+_HITS = 100
+"""Asked for: many versions of one run may match, and runs without lessons do not count."""
+_MOST_CHARS = 12_000
+"""Of all lessons together, so that a writer's prompt stays one that its model takes."""
 _LESSONS = 3
 """Kept of one run, the latest."""
 _CHANGES = 3
@@ -22,6 +31,9 @@ _LONGEST_QUOTE = 120
 async def lessons_of_similar_runs(store: ThoughtStore, about: str, *, runs: int) -> tuple[str, ...]:
     """What was learned in the runs whose versions match a text or a task best.
 
+    Lessons are a help, not a condition: with a store that cannot be searched, or with runs that
+    cannot be read, there are fewer of them, and the log says why.
+
     Args:
         store: Where the runs are.
         about: The text or the task.
@@ -29,21 +41,39 @@ async def lessons_of_similar_runs(store: ThoughtStore, about: str, *, runs: int)
 
     Returns:
         Reflections of critics and edits that were turned down, those of the most similar run
-        first, each in some hundred characters.
-
-    Raises:
-        StorageError: The store failed.
+        first, each in some hundred characters, and at most 12,000 together.
     """
-    hits = await store.search(about, limit=runs * _HITS_PER_RUN)
-    lessons: list[str] = []
+    lessons: dict[str, None] = {}
     taught = 0
-    for run_id in _runs(hits):
-        if taught == runs:
-            break
-        learned = lessons_of(await store.load(run_id))
-        lessons += [lesson for lesson in learned if lesson not in lessons]
-        taught += bool(learned)
-    return tuple(lessons)
+    async with aclosing(_similar(store, about)) as similar:
+        async for run in similar:
+            learned = lessons_of(run)
+            lessons |= dict.fromkeys(learned)
+            taught += bool(learned)
+            if taught == runs:
+                break
+    lengths = accumulate(map(len, lessons))
+    return tuple(
+        lesson for lesson, length in zip(lessons, lengths, strict=True) if length <= _MOST_CHARS
+    )
+
+
+async def _similar(store: ThoughtStore, about: str) -> AsyncGenerator[Run]:
+    """The runs that match best, as far as they can be found and read."""
+    try:
+        hits = (await store.search(about, limit=_HITS)).hits
+    except SifakaError as error:
+        report_failure(logger, "recall", error)
+        return
+    for run_id in dict.fromkeys(hit.run_id for hit in hits):
+        try:
+            yield await store.load(run_id)
+        except ThoughtNotFound:
+            continue  # forgotten meanwhile
+        except StorageError as error:
+            report_failure(logger, "recall", error, run_id=run_id)
+            if error.retryable:  # so will be the next
+                return
 
 
 def lessons_of(run: Run) -> tuple[str, ...]:
@@ -52,10 +82,6 @@ def lessons_of(run: Run) -> tuple[str, ...]:
     refused = [lesson for thought in run.thoughts for lesson in _refused(run, thought)]
     found = dict.fromkeys([*reflections[-_LESSONS:], *refused[-_LESSONS:]])
     return tuple(_short(lesson, _LONGEST) for lesson in found)
-
-
-def _runs(hits: Hits) -> Iterator[str]:
-    yield from dict.fromkeys(hit.run_id for hit in hits.hits)
 
 
 def _refused(run: Run, thought: Thought) -> Iterator[str]:

@@ -6,14 +6,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
-_AGES: Mapping[str, timedelta] = MappingProxyType(
-    {
-        "d": timedelta(days=1),
-        "h": timedelta(hours=1),
-        "m": timedelta(minutes=1),
-        "s": timedelta(seconds=1),
-    }
-)
+from sifaka.durations import UNITS, parse_duration
+
 _SIZES: Mapping[str, int] = MappingProxyType(
     {"TB": 10**12, "GB": 10**9, "MB": 10**6, "KB": 10**3, "B": 1}
 )
@@ -25,10 +19,10 @@ def parse_age(value: str) -> timedelta:
     Raises:
         argparse.ArgumentTypeError: It is none.
     """
-    found = re.fullmatch(r"([0-9]{1,6})([dhms])", value)
-    if found is None:
+    age = parse_duration(value)
+    if age is None:
         raise argparse.ArgumentTypeError(f"{value!r} is not an age such as 90d, 12h or 30m")
-    return int(found[1]) * _AGES[found[2]]
+    return age
 
 
 def parse_size(value: str) -> int:
@@ -44,12 +38,12 @@ def parse_size(value: str) -> int:
 
 
 def show_age(age: timedelta) -> str:
-    """In the largest unit of which there is a whole one."""
-    unit = next((unit for unit, span in _AGES.items() if age >= span), "s")
-    return f"{max(0, age // _AGES[unit])}{unit}"
+    """In days, or in the largest smaller unit of which there is a whole one."""
+    unit = next((unit for unit in "dhms" if age >= UNITS[unit]), "s")
+    return f"{max(0, age // UNITS[unit])}{unit}"
 
 
 def show_size(count: int) -> str:
-    """In the largest unit of which there is a whole one."""
+    """In the largest unit of which there is a whole one, rounded down."""
     unit = next((unit for unit, size in _SIZES.items() if count >= size), "B")
-    return f"{count} B" if unit == "B" else f"{count / _SIZES[unit]:.1f} {unit}"
+    return f"{count} B" if unit == "B" else f"{count * 10 // _SIZES[unit] / 10:.1f} {unit}"

@@ -9,7 +9,9 @@ import anyio
 from server.cli import options as opt
 from server.cli.output import print_json, printing
 from server.settings import Settings
+from server.stores import open_url
 from sifaka.chain import asks_a_provider
+from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import SifakaError
 from sifaka.storage.protocol import Health
 
@@ -48,8 +50,12 @@ def examine(settings: Settings) -> Iterator[Finding]:
 
 
 def _store(settings: Settings) -> Iterator[Finding]:
+    semantic, embedder = _embedder(settings)
+
     async def look() -> tuple[Health, ...]:
-        store = settings.open_store()
+        store = open_url(
+            settings.store, home=settings.home, tenant=settings.tenant, embedder=embedder
+        )
         try:
             return await store.health()
         finally:
@@ -60,25 +66,23 @@ def _store(settings: Settings) -> Iterator[Finding]:
             yield "store", part.works, f"{part.part}: {part.found} (tenant {settings.tenant!r})"
     except SifakaError as error:
         yield "store", False, str(error)
-    if settings.embedding_model is None:
-        yield "semantic search", True, "disabled: no embedding model configured"
-    else:
-        yield from _embedder(settings.embedding_model)
+    yield semantic
 
 
-def _embedder(name: str) -> Iterator[Finding]:
-    from sifaka.embeddings.opening import open_embedder
-
-    async def look() -> int:
-        return await open_embedder(name).dimension()
-
-    if name.startswith(LOCAL):
-        try:
-            yield "embedding model", True, f"{name}: {anyio.run(look)} dimensions"
-        except SifakaError as error:
-            yield "embedding model", False, str(error)
-    else:
-        yield "embedding model", True, f"{name} (not called)"
+def _embedder(settings: Settings) -> tuple[Finding, Embedder | None]:
+    """What is found of the embedding model, and the model if the store can work with it."""
+    name = settings.embedding_model
+    if name is None:
+        return ("semantic search", True, "disabled: no embedding model configured"), None
+    part = "embedding model"
+    try:
+        embedder = settings.open_embedder()
+        assert embedder is not None, "one is configured"
+        if not name.startswith(LOCAL):
+            return (part, True, f"{name} (not called)"), embedder
+        return (part, True, f"{name}: {anyio.run(embedder.dimension)} dimensions"), embedder
+    except SifakaError as error:
+        return (part, False, str(error)), None
 
 
 def _models(settings: Settings) -> Iterator[Finding]:

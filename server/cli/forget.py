@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
 
@@ -64,18 +65,17 @@ def forget(options: argparse.Namespace, settings: Settings) -> int:
 async def _work(
     settings: Settings, policy: Policy, to: str | None, now: datetime, *, do: bool
 ) -> tuple[Plan, Outcome | None]:
-    store = settings.open_store()
-    archive = settings.model_copy(update={"store": to}).open_store() if to else None
-    try:
+    async with AsyncExitStack() as stack:
+        store = settings.open_store()
+        stack.push_async_callback(store.aclose)
+        archive = settings.model_copy(update={"store": to}).open_store() if to else None
+        if archive:
+            stack.push_async_callback(archive.aclose)
         await opt.check_store(store)
         planned = await plan(store, policy, now)
         if archive and do:
             await _check_archive(archive)
         return planned, await carry_out(store, planned, archive) if do else None
-    finally:
-        await store.aclose()
-        if archive:
-            await archive.aclose()
 
 
 async def _check_archive(archive: ThoughtStore) -> None:
@@ -131,7 +131,9 @@ def _failed(outcome: Outcome | None) -> Sequence[Failure]:
 
 
 def _shown(url: str) -> str:
-    return re.sub(r"//[^/]*@", "//***@", url)
+    """A URL without what may be a password or a key: in it, behind it, or among a command's."""
+    plain = re.sub(r"\?[^,\s]*", "", re.sub(r"//[^,\s]*@", "//***@", url))
+    return re.sub(r"(\+mcp:\S+)\s[^,]*", r"\1 …", plain)
 
 
 def _count(runs: int) -> str:

@@ -7,7 +7,7 @@ from contextlib import aclosing
 import anyio
 
 from server.cli import options as opt
-from server.cli.output import print_json, printing
+from server.cli.output import print_json, print_line, printing
 from server.schemas.history import HistoryOut
 from server.settings import Settings
 from server.tools.history import look_up
@@ -71,8 +71,8 @@ def _follow(options: argparse.Namespace, settings: Settings) -> int:
             await opt.check_store(store)
             async with aclosing(follow_run(store, options.run_id)) as events:
                 async for event in events:
-                    with printing() as stream:
-                        print(_line(event, as_json=options.json), file=stream)
+                    if not print_line(_line(event, as_json=options.json)):
+                        break
         finally:
             await store.aclose()
 

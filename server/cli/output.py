@@ -30,6 +30,18 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
+def print_line(line: str) -> bool:
+    """Print a line at once; False when the reader has left, so that there is nothing left to do.
+
+    Raises:
+        ConfigurationError: Standard output cannot be written.
+    """
+    with printing():
+        print(line, flush=True)
+        return True
+    return False
+
+
 @contextmanager
 def printing() -> Generator[TextIO]:
     """Standard output, flushed at the end.

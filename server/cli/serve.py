@@ -26,7 +26,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def serve(options: argparse.Namespace, settings: Settings) -> int:
-    """Serve until the client leaves or the process is told to stop."""
+    """Serve until the client leaves or the process is told to stop.
+
+    Raises:
+        ConfigurationError: The store's embedding model cannot be used: a server without the search
+            that somebody configured would not be missed until it is needed.
+    """
+    settings.open_embedder()
     if options.transport == "http":
         from server.http import serve_http
 

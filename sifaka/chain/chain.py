@@ -181,8 +181,8 @@ class Chain(ConfiguredChain):
         """
         if not check_text(text).strip():
             raise ConfigurationError("the revision is empty", "submit the complete text")
-        warnings = self.store.degraded
         run, draft = await take_in(self.store, await self._own(run_id), parent_id, text)
+        warnings = self.store.degraded
         if draft.id not in run.decisions:
             fence = await self.store.claim(run_id)
             run = await self._own(run_id)

@@ -16,7 +16,10 @@ def model_folder(kind: str, path: str) -> Path:
     Raises:
         ConfigurationError: It is not, or there is no model in it.
     """
-    folder = Path(path).expanduser().absolute()
+    try:
+        folder = Path(path).expanduser().absolute()
+    except RuntimeError:  # the home of somebody who is not there
+        folder = Path(path).absolute()
     if not folder.is_dir():
         raise ConfigurationError(
             f"{kind}: there is no folder {path!r}",
@@ -34,23 +37,38 @@ def model_id(kind: str, folder: Path) -> str:
     """Kind, folder name and a hash of the files, such as `model2vec:potion@1f3a5c7e9b0d`.
 
     Another model in the same folder has another id; the same one has it on every machine.
+
+    Raises:
+        ConfigurationError: A file of it cannot be read.
     """
     digest = sha256()
     for file in _files(folder):
-        size = file.stat().st_size
-        digest.update(f"{file.relative_to(folder).as_posix()}\0{size}\0".encode())
-        with file.open("rb") as content:
-            digest.update(content.read(_ENDS))
-            if size > _ENDS:
-                content.seek(max(_ENDS, size - _ENDS))
-                digest.update(content.read(_ENDS))
+        try:
+            digest.update(_described(folder, file))
+        except OSError as error:
+            raise ConfigurationError(
+                f"{kind}: {str(file)!r} cannot be read: {error.strerror}",
+                "let this user read the model's files",
+            ) from error
     return f"{kind}:{folder.name}@{digest.hexdigest()[:12]}"
 
 
+def _described(folder: Path, file: Path) -> bytes:
+    size = file.stat().st_size
+    name = file.relative_to(folder).as_posix()
+    with file.open("rb") as content:
+        ends = content.read(_ENDS)
+        if size > _ENDS:
+            content.seek(max(_ENDS, size - _ENDS))
+            ends += content.read(_ENDS)
+    return f"{name}\0{size}\0".encode(errors="surrogateescape") + ends
+
+
 def _files(folder: Path) -> list[Path]:
+    # No layout is deeper, and a folder that was named by mistake may hold a whole disk.
     return sorted(
         file
-        for file in folder.rglob("*")
+        for file in [*folder.glob("*"), *folder.glob("*/*")]
         if file.suffix in _MODEL_FILES
         and not any(part.startswith(".") for part in file.relative_to(folder).parts)
         and file.is_file()

@@ -83,4 +83,5 @@ class ModelEmbedder:
 
 
 def _clean(text: str) -> str:
-    return text[:MOST_CHARS] if text.strip() else _BLANK
+    # A query may have half a surrogate pair, which no model can read.
+    return text[:MOST_CHARS].encode(errors="replace").decode() if text.strip() else _BLANK

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel
     from pydantic_ai.providers import Provider
 
+_EXTRAS = frozenset({"google", "huggingface", "ollama", "openai"})
+"""The providers with embedding models whose packages ours has an extra for."""
 SECONDS = 60.0
 """How long a call may take, with the retries of the provider's client."""
 
@@ -71,9 +73,11 @@ def _infer(name: str) -> "tuple[EmbeddingModel, Provider[Any] | None]":
     try:
         model = infer_embedding_model(name, provider_factory=make)
     except ImportError as error:
+        provider = name.partition(":")[0]
+        package = "sifaka-mcp" if provider in _EXTRAS else "pydantic-ai-slim"
         raise ConfigurationError(
             f"embedding model {name!r} needs a package that is not installed",
-            f"pip install 'sifaka-mcp[{name.partition(':')[0]}]'",
+            f"pip install '{package}[{provider}]'",
         ) from error
     except (UserError, ValueError) as error:
         reason = str(error).partition("\n")[0].partition(" To try ")[0]

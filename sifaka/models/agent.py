@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from sifaka.errors import ConfigurationError
 from sifaka.models.answers import complete_text
+from sifaka.models.framing import DATA_NOTICE
 from sifaka.models.journaled import JournaledModel, answered_by
 from sifaka.models.metered import usage_of
 from sifaka.models.prompts import writing_prompt
@@ -81,6 +82,8 @@ class AgentModel:
             # The limit of PydanticAI is per run and not atomic; the ledger does that work.
             result = await self._agent.run(
                 prompt,
+                # Beside its own: what is framed in the prompt comes from anywhere.
+                instructions=DATA_NOTICE,
                 model=self.model,
                 deps=self._deps,
                 usage_limits=UsageLimits(request_limit=None),

@@ -18,6 +18,10 @@ class RetrievalAugmentedModel:
     Unlike the retrievers of a chain, which are asked once for all versions, this asks before each
     version. Retrieved texts are data: they stand in a frame that they cannot end.
 
+    What it found is on record with the version it was for, not before. So a run that is killed
+    while a version is written looks again when it is resumed, and where it finds something else it
+    pays for an answer twice. A `CachedRetriever` whose cache outlives the process finds the same.
+
     Args:
         model: Any `Model`, or `provider:name`.
         retriever: Where documents come from. When it fails, the model writes without them, and the

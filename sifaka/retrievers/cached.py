@@ -6,9 +6,12 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from hashlib import sha256
+from math import isfinite
 
 from pydantic import Field, ValidationError
+from pydantic_core import PydanticSerializationError
 
+from sifaka.errors import ConfigurationError
 from sifaka.immutable import Frozen
 from sifaka.reporting import report_failure
 from sifaka.retrievers.caches import Cache, MemoryCache
@@ -48,6 +51,9 @@ class CachedRetriever:
             one name, so a retriever over other documents needs another one. When None, a retriever
             that is plain data is named by its settings, and any other shares with nobody.
         clock: Seconds since 1970.
+
+    Raises:
+        ConfigurationError: `ttl` is no number above zero.
     """
 
     def __init__(
@@ -59,6 +65,8 @@ class CachedRetriever:
         name: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        if not (ttl > 0 and isfinite(ttl)):
+            raise ConfigurationError(f"ttl={ttl} is not possible", "give seconds, above zero")
         self._wrapped = retriever
         self._caches = tuple(caches) if caches is not None else (MemoryCache(),)
         self._ttl = ttl
@@ -105,11 +113,14 @@ class CachedRetriever:
     async def _fill(self, before: int, key: str, found: _Found) -> None:
         """Put what was found into the caches before this one."""
         left = found.until - self._clock()
+        try:
+            value = found.model_dump_json().encode()
+        except PydanticSerializationError:  # half a surrogate pair; no fault of a cache
+            return
         for number in range(before):
             if left <= 0 or self._rests(number):
                 continue
             try:
-                value = found.model_dump_json().encode()
                 await self._caches[number].set(key, value, ttl=left)
             except Exception as error:  # noqa: BLE001 - reported
                 self._leave_alone(number, error)

@@ -1,11 +1,15 @@
 """Past texts as documents for new ones."""
 
+import logging
 from collections.abc import Sequence
 
 from sifaka.errors import SifakaError, StorageError, ThoughtNotFound
+from sifaka.reporting import report_failure
 from sifaka.run import Run
 from sifaka.storage.protocol import ANY, Filters, Hit, ThoughtStore
 from sifaka.thought import Document
+
+logger = logging.getLogger(__name__)
 
 _HITS_A_RUN = 4
 """Versions of one run resemble each other: so many are looked at for each document wanted."""
@@ -65,6 +69,11 @@ class ThoughtRetriever:
                 run = await self.store.load(hit.run_id)
             except ThoughtNotFound:
                 continue  # forgotten meanwhile
+            except StorageError as error:
+                if error.retryable:
+                    raise
+                report_failure(logger, "retriever:ThoughtRetriever", error, run_id=hit.run_id)
+                continue  # this one cannot be read; the others may
             document = _document(run, hit)
             if document is not None:
                 documents.append(document)

@@ -6,12 +6,19 @@ import json
 from typing import cast
 
 from sifaka.errors import ConfigurationError
+from sifaka.run import RunSummary
+from sifaka.storage.timestamps import to_microseconds
 
 Position = tuple[int, str]
 """A run's place in the list: microseconds of its last entry, then its id."""
 NEWEST: Position = (2**63 - 1, "")
 """The place before the newest run."""
 _MAC_BYTES = 8
+
+
+def position(line: RunSummary) -> Position:
+    """A run's place in a list of recent ones."""
+    return to_microseconds(line.updated_at), line.run_id
 
 
 def encode_cursor(key: bytes, tenant: str, position: Position) -> str:

@@ -73,6 +73,18 @@ def replay_run(run_id: str, payloads: Iterable[str | bytes]) -> Run:
         raise _unreadable(run_id, seq) from error
 
 
+def apply_entry(run_id: str, run: Run | None, entry: Entry) -> Run:
+    """The run after one more of its stored entries; None stands for the run before the first.
+
+    Raises:
+        StorageError: The entry does not fit the ones before it.
+    """
+    try:
+        return run.apply(entry) if run else Run.replay([entry])
+    except (KeyError, ValueError) as error:
+        raise _unreadable(run_id, run.version + 1 if run else 1) from error
+
+
 def _unreadable(run_id: str, seq: int) -> StorageError:
     return StorageError(
         f"entry {seq} of run {run_id!r} cannot be read",

@@ -6,6 +6,7 @@ import anyio
 
 from sifaka.entries import Entry
 from sifaka.run import Run
+from sifaka.storage.entry_json import apply_entry
 
 _LOOK_AGAIN = 0.2
 """Seconds between two looks."""
@@ -14,12 +15,14 @@ Reading = Callable[[int], Awaitable[Sequence[Entry]]]
 """The entries of a run beyond the first so many."""
 
 
-async def follow_by_looking(read: Reading, *, after: int) -> AsyncGenerator[tuple[Entry, Run]]:
+async def follow_by_looking(
+    run_id: str, read: Reading, *, after: int
+) -> AsyncGenerator[tuple[Entry, Run]]:
     """Every entry of a run, found by looking again and again; see `ThoughtStore.follow`."""
     run: Run | None = None
     while True:
         for entry in await read(run.version if run else 0):
-            run = run.apply(entry) if run else Run.replay([entry])
+            run = apply_entry(run_id, run, entry)
             if run.version > after:
                 yield entry, run
         if run is not None and run.finished:

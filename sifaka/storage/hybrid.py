@@ -2,17 +2,18 @@
 
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from sifaka.entries import Entry
-from sifaka.errors import AppendRefused, SifakaError, StorageError, ThoughtNotFound
+from sifaka.errors import SifakaError, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.run import Run, RunSummary
 from sifaka.storage.copying import copy_run
-from sifaka.storage.cursor import decode_cursor, encode_cursor
-from sifaka.storage.merging import merge_hits, merge_runs, position
+from sifaka.storage.cursor import decode_cursor, encode_cursor, position
+from sifaka.storage.merging import merge_hits, merge_runs
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
 from sifaka.storage.retention import (
     Failure,
@@ -25,6 +26,7 @@ from sifaka.storage.retention import (
     unfinished,
 )
 
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
@@ -66,7 +68,8 @@ class HybridMemory:
     def degraded(self) -> tuple[str, ...]:
         """What its parts lack, and how many runs a search finds in an earlier state."""
         behind = len(self._shared.behind)
-        own = (f"{behind} runs lack entries in the long-term memory",) if behind else ()
+        runs = "1 run lacks" if behind == 1 else f"{behind} runs lack"
+        own = (f"{runs} entries in the long-term memory",) if behind else ()
         return tuple(dict.fromkeys([*own, *(line for p in self._parts for line in p.degraded)]))
 
     async def append(
@@ -76,7 +79,14 @@ class HybridMemory:
         # What was moved is in the record: a new run needs no long-term memory.
         places = self._places if expected_version else (self.short_term, self.episodic)
         home = await self._home(run.run_id, places) or self.short_term
-        await home.append(run, entries, expected_version=expected_version, fence=fence)
+        try:
+            await home.append(run, entries, expected_version=expected_version, fence=fence)
+        except VersionConflict as conflict:
+            moved = expected_version and not conflict.found and await self._found(run.run_id)
+            if not moved or moved is home:
+                raise
+            home = moved
+            await home.append(run, entries, expected_version=expected_version, fence=fence)
         if home is self.short_term:
             await self._keep_at_hand(run, entries, expected_version)
         elif home is self.episodic:
@@ -85,12 +95,12 @@ class HybridMemory:
 
     async def claim(self, run_id: str) -> int:
         """Take a run over where it is; see `ThoughtStore.claim`."""
-        return await (await self._at_home(run_id)).claim(run_id)
+        return await self._ask(run_id, lambda home: home.claim(run_id))
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry; as far as it is known elsewhere, when its store fails."""
         try:
-            return await (await self._at_home(run_id)).load(run_id)
+            return await self._ask(run_id, lambda home: home.load(run_id))
         except StorageError as failure:
             for memory in (self.working, self.episodic, self.long_term):
                 try:
@@ -151,13 +161,14 @@ class HybridMemory:
 
     async def size(self, run_id: str) -> int:
         """The bytes of a run's entries where the run is; copies are not counted."""
-        return await (await self._at_home(run_id)).size(run_id)
+        return await self._ask(run_id, lambda home: home.size(run_id))
 
     async def delete(self, run_id: str) -> None:
         """Forget a run in all four."""
-        for memory in self._parts:
-            await memory.delete(run_id)
         self._shared.behind.discard((self.tenant, run_id))
+        # The record before the index, so that who copies between them sees that it is gone.
+        for memory in (self.working, self.short_term, self.episodic, self.long_term):
+            await memory.delete(run_id)
 
     async def move(self, older_than: timedelta, now: datetime | None = None) -> Outcome:
         """Take finished runs out of the short-term memory, after they were copied and compared.
@@ -238,29 +249,49 @@ class HybridMemory:
             return memory
         return None
 
+    async def _found(self, run_id: str) -> ThoughtStore | None:
+        return await self._home(run_id, self._places)
+
     async def _at_home(self, run_id: str) -> ThoughtStore:
-        home = await self._home(run_id, self._places)
+        home = await self._found(run_id)
         if home is None:
             raise ThoughtNotFound(run_id)
         return home
+
+    async def _ask(self, run_id: str, ask: Callable[[ThoughtStore], Awaitable[T]]) -> T:
+        """What the store says that the run is in, even if the run is moved just then."""
+        while True:
+            home = await self._at_home(run_id)
+            try:
+                return await ask(home)
+            except ThoughtNotFound:
+                if await self._at_home(run_id) is home:
+                    raise
 
     async def _keep_at_hand(
         self, run: Run, entries: Sequence[Entry], expected_version: int
     ) -> None:
         try:
-            await self.working.append(run, entries, expected_version=expected_version)
-        except AppendRefused:
-            # Others have written to the run, so this copy lacks entries.
-            await self.working.delete(run.run_id)
-        if run.finished:
-            await self.working.delete(run.run_id)
+            try:
+                await self.working.append(run, entries, expected_version=expected_version)
+            except VersionConflict:
+                # Others have written to the run, so this copy lacks entries.
+                await self.working.delete(run.run_id)
+            if run.finished:
+                await self.working.delete(run.run_id)
+        except StorageError as failure:
+            # The run is stored: a copy less is no failure of the append.
+            logger.warning("run %r has no copy at hand: %s", run.run_id, failure.message)
 
     async def _make_findable(self, tenant: str, run_id: str) -> None:
         record, index = self.episodic.scoped(tenant), self.long_term.scoped(tenant)
         try:
-            await copy_run(record, index, run_id)
-        except ThoughtNotFound:
-            pass  # it was deleted
+            try:
+                await copy_run(record, index, run_id)
+                await record.size(run_id)
+            except ThoughtNotFound:
+                if (tenant, run_id) not in self._shared.behind:
+                    await index.delete(run_id)  # it was deleted meanwhile, and stays so
         except StorageError as failure:
             logger.warning("run %r cannot be searched as it is now: %s", run_id, failure)
             return

@@ -87,7 +87,7 @@ class MemoryStorage:
         async def read(known: int) -> Sequence[Entry]:
             return tuple(decode_entries(run_id, self._record(run_id).payloads[known:], after=known))
 
-        async with aclosing(follow_by_looking(read, after=after)) as entries:
+        async with aclosing(follow_by_looking(run_id, read, after=after)) as entries:
             async for step in entries:
                 yield step
 

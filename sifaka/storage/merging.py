@@ -3,17 +3,11 @@
 from collections.abc import AsyncGenerator, Sequence
 
 from sifaka.run import RunSummary
-from sifaka.storage.cursor import Position
+from sifaka.storage.cursor import position
 from sifaka.storage.protocol import Hit
-from sifaka.storage.timestamps import to_microseconds
 
 _RANKS = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke & Büttcher, SIGIR 2009)."""
-
-
-def position(line: RunSummary) -> Position:
-    """A run's place in a list of recent ones."""
-    return to_microseconds(line.updated_at), line.run_id
 
 
 async def merge_runs(*lists: AsyncGenerator[RunSummary]) -> AsyncGenerator[RunSummary]:

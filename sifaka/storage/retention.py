@@ -112,7 +112,9 @@ async def carry_out(
     """Delete the runs of a plan; with an archive, each after it was copied there and compared.
 
     A run that has changed since it was planned stays. Doing it again goes on with what was left.
-    With an archive a run is claimed: who still works on it is refused, here and there.
+    A run is claimed first: who still works on it is refused, here and in the archive. What is
+    appended without a claim, such as a cancellation, in the moment before the run is deleted goes
+    with it.
     """
     gone: list[Leaving] = []
     failed: list[Failure] = []
@@ -165,21 +167,25 @@ def _reason(policy: Policy, line: RunSummary, now: datetime, runs: int, size: in
 
 
 async def _let_go(store: ThoughtStore, line: RunSummary, archive: ThoughtStore | None) -> None:
-    if (await store.load(line.run_id)).updated_at != line.updated_at:
+    run = await store.load(line.run_id)
+    if run.updated_at != line.updated_at:
         raise StorageError(f"run {line.run_id!r} has changed meanwhile", "make a new plan")
+    taken = await store.claim(line.run_id)
     if archive is not None:
-        await _archive(store, line.run_id, archive)
+        run = await copy_run(store, archive, line.run_id)
+        # The archive refuses everybody whom the store refuses.
+        while await archive.claim(line.run_id) <= taken:
+            pass
+        taken += 1
+        if await store.claim(line.run_id) != taken:
+            raise _taken_up(line)
+    if await store.load(line.run_id) != run:
+        raise _taken_up(line)
     await store.delete(line.run_id)
 
 
-async def _archive(store: ThoughtStore, run_id: str, archive: ThoughtStore) -> None:
-    taken = await store.claim(run_id)
-    run = await copy_run(store, archive, run_id)
-    # The archive refuses everybody whom the store refuses.
-    while await archive.claim(run_id) <= taken:
-        pass
-    if await store.claim(run_id) != taken + 1 or await store.load(run_id) != run:
-        raise StorageError(f"run {run_id!r} was taken up meanwhile", "try again later")
+def _taken_up(line: RunSummary) -> StorageError:
+    return StorageError(f"run {line.run_id!r} was taken up meanwhile", "try again later")
 
 
 async def _check_apart(store: ThoughtStore, archive: ThoughtStore) -> None:

@@ -1,7 +1,6 @@
 """Two stores with a session each are as two processes: they share nothing but Redis."""
 
 import os
-import shlex
 import signal
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
@@ -11,7 +10,7 @@ from uuid import uuid4
 import anyio
 import pytest
 
-from server.tool_sessions import StdioToolSession, open_tool_store
+from server.tool_sessions import StdioToolSession
 from sifaka.entries import Drafted, Started
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.run import Run
@@ -193,7 +192,7 @@ async def test_what_others_wrote_under_our_keys_is_an_error_and_no_entry(
 async def test_when_redis_is_away_it_says_so_and_goes_on_when_it_is_back() -> None:
     with redis_server("--save", "", appendfsync="always", password="s3cret") as server:
         url = server.url.replace("//", "//:s3cret@")
-        store = open_tool_store("redis+mcp", shlex.join(command(url)))
+        store = RedisToolStorage(StdioToolSession(command(url)))
         run = await begin(store)
         (health,) = await store.health()
         assert (health.works, health.found[:6]) == (True, "Redis ")

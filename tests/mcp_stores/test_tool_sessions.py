@@ -7,8 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from server.tool_sessions import StdioToolSession, open_tool_store, without_secrets
+from server.stores import open_url
+from server.tool_sessions import StdioToolSession, without_secrets
 from sifaka.errors import ConfigurationError, StorageError
+from sifaka.storage.tool_backed import RedisToolStorage
 
 pytestmark = pytest.mark.anyio
 COMMAND = [sys.executable, str(Path(__file__).with_name("fragile_server.py"))]
@@ -158,6 +160,8 @@ async def test_variables_are_given_to_the_server() -> None:
         ("--milvus-token=root:pw x", "--milvus-token=*** x"),
         ("env REDIS_PWD=pw redis-mcp-server", "env REDIS_PWD=*** redis-mcp-server"),
         ("--entraid-client-secret 'it is secret'", "--entraid-client-secret ***"),
+        ("--password 'it'\"'\"'s' x", "--password *** x"),
+        ("--api-key=abc x", "--api-key=*** x"),
         ("--host 127.0.0.1 --ssl", "--host 127.0.0.1 --ssl"),
     ],
 )
@@ -165,14 +169,32 @@ def test_secrets_of_a_command_are_not_shown(text: str, shown: str) -> None:
     assert without_secrets(text) == shown
 
 
-def test_what_names_no_server_is_refused() -> None:
-    for scheme, command in (("mongo+mcp", "x"), ("redis+mcp", ""), ("redis+mcp", "'x")):
-        with pytest.raises(ConfigurationError):
-            open_tool_store(scheme, command)
+@pytest.mark.parametrize("url", ["mongo+mcp:x", "redis+mcp:", "redis+mcp:'x", 'redis+mcp:""'])
+def test_what_names_no_server_is_refused(url: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError):
+        open_url(url, home=tmp_path)
+
+
+async def test_a_server_is_told_where_its_database_is_and_no_keys_of_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REDIS_HOST", "redis.test")
+    monkeypatch.setenv("MILVUS_URI", "http://milvus.test")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    file = tmp_path / "environment"
+    store = open_url(f"redis+mcp:sh -c 'env > {file}; exit 1'", home=tmp_path)
+    await store.health()
+    await store.aclose()
+
+    told = file.read_text()
+    assert "REDIS_HOST=redis.test" in told
+    assert "MILVUS_URI=http://milvus.test" in told
+    assert "sk-none" not in told
 
 
 async def test_a_store_tells_the_health_of_its_server_without_its_password() -> None:
-    store = open_tool_store("redis+mcp", "no-such-program --password pw")
+    session = StdioToolSession(["no-such-program", "--password", "pw"])
+    store = RedisToolStorage(session, name=f"redis+mcp:{session.shown}")
     (health,) = await store.health()
     await store.aclose()
 

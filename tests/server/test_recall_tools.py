@@ -1,5 +1,7 @@
 """Past runs through the tools: tags, filters of a search, lessons for the next run."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +83,12 @@ async def test_the_brief_of_the_next_run_has_the_lessons_of_a_similar_one(client
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [
-        ("improve_text", {"text": "x", "tags": ["two words"]}, "tags"),
+        (
+            "improve_text",
+            {"text": "x", "tags": ["two words"]},
+            "tags[0]: should be 1 to 64 letters, digits or characters of _ . / @ -",
+        ),
+        ("get_thought_history", {"query": "x tag:a,b"}, "1 to 64 letters"),
         ("improve_text", {"text": "x", "remember": 21}, "remember"),
         ("get_thought_history", {"query": "x passed:perhaps"}, "passed:perhaps"),
         ("get_thought_history", {"query": "tag:legal"}, "no words"),
@@ -120,3 +127,36 @@ async def test_both_eras_hear_the_same_of_a_run_with_tags(era: Era, tmp_path: Pa
     async with connected("memory", era, tmp_path) as client:
         out = await call(client, "improve_text", text="A text.", tags=["a"])
         assert await runs_found(client, "text tag:a") == {out["run_id"]}
+
+
+def test_the_default_server_loads_no_database_and_no_model_that_it_does_not_use(
+    tmp_path: Path,
+) -> None:
+    code = """
+import sys
+from pathlib import Path
+import anyio
+from mcp import Client
+from server.app import SifakaServer
+from server.settings import Settings
+
+async def work():
+    async with Client(SifakaServer(Settings(home=Path(sys.argv[1])))) as client:
+        for tool, arguments in (
+            ("improve_text", {"text": "The the text.", "remember": 1}),
+            ("get_thought_history", {"query": "text"}),
+        ):
+            assert not (await client.call_tool(tool, arguments)).is_error
+
+anyio.run(work)
+heavy = {"pymilvus", "redis", "numpy", "httpx", "sqlite_vec", "milvus_lite", "pydantic_ai"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == "[]\n"

@@ -67,14 +67,35 @@ def test_looking_at_a_store_touches_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_password_in_a_wrong_store_is_not_shown() -> None:
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://me:s3cret@host/0",
+        "mysql://:s3/cr3t@host/0?auth=s3cret",
+        "mysql://host?api_key=s3cret&x=1",
+        "memory:,mysql://:s3cret@host",
+        "elasticsearch+http://host?api_key=s3cret&x=1",
+        "redis://host/0?password=s3cret&x=1",
+        "redis://:s3/cr3t@host",
+        "milvus+http://host?token=s3cret&x=1",
+        "redis+mcp:uvx redis-mcp-server --password s3cret 'x",
+        "redis+mcp:uvx redis-mcp-server --url redis://:s3/cr3t@host 'x",
+    ],
+)
+def test_a_wrong_store_is_named_once_and_without_its_secrets(url: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        load_settings({"SIFAKA_STORE": "mysql://me:secret@host/0"})
-    assert "secret" not in str(caught.value)
+        load_settings({"SIFAKA_STORE": url})
+    said = str(caught.value)
+    assert "s3" not in said
+    assert "cr3t" not in said
+    assert said.partition(" — ")[0].count("host") <= 1
+    told: BaseException | None = caught.value
+    while told := told.__cause__:
+        assert "s3" not in str(told).partition("input_value")[0]
 
 
 def test_a_flag_and_a_file_are_named_as_what_they_are(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"^--store='foo': "):
+    with pytest.raises(ConfigurationError, match=r"^--store: no store can be opened by 'foo'"):
         load_settings({"SIFAKA_STORE": "memory:"}, {"store": "foo"})
     file = tmp_path / "sifaka.toml"
     file.write_text('judge_model = "zzz"\n')
@@ -83,6 +104,8 @@ def test_a_flag_and_a_file_are_named_as_what_they_are(tmp_path: Path) -> None:
 
 
 def test_an_embedding_model_is_named_with_its_kind() -> None:
+    folder = "model2vec:/my models/small"
+    assert load_settings({"SIFAKA_EMBEDDING_MODEL": folder}).embedding_model == folder
     name = "openai:text-embedding-3-small"
     assert load_settings({"SIFAKA_EMBEDDING_MODEL": name}).embedding_model == name
     with pytest.raises(ConfigurationError, match=r"SIFAKA_EMBEDDING_MODEL='ada': should be"):

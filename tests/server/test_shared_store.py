@@ -12,12 +12,15 @@ import anyio.to_thread
 import pytest
 from mcp import Client
 
+from server.lifespan import Lifespan
+from server.settings import Settings
 from sifaka import Chain, Thought
 from sifaka.models import Generation
-from sifaka.storage import open_store
+from sifaka.storage import MemoryStorage, open_store
 from sifaka.storage.protocol import ThoughtStore
 from tests.stubs.redis_server import RedisServer, redis_server
 from tests.stubs.servers import environment, http_server, stdio_server
+from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio
 RULE = {"type": "content", "required": ["30 days"]}
@@ -85,6 +88,46 @@ async def test_a_run_begun_on_one_server_is_followed_and_finished_on_another(
     assert (ended["status"], ended["accepted"], ended["degraded"]) == ("done", True, [])
     assert told[0] == told[1]
     assert [t["text"] for t in told[0]["thoughts"]][-1] == ended["text"]
+
+
+async def test_an_answer_from_memory_says_that_the_store_is_away(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    store = open_store(redis.url, home=tmp_path)
+    chain = Chain(validators=[RULE], model="caller", store=store)
+    waiting = await chain.run(text="You may return the order.")
+    text = "You may return the order within 30 days."
+    before = await chain.submit(waiting.run_id, waiting.thought.id, text)
+    assert before.degraded == ()
+
+    redis.kill()
+    again = await chain.submit(waiting.run_id, waiting.thought.id, text)
+
+    assert (again.accepted, again.run) == (True, before.run)
+    assert str(redis.port) in again.degraded[0]
+    await store.aclose()
+
+
+async def test_a_server_answers_its_first_client_before_it_looks_after_its_store(
+    tmp_path: Path,
+) -> None:
+    looked = anyio.Event()
+
+    class Watched(PassingStore):
+        async def catch_up(self) -> int:
+            looked.set()
+            return 0
+
+    class Opening(Settings):
+        def open_store(self) -> ThoughtStore:
+            return Watched(MemoryStorage())
+
+    async with Lifespan(Opening(home=tmp_path), warm_up=lambda: None)(None) as state:
+        await anyio.wait_all_tasks_blocked()
+        assert not looked.is_set()
+        state.warm_up()
+        with anyio.fail_after(5):
+            await looked.wait()
 
 
 class LineReader:

@@ -15,20 +15,21 @@ from sifaka.thought import Thought
 KINDS = (
     "memory",
     "sqlite",
-    "elasticsearch",
-    "elasticsearch_url",
-    "milvus_mcp",
-    "redis_mcp",
-    "milvus_2_3",
+    "sqlite_hybrid",
+    "file",
+    "redis",
     "milvus_lite",
     "milvus_server",
+    "milvus_2_3",
     "milvus_url",
-    "redis",
-    "file",
+    "elasticsearch",
+    "elasticsearch_url",
     "tiers",
     "tiers_redis",
     "tiers_without_queue",
     "hybrid",
+    "redis_mcp",
+    "milvus_mcp",
 )
 
 

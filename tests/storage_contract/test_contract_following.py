@@ -18,6 +18,10 @@ async def test_a_follower_sees_every_entry_as_it_comes_and_leaves_at_the_end(
     store: ThoughtStore, keep: Keep
 ) -> None:
     run = await keep(store, "x")
+    draft = Drafted(thought=Thought(run_id=run.run_id, iteration=1, text="ü 👩‍👩‍👧"))
+    after = run.apply(draft)
+    stop = Stopped(status="done", stop_reason="passed")
+    ended = after.apply(stop)
     seen: list[tuple[Entry, Run]] = []
     arrived = anyio.Event()
 
@@ -32,11 +36,7 @@ async def test_a_follower_sees_every_entry_as_it_comes_and_leaves_at_the_end(
         async with anyio.create_task_group() as group:
             group.start_soon(follow)
             await arrived.wait()
-            draft = Drafted(thought=Thought(run_id=run.run_id, iteration=1, text="ü 👩‍👩‍👧"))
-            after = run.apply(draft)
             await store.append(after, [draft], expected_version=run.version)
-            stop = Stopped(status="done", stop_reason="passed")
-            ended = after.apply(stop)
             await store.append(ended, [stop], expected_version=after.version)
 
     assert [entry.kind for entry, _ in seen] == ["started", "drafted", "drafted", "stopped"]

@@ -32,7 +32,9 @@ from tests.stubs.elasticsearch_query import search
 
 Json = dict[str, Any]
 _PARAMETERS: dict[str, frozenset[str]] = {
-    "_doc": frozenset({"if_seq_no", "if_primary_term", "refresh", "routing"}),
+    "_bulk": frozenset({"refresh", "require_alias"}),
+    "_create": frozenset({"refresh", "require_alias"}),
+    "_doc": frozenset({"if_seq_no", "if_primary_term", "refresh", "require_alias", "routing"}),
     "_delete_by_query": frozenset({"conflicts", "refresh"}),
 }
 _MOST_BYTES = 100_000_000
@@ -73,6 +75,7 @@ class ElasticsearchServer:
         self._authorization = authorization
         self._vectors = vectors
         self.indices: dict[str, Index] = {}
+        self.aliases: dict[str, str] = {}
         self._lock = threading.Lock()
         outer = self
 
@@ -179,9 +182,10 @@ class ElasticsearchServer:
                 found = self._index(name).found(doc_id)
                 return (200 if found["found"] else 404), found
             case "PUT", [name, "_create", doc_id]:
-                return self._index(name).write(doc_id, request.json, create=True)
+                return self._written_to(name, request).write(doc_id, request.json, create=True)
             case "PUT", [name, "_doc", doc_id]:
-                return self._index(name).write(doc_id, request.json, known=_known(request))
+                known = _known(request)
+                return self._written_to(name, request).write(doc_id, request.json, known=known)
             case "DELETE", [name, "_doc", doc_id]:
                 return self._index(name).delete(doc_id, known=_known(request))
             case "POST", [name, "_mget"]:
@@ -189,7 +193,7 @@ class ElasticsearchServer:
                 index = self._index(name)
                 return 200, {"docs": [index.found(doc_id) for doc_id in request.json["ids"]]}
             case "POST", [name, "_bulk"]:
-                return 200, self._index(name).bulk(request.body)
+                return 200, self._written_to(name, request).bulk(request.body)
             case "POST", [name, "_search"]:
                 return 200, search(self._index(name), request.json)
             case "POST", [names, "_delete_by_query"]:
@@ -226,6 +230,7 @@ class ElasticsearchServer:
             raise ElasticError(
                 400, "invalid_index_name_exception", f"Invalid index name [{name}]", index=name
             )
+        self.aliases |= dict.fromkeys(body.pop("aliases", {}), name)
         self.indices[name] = Index(name, body, vectors=self._vectors)
         return 200, {"acknowledged": True, "shards_acknowledged": True, "index": name}
 
@@ -243,16 +248,18 @@ class ElasticsearchServer:
         return [self._index(name) for name in names.split(",")]
 
     def _index(self, name: str) -> Index:
-        # A real server would make one at the first write unless `action.auto_create_index` is off.
-        if name not in self.indices:
-            raise ElasticError(
-                404,
-                "index_not_found_exception",
-                f"no such index [{name}]",
-                index=name,
-                index_uuid="_na_",
-            )
-        return self.indices[name]
+        found = self.indices.get(self.aliases.get(name, name))
+        if found is None:
+            raise _no_index(name)
+        return found
+
+    def _written_to(self, name: str, request: Request) -> Index:
+        if request.parameters.get("require_alias") == "true" and name not in self.aliases:
+            flag = "[require_alias] request flag is [true]"
+            raise _no_index(name, f" and {flag} and [{name}] is not an alias")
+        if self.aliases.get(name, name) not in self.indices:
+            self._create_index(name, {})  # `action.auto_create_index` is on by default
+        return self._index(name)
 
 
 @cache
@@ -271,3 +278,13 @@ def _known(request: Request) -> dict[str, int]:
 def _only(body: Json, allowed: set[str]) -> None:
     for name in set(body) - allowed:
         raise ElasticError(400, "parsing_exception", f"unknown key [{name}]")
+
+
+def _no_index(name: str, why: str = "") -> ElasticError:
+    return ElasticError(
+        404,
+        "index_not_found_exception",
+        f"no such index [{name}]{why}",
+        index=name,
+        index_uuid="_na_",
+    )

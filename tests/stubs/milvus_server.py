@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import urllib.request
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
@@ -16,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import httpx
 import pytest
 
 OLD_TOKEN = "root:Milvus"
@@ -38,13 +38,10 @@ def lite_server() -> str:
 
 def start_lite_server(folder: Path, port: int) -> tuple[str, Callable[[], None]]:
     """The URL of another one, and what stops it."""
+    options = f"--data-dir {folder}/data --host 127.0.0.1 --port {port}".split()
+    command = [sys.executable, "-m", "milvus_lite", "server", *options]
     with (folder / "log").open("a") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "milvus_lite", "server", "--data-dir", str(folder / "data")]
-            + ["--host", "127.0.0.1", "--port", str(port)],
-            stdout=log,
-            stderr=log,
-        )
+        process = subprocess.Popen(command, stdout=log, stderr=log)
 
     def stop() -> None:
         process.terminate()
@@ -109,7 +106,7 @@ def _wait_for(port: int, process: "subprocess.Popen[bytes]", health: int | None 
                 socket.create_connection(("127.0.0.1", port), timeout=1).close()
                 if health is None or b"OK" in _page(f"http://127.0.0.1:{health}/healthz"):
                     return
-            except OSError:
+            except (OSError, httpx.HTTPError):
                 continue
         else:
             break
@@ -117,5 +114,4 @@ def _wait_for(port: int, process: "subprocess.Popen[bytes]", health: int | None 
 
 
 def _page(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=5) as answer:
-        return answer.read()
+    return httpx.get(url, timeout=5).content

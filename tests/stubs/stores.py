@@ -120,7 +120,7 @@ class UnreachableStore(PassingStore):
                             break
             return entries
 
-        async with aclosing(follow_by_looking(read, after=after)) as steps:
+        async with aclosing(follow_by_looking(run_id, read, after=after)) as steps:
             async for step in steps:
                 yield step
 

@@ -8,14 +8,13 @@ from datetime import timedelta
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from sifaka.errors import ConfigurationError
+from sifaka.storage.lifetime import parse_ttl
 
 _SCHEMES = {"elasticsearch+http": "http", "elasticsearch+https": "https"}
 _FORM = "elasticsearch+https://USER:PASSWORD@host:9200?prefix=sifaka&ttl=30d"
 _PORT = 9200
 _OPTIONS = ("api_key", "prefix", "ttl")
 _PREFIX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
-_TTL = re.compile(r"([1-9][0-9]{0,5})([smhd])")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,25 +32,25 @@ class Address:
 
     @property
     def runs(self) -> str:
-        """The index with a document a run."""
+        """The alias of the index with a document a run."""
         return f"{self.prefix}-runs"
 
     @property
     def entries(self) -> str:
-        """The index with a document an entry."""
+        """The alias of the index with a document an entry."""
         return f"{self.prefix}-entries"
 
     @property
     def thoughts(self) -> str:
-        """The index that is searched, with a document a version."""
+        """The alias of the index that is searched, with a document a version."""
         return f"{self.prefix}-thoughts"
 
     @classmethod
     def of_url(cls, url: str) -> "Address":
         """What a URL such as `elasticsearch+https://host:9200?prefix=sifaka&ttl=30d` says.
 
-        Credentials are `USER:PASSWORD@` before the host or the parameter `api_key`; `ttl` is a
-        number of `s`, `m`, `h` or `d`.
+        Credentials are `USER:PASSWORD@` before the host or the parameter `api_key`; `ttl` is such
+        as `30d`.
 
         Raises:
             ConfigurationError: A part of it is wrong; the message has no credentials.
@@ -95,12 +94,7 @@ def _authorization(parts: SplitResult, options: Mapping[str, str]) -> str | None
 
 
 def _ttl(text: str | None) -> timedelta | None:
-    if text is None:
-        return None
-    match = _TTL.fullmatch(text)
-    if not match:
-        raise ConfigurationError(f"ttl {text!r} is no duration", "such as 12h or 30d")
-    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+    return None if text is None else timedelta(seconds=parse_ttl(text))
 
 
 def _wrong(what: str) -> ConfigurationError:

@@ -45,7 +45,11 @@ class Action:
 
 
 class Documents:
-    """Reads and writes documents; reads by id see every write at once, searches after a refresh."""
+    """Reads and writes documents; reads by id see every write at once, searches after a refresh.
+
+    What may create a document goes to an alias only: a server would otherwise make an index that
+    was lost anew, and guess its layout.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -74,7 +78,9 @@ class Documents:
 
     async def create(self, index: str, doc_id: str, source: Json) -> Document | None:
         """A new document; None when there is one of this id."""
-        answer = await self._connection.send("PUT", f"/{index}/_create/{doc_id}", source)
+        answer = await self._connection.send(
+            "PUT", f"/{index}/_create/{doc_id}", source, require_alias="true"
+        )
         return _written(answer, source)
 
     async def replace(
@@ -87,6 +93,7 @@ class Documents:
             source,
             if_seq_no=known.seq_no,
             if_primary_term=known.primary_term,
+            require_alias="true",
         )
         return _written(answer, source)
 
@@ -113,7 +120,9 @@ class Documents:
         """
         statuses: list[int] = []
         for body in _bodies(actions):
-            answer = await self._connection.send("POST", f"/{index}/_bulk", body)
+            answer = await self._connection.send(
+                "POST", f"/{index}/_bulk", body, require_alias="true"
+            )
             for item in cast("list[dict[str, Json]]", answer.checked()["items"]):
                 (result,) = item.values()
                 status = cast("int", result["status"])

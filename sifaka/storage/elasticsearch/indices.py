@@ -1,4 +1,7 @@
-"""The indices: how each is laid out."""
+"""The indices: how each is laid out.
+
+They are written to by an alias, see `Documents`.
+"""
 
 from collections.abc import Mapping
 
@@ -69,7 +72,7 @@ _SEARCHING: Json = {
 
 
 def layouts(address: Address) -> Mapping[str, Json]:
-    """What each index is created with."""
+    """What the index of each alias is created with."""
     return {
         address.runs: {"mappings": _strict(_RUNS)},
         address.entries: {"mappings": _strict(_ENTRIES)},
@@ -77,10 +80,16 @@ def layouts(address: Address) -> Mapping[str, Json]:
     }
 
 
+def index_of(alias: str) -> str:
+    """The name of the index that is made for an alias."""
+    return f"{alias}-1"
+
+
 async def create_indices(documents: Documents) -> None:
     """Create the indices that are not there yet; one that is stays as it is."""
-    for name, layout in layouts(documents.address).items():
-        answer = await documents.send("PUT", f"/{name}", layout)
+    for alias, layout in layouts(documents.address).items():
+        body: Json = {**layout, "aliases": {alias: {}}}
+        answer = await documents.send("PUT", f"/{index_of(alias)}", body)
         if answer.kind != "resource_already_exists_exception":
             answer.checked()
 

@@ -115,7 +115,7 @@ class ElasticsearchStorage:
             payloads = await read_payloads(documents, held.record, after=known)
             return tuple(decode_entries(run_id, payloads, after=known))
 
-        async with aclosing(follow_by_looking(read, after=after)) as steps:
+        async with aclosing(follow_by_looking(run_id, read, after=after)) as steps:
             async for step in steps:
                 yield step
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sifaka.errors import StorageError
 
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
 
@@ -18,6 +19,9 @@ def failures(folder: Path) -> Generator[None]:
     except OSError as error:
         if error.errno in _FULL:
             what, advice = "does not fit on the disk any more", "free some space and try again"
+        elif error.errno in _NO_LOCKS:
+            what = f"cannot be locked: {error.strerror}"
+            advice = "name a folder on a file system that has locks"
         else:
             what = f"cannot be used: {error.strerror or error}"
             advice = "name a folder that you may read and write"

@@ -1,5 +1,6 @@
 """The folder of one tenant: a file a run, and one that is locked while any of them is written."""
 
+import os
 import re
 import secrets
 from collections.abc import Generator
@@ -32,9 +33,14 @@ class TenantFolder:
         return self.path / f"{file_name(run_id)}{_ENDING}"
 
     def run_files(self) -> list[Path]:
-        """The files of all runs."""
+        """The files of all runs; what is no file, such as a folder or a pipe, is not one."""
         try:
-            return [path for path in self.path.iterdir() if path.suffix == _ENDING]
+            with os.scandir(self.path) as found:
+                return [
+                    self.path / each.name
+                    for each in found
+                    if each.name.endswith(_ENDING) and _is_file(each)
+                ]
         except FileNotFoundError:
             return []
 
@@ -72,3 +78,10 @@ class TenantFolder:
         key = secrets.token_bytes(16)
         write_end(self._lock_file, 0, f'{{"format":1,"cursor_key":"{key.hex()}"}}\n'.encode())
         return key
+
+
+def _is_file(found: "os.DirEntry[str]") -> bool:
+    try:
+        return found.is_file()
+    except OSError:  # a link to itself
+        return False

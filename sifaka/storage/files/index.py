@@ -17,6 +17,7 @@ class Known:
     version: int
     fence: int
     length: int
+    ended: bool
     line: RunSummary | None = None
     """None when nobody has asked for it yet, and when the file cannot be read."""
     damaged: bool = False
@@ -29,6 +30,7 @@ class Known:
             version=len(record.payloads),
             fence=record.fence,
             length=record.length,
+            ended=record.ended,
         )
 
 

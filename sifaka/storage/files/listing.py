@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sifaka.errors import StorageError
 from sifaka.run import Run, RunSummary
-from sifaka.storage.cursor import Position, decode_cursor, encode_cursor
+from sifaka.storage.cursor import NEWEST, decode_cursor, encode_cursor, position
 from sifaka.storage.entry_json import replay_run
 from sifaka.storage.files.durable import read_stamped
 from sifaka.storage.files.folder import TenantFolder
@@ -15,24 +15,23 @@ from sifaka.storage.files.index import Index, Known
 from sifaka.storage.files.record import parse_record
 from sifaka.storage.files.runs import check_owner
 from sifaka.storage.protocol import RunPage
-from sifaka.storage.timestamps import to_microseconds
 
 logger = logging.getLogger(__name__)
 
 
 def list_recent(folder: TenantFolder, index: Index, limit: int, cursor: str | None) -> RunPage:
     """One page of runs, newest first."""
-    key = folder.cursor_key()
-    start = decode_cursor(key, folder.tenant, cursor)
+    start = NEWEST if cursor is None else decode_cursor(folder.cursor_key(), folder.tenant, cursor)
     lines = sorted(
-        (line for line in _summaries(folder, index) if _position(line) < start),
-        key=_position,
+        (line for line in _summaries(folder, index) if position(line) < start),
+        key=position,
         reverse=True,
     )
     page = lines[:limit]
+    # Nobody writes to a folder only because it is listed: a cursor alone needs the key.
     return RunPage(
         runs=tuple(page),
-        next_cursor=encode_cursor(key, folder.tenant, _position(page[-1]))
+        next_cursor=encode_cursor(folder.cursor_key(), folder.tenant, position(page[-1]))
         if page and len(lines) > limit
         else None,
     )
@@ -61,7 +60,11 @@ def _summaries(folder: TenantFolder, index: Index) -> Iterator[RunSummary]:
 
 
 def _read(folder: TenantFolder, path: Path, index: Index) -> Run | None:
-    content, stamp = read_stamped(path)
+    try:
+        content, stamp = read_stamped(path)
+    except OSError as failure:
+        logger.warning("%s is left out of lists and searches: %s", path, failure.strerror)
+        return None
     record = parse_record(content)
     if not record.payloads:
         return None
@@ -74,7 +77,3 @@ def _read(folder: TenantFolder, path: Path, index: Index) -> Run | None:
         return None
     index.put(path, replace(known, line=run.summary()))
     return run
-
-
-def _position(line: RunSummary) -> Position:
-    return to_microseconds(line.updated_at), line.run_id

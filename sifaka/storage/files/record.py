@@ -5,11 +5,14 @@ Two more kinds of lines are not entries and are not counted as such:
     {"kind":"claim","fence":3}       the run was taken over for the third time
     {"kind":"append","entries":2}    the next two entries were appended together
 
-What follows the last append that is whole, such as a line without its `\n` or one of two entries,
-was never acknowledged: a process was killed, or the power failed, while it was written. It is not
-part of the run, and the next append cuts it off.
+What follows the last append that is whole, such as half a line or one entry of two, was never
+acknowledged: a process was killed, or the power failed, while it was written. It is not part of the
+run, and the next append cuts it off. Half a line is never JSON, so a last line that is only lacks
+its `\n`, which an editor may have taken away. Nor does it matter what else editors do to the ends
+of lines: empty ones and `\r` are passed over.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,14 +30,22 @@ class Record:
     """The last number that was given to somebody who claimed the run."""
     length: int = 0
     """How many bytes of the file are whole appends and claims."""
+    ended: bool = True
+    """Whether the last of these bytes is a `\\n`, as it should be."""
 
 
 def parse_record(content: bytes) -> Record:
     """The record in a file's content; entries are not looked into."""
     payloads: list[bytes] = []
     whole = fence = length = position = missing = 0
-    for line in content.split(b"\n")[:-1]:
-        position += len(line) + 1
+    *lines, rest = content.split(b"\n")
+    if _is_whole(rest):
+        lines.append(rest)
+    for ending in lines:
+        position = min(position + len(ending) + 1, len(content))
+        line = ending.removesuffix(b"\r")
+        if not line:
+            continue
         mark = _MARK.fullmatch(line) if not missing else None
         if mark is None:
             payloads.append(line)
@@ -45,7 +56,16 @@ def parse_record(content: bytes) -> Record:
             missing = int(mark[2])
         if not missing:
             whole, length = len(payloads), position
-    return Record(tuple(payloads[:whole]), fence, length)
+    ended = not length or content[length - 1 : length] == b"\n"
+    return Record(tuple(payloads[:whole]), fence, length, ended)
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def append_lines(payloads: Sequence[str]) -> bytes:

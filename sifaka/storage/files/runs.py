@@ -41,13 +41,9 @@ def append_entries(
         if known.version != expected_version:
             raise VersionConflict(run.run_id, expected=expected_version, found=known.version)
         if payloads:
-            lines = append_lines(payloads)
-            stamp = write_end(path, known.length, lines)
             after = replace(
-                known,
-                stamp=stamp,
+                _add(path, known, append_lines(payloads)),
                 version=run.version,
-                length=known.length + len(lines),
                 line=None if known.damaged else run.summary(),
             )
             index.put(path, after)
@@ -61,11 +57,9 @@ def claim_run(folder: TenantFolder, index: Index, run_id: str) -> int:
         known = look(path, index)
         if not known.version:
             raise ThoughtNotFound(run_id)
-        line = claim_line(known.fence + 1)
-        stamp = write_end(path, known.length, line)
-        length = known.length + len(line)
-        index.put(path, replace(known, stamp=stamp, fence=known.fence + 1, length=length))
-        return known.fence + 1
+        fence = known.fence + 1
+        index.put(path, replace(_add(path, known, claim_line(fence)), fence=fence))
+        return fence
 
 
 def load_run(folder: TenantFolder, run_id: str) -> Run:
@@ -146,6 +140,13 @@ def _replay(folder: TenantFolder, run_id: str) -> Run:
     if not payloads:
         raise ThoughtNotFound(run_id)
     return check_owner(folder, path, replay_run(run_id, payloads))
+
+
+def _add(path: Path, known: Known, lines: bytes) -> Known:
+    """Write lines behind what counts of the file; what is then known of it but for its content."""
+    addition = lines if known.ended else b"\n" + lines
+    stamp = write_end(path, known.length, addition)
+    return replace(known, stamp=stamp, length=known.length + len(addition), ended=True)
 
 
 def _holds(path: Path, start: int, payloads: Sequence[str]) -> bool:

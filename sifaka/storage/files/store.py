@@ -74,7 +74,7 @@ class FileStorage:
                 lambda: runs.entries_after(self._files, self._index, run_id, version)
             )
 
-        async with aclosing(follow_by_looking(read, after=after)) as entries:
+        async with aclosing(follow_by_looking(run_id, read, after=after)) as entries:
             async for step in entries:
                 yield step
 

@@ -1,12 +1,12 @@
 """The URL of a Milvus server or a Milvus Lite folder: checked, never shown with its token."""
 
-import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sifaka.errors import ConfigurationError
+from sifaka.storage.lifetime import parse_ttl
 
 FORMS = (
     "milvus:///relative/path.db | milvus:////absolute/path.db | "
@@ -15,8 +15,6 @@ FORMS = (
 )
 """Every form that is understood."""
 DEFAULT_PREFIX = "sifaka"
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-_LONGEST = 100 * 366 * 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,20 +89,7 @@ def split_options(url: str) -> tuple[str, str, float | None]:
             "allowed: ttl, prefix",
         )
     prefix = options.get("prefix", DEFAULT_PREFIX)
-    return plain, prefix, _seconds(options["ttl"]) if "ttl" in options else None
-
-
-def checked_ttl(ttl: float) -> float:
-    """The same seconds.
-
-    Raises:
-        ConfigurationError: Nothing can live for as long.
-    """
-    if not (math.isfinite(ttl) and 0.001 <= ttl <= _LONGEST):
-        raise ConfigurationError(
-            f"{ttl!r} seconds are no time to live", "allowed: more than 0, at most 100 years"
-        )
-    return ttl
+    return plain, prefix, parse_ttl(options["ttl"]) if "ttl" in options else None
 
 
 def checked_prefix(prefix: str) -> str:
@@ -119,10 +104,3 @@ def checked_prefix(prefix: str) -> str:
             "allowed: a letter or _, then up to 63 letters, digits or _",
         )
     return prefix
-
-
-def _seconds(text: str) -> float:
-    found = re.fullmatch(r"(\d{1,12})([smhd]?)", text, re.ASCII)
-    if found is None:
-        raise ConfigurationError(f"{text!r} is not a time to live", "write 7d, 12h, 30m or 3600")
-    return checked_ttl(int(found[1]) * _UNITS[found[2]])

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.entries import Drafted, Started
 from sifaka.errors import EmbeddingError, StorageError
+from sifaka.storage.document_vectors import embed_documents
 from sifaka.storage.entry_json import decode_entries
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.index import look_for_missing, parse_version_key, word_rows
+from sifaka.storage.milvus.reading import read_entries, rows_of
 from sifaka.storage.milvus.rows import moment, version_key
-from sifaka.storage.milvus.runs import read_entries, rows_of
 from sifaka.storage.milvus.worker import MilvusWorker
 
 _AT_ONCE = 64
@@ -27,6 +28,11 @@ class _Version:
     @property
     def name(self) -> str:
         return version_key(self.key, self.seq)
+
+    @property
+    def meaning(self) -> str:
+        """What is embedded: the task and the text."""
+        return f"{self.prompt}\n\n{self.drafted.thought.text}".strip()
 
 
 def fill_words(milvus: MilvusConnection) -> int:
@@ -58,17 +64,15 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
         await worker.run(lambda m: look_for_missing(m, collection))
         names = worker.shared.missing_of(collection)[:_AT_ONCE]
         versions = [
-            version
-            for version in await worker.run(lambda m: _read(m, names))
-            if version.drafted.thought.text.strip()
+            version for version in await worker.run(lambda m: _read(m, names)) if version.meaning
         ]
-        texts = [version.drafted.thought.text for version in versions]
-        vectors = await embedder.embed(texts, role="document") if texts else ()
+        made = await embed_documents(embedder, [version.meaning for version in versions])
     except EmbeddingError as error:
-        failed = StorageError(f"vectors cannot be made: {error.message}", error.suggestion)
-        failed.retryable = error.retryable
+        failed = StorageError(f"versions cannot be embedded: {error.message}", error.suggestion)
+        failed.retryable = True
         raise failed from error
-    await worker.run(lambda m: _store(m, collection, versions, vectors))
+    pairs = [(v, vector) for v, vector in zip(versions, made, strict=True) if vector is not None]
+    await worker.run(lambda m: _store(m, collection, pairs))
     worker.shared.settle(collection, names)
     return len(worker.shared.missing_of(collection))
 
@@ -99,10 +103,7 @@ def _read(milvus: MilvusConnection, names: Sequence[str]) -> list[_Version]:
 
 
 def _store(
-    milvus: MilvusConnection,
-    collection: str,
-    versions: Sequence[_Version],
-    vectors: Sequence[Vector],
+    milvus: MilvusConnection, collection: str, embedded: Sequence[tuple[_Version, Vector]]
 ) -> None:
     rows = [
         {
@@ -112,6 +113,6 @@ def _store(
             "at": moment(version.drafted),
             "vector": list(vector),
         }
-        for version, vector in zip(versions, vectors, strict=True)
+        for version, vector in embedded
     ]
     milvus.put(collection, rows)

@@ -41,6 +41,7 @@ class MilvusClient(Protocol):
     create_index: Callable[..., None]
     load_collection: Callable[..., None]
     upsert: Callable[..., object]
+    flush: Callable[..., None]
     delete: Callable[..., object]
     get: Callable[..., Sequence[Row]]
     query: Callable[..., Sequence[Row]]

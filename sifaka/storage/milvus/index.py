@@ -33,21 +33,27 @@ def look_for_missing(milvus: MilvusConnection, collection: str) -> None:
 
     Afterwards every append of this process notes what it adds.
     """
-    shared = milvus.shared
-    if collection in shared.missing:
+    missing = milvus.shared.missing
+    if collection in missing:
         return
-    shared.missing[collection] = {}
+    missing[collection] = {}  # what is appended while we look is noted already
     try:
-        rows = milvus.select(milvus.names.entries, 'kind == "drafted" and chunk == 0', ())
-        there = {
-            str(row["pk"]) for row in milvus.select(collection, "at > -9223372036854775807", ())
-        }
+        condition = 'kind == "drafted" and chunk == 0'
+        versions = milvus.select(milvus.names.entries, condition, ("tenant",))
+        there = {str(row["pk"]) for row in milvus.select(collection, 'tenant != ""', ())}
     except BaseException:
-        del shared.missing[collection]
+        del missing[collection]
         raise
-    keys = [str(row["pk"]).removesuffix(":0") for row in rows]
-    absent = [key for key in keys if key not in there]
-    shared.missing[collection].update(dict.fromkeys(absent))
+    keys = {str(row["pk"]).removesuffix(":0"): str(row["tenant"]) for row in versions}
+    absent = {key: tenant for key, tenant in keys.items() if key not in there}
+    milvus.shared.note_missing(collection, absent)
+
+
+def note_versions(milvus: MilvusConnection, tenant: str, names: Sequence[str]) -> None:
+    """Versions that were just stored have words, and no vectors yet."""
+    for collection in list(milvus.shared.missing):
+        if collection != milvus.names.words:
+            milvus.shared.note_missing(collection, dict.fromkeys(names, tenant))
 
 
 def parse_version_key(name: str) -> tuple[str, int]:

@@ -1,27 +1,38 @@
 """Searching versions: candidates from the indexes, checked against what is stored."""
 
-import json
-from collections.abc import Callable, Sequence
-from itertools import islice
+import logging
+from dataclasses import dataclass
 
-from sifaka.entries import Drafted, Started
-from sifaka.storage.bm25 import query_words, shorten, snippet
-from sifaka.storage.entry_json import decode_entries, replay_run
-from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection
+from sifaka.embeddings.protocol import Vector
+from sifaka.errors import StorageError
+from sifaka.run import Run
+from sifaka.storage.bm25 import query_words
+from sifaka.storage.entry_json import replay_run
+from sifaka.storage.fusion import fuse, fused_depth, hybrid
+from sifaka.storage.milvus.candidates import Candidate, rank, show
+from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.folding import fold
-from sifaka.storage.milvus.index import parse_version_key
+from sifaka.storage.milvus.index import look_for_missing
+from sifaka.storage.milvus.reading import read_payloads, unexpired
 from sifaka.storage.milvus.rows import RUN_FIELDS, RunRow, tenant_key
-from sifaka.storage.milvus.runs import read_entries, read_payloads, rows_of, unexpired
-from sifaka.storage.protocol import Filters, Hit, Hits
+from sifaka.storage.protocol import Filters, Hits
 from sifaka.storage.scanning import search_runs
 from sifaka.storage.timestamps import to_microseconds
 
-Ranked = list[tuple[str, float]]
-"""Keys of versions with their scores, best first."""
-_RRF = 60
-"""The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009)."""
-_SCANNED_RUNS = 500
+_log = logging.getLogger(__name__)
 _NO_FULL_TEXT = "no full text on this server"
+_SCANNED_RUNS = 500
+_UNRELATED = 0.0003
+"""A cosine a hair above that of vectors at right angles, which have nothing in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The meaning of a query."""
+
+    collection: str
+    """Where the vectors of the model are."""
+    vector: Vector
 
 
 def search_versions(
@@ -30,119 +41,42 @@ def search_versions(
     query: str,
     limit: int,
     only: Filters,
-    semantic: tuple[str, Sequence[float]] | None,
+    meant: Meant | None,
 ) -> Hits:
-    """The best versions for a query.
-
-    Args:
-        milvus: The connection.
-        tenant: Whose versions.
-        query: What to look for.
-        limit: How many hits.
-        only: What they are among.
-        semantic: The collection of a model's vectors, and the query's.
-    """
+    """The best versions for a query; of two rankings, by words and by meaning, one is made."""
     words = query_words(query)
-    if not words:
+    if not words or limit < 1:
         return Hits(hits=(), search="bm25")
-    if not milvus.full_text and semantic is None:
+    if not milvus.full_text and meant is None:
         return _scan(milvus, tenant, query, limit, only)
     condition = _condition(tenant, only)
-    text = " ".join(word for written in words for word in fold(written))
-    rankings: list[Callable[[int], Ranked]] = []
+    depth = limit if meant is None else fused_depth(limit)
+    rankings: list[list[Candidate]] = []
+    if meant is not None:
+        name, vector = meant.collection, list(meant.vector)
+        look_for_missing(milvus, name)
+
+        def by_meaning(count: int) -> list[tuple[str, float]]:
+            found = milvus.nearest(name, vector, field="vector", condition=condition, limit=count)
+            return [(key, score) for key, score in found if score > _UNRELATED]
+
+        rankings.append(rank(milvus, by_meaning, depth, only))
     if milvus.full_text:
-        rankings.append(
-            lambda count: _scoring(
-                milvus.nearest(
-                    milvus.names.words, text, field="sparse", condition=condition, limit=count
-                )
-            )
-        )
-    if semantic is not None:
-        collection, vector = semantic
-        rankings.append(
-            lambda count: milvus.nearest(
-                collection, list(vector), field="vector", condition=condition, limit=count
-            )
-        )
-    return Hits(hits=_best(milvus, rankings, words, limit, only), search=_kind(milvus, semantic))
+        text = " ".join(word for written in words for word in fold(written))
 
+        def by_words(count: int) -> list[tuple[str, float]]:
+            return milvus.nearest(
+                milvus.names.words, text, field="sparse", condition=condition, limit=count
+            )
 
-def fuse(rankings: Sequence[Ranked]) -> Ranked:
-    """One ranking of several by the sum of 1 / (60 + rank); a single one stays as it is."""
+        rankings.append(rank(milvus, by_words, depth, only))
     if len(rankings) == 1:
-        return rankings[0]
-    scores: dict[str, float] = {}
-    for ranking in rankings:
-        for rank, (key, _) in enumerate(ranking, 1):
-            scores[key] = scores.get(key, 0.0) + 1 / (_RRF + rank)
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-
-
-def _best(
-    milvus: MilvusConnection,
-    rankings: Sequence[Callable[[int], Ranked]],
-    words: Sequence[str],
-    limit: int,
-    only: Filters,
-) -> tuple[Hit, ...]:
-    count = min(max(4 * limit, 50), MOST_ROWS)
-    while True:
-        found = [ranking(count) for ranking in rankings]
-        hits = _checked(milvus, fuse(found), words, limit, only)
-        if len(hits) >= limit or count == MOST_ROWS or all(len(r) < count for r in found):
-            return hits
-        count = min(count * 8, MOST_ROWS)
-
-
-def _checked(
-    milvus: MilvusConnection, ranked: Ranked, words: Sequence[str], limit: int, only: Filters
-) -> tuple[Hit, ...]:
-    """The first candidates that are versions of runs that a search with these filters looks at.
-
-    An index may be behind: of an append that failed, of a run that was deleted or has expired.
-    """
-    keys = dict.fromkeys(parse_version_key(name)[0] for name, _ in ranked)
-    runs = rows_of(milvus, list(keys), strong=True)
-    admitted = (
-        (run, seq, score)
-        for (key, seq), score in ((parse_version_key(name), score) for name, score in ranked)
-        if (run := runs.get(key)) and run.alive and seq <= run.version and _admits(run, only)
-    )
-    hits: list[Hit] = []
-    while len(hits) < limit and (some := list(islice(admitted, limit))):
-        wanted = {(run.key, n) for run, seq, _ in some for n in (1, seq)}
-        entries = read_entries(milvus, wanted, strong=False)
-        if len(entries) < len(wanted):  # written just now
-            entries = read_entries(milvus, wanted, strong=True)
-        for run, seq, score in some:
-            started, drafted = (
-                next(decode_entries(run.run_id, [entries[run.key, n]], after=n - 1), None)
-                if (run.key, n) in entries
-                else None
-                for n in (1, seq)
-            )
-            if isinstance(started, Started) and isinstance(drafted, Drafted):
-                hits.append(_hit(run, started.prompt, drafted, score, words))
-    return tuple(hits[:limit])
-
-
-def _admits(run: RunRow, only: Filters) -> bool:
-    about = json.loads(run.about)
-    return (only.passed is None or about["passed"] == only.passed) and set(only.tags) <= set(
-        about["tags"]
-    )
-
-
-def _hit(run: RunRow, prompt: str, drafted: Drafted, score: float, words: Sequence[str]) -> Hit:
-    thought = drafted.thought
-    return Hit(
-        run_id=run.run_id,
-        thought_id=thought.id,
-        score=score,
-        snippet=snippet(words, (thought.text, prompt)) or shorten(thought.text[:2000]),
-        created_at=thought.created_at,
-    )
+        best = [(candidate, candidate.score) for candidate in rankings[0]]
+    else:
+        candidates = {each.name: each for ranking in rankings for each in ranking}
+        fused = fuse(*([each.name for each in ranking] for ranking in rankings))
+        best = [(candidates[name], score) for name, score in fused]
+    return Hits(hits=show(milvus, best, words, limit), search=_kind(milvus, tenant, meant))
 
 
 def _condition(tenant: str, only: Filters) -> str:
@@ -154,25 +88,30 @@ def _condition(tenant: str, only: Filters) -> str:
     return " and ".join(parts)
 
 
-def _scoring(ranked: Ranked) -> Ranked:
-    return [(key, score) for key, score in ranked if score > 0]
-
-
-def _kind(milvus: MilvusConnection, semantic: tuple[str, Sequence[float]] | None) -> str:
-    if semantic is None:
+def _kind(milvus: MilvusConnection, tenant: str, meant: Meant | None) -> str:
+    if meant is None:
         return "bm25"
-    kind, lacks = ("hybrid", []) if milvus.full_text else ("dense", [_NO_FULL_TEXT])
-    missing = len(milvus.shared.missing_of(semantic[0]))
-    if missing:
-        lacks.append(f"{missing} versions have no vector yet")
-    return f"{kind} ({', '.join(lacks)})" if lacks else kind
+    name = hybrid(milvus.shared.count_missing(meant.collection, tenant_key(tenant)))
+    if milvus.full_text:
+        return name
+    return f"{name.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
 
 
 def _scan(milvus: MilvusConnection, tenant: str, query: str, limit: int, only: Filters) -> Hits:
     condition = f'tenant == "{tenant_key(tenant)}" and {unexpired()}'
     found = map(RunRow.of, milvus.select(milvus.names.runs, condition, RUN_FIELDS))
     latest = sorted(found, key=lambda row: row.updated_at, reverse=True)[:_SCANNED_RUNS]
-    runs = [replay_run(row.run_id, read_payloads(milvus, row)) for row in latest]
+    runs = [run for row in latest if (run := _replayed(milvus, row)) is not None]
     hits = search_runs(runs, query, limit=limit, only=only)
     kind = f"bm25 over the latest {_SCANNED_RUNS} runs ({_NO_FULL_TEXT})"
     return hits.model_copy(update={"search": kind})
+
+
+def _replayed(milvus: MilvusConnection, row: RunRow) -> Run | None:
+    try:
+        return replay_run(row.run_id, read_payloads(milvus, row))
+    except StorageError as error:
+        if error.retryable:
+            raise
+        _log.warning("a search leaves out what it cannot read: %s", error.message)
+        return None

@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from weakref import WeakValueDictionary
 
@@ -21,9 +22,11 @@ class Shared:
     def __init__(self) -> None:
         self.opening = threading.Lock()
         self.writing = threading.Lock()
-        self.missing: dict[str, dict[str, None]] = {}
-        """The keys of the versions that a collection of an index has not got yet, once somebody
-        has looked for them."""
+        self.unsettled: dict[str, int] = {}
+        """How many rows each index got since it was flushed; for who holds `writing`."""
+        self.missing: dict[str, dict[str, str]] = {}
+        """What an index has not got yet, once somebody has looked for it: the keys of versions, and
+        whose they are."""
         self.cursor_key = b""
         """What cursors are sealed with, once it is known."""
         self._runs = tuple(threading.RLock() for _ in range(_LOCKS))
@@ -52,11 +55,15 @@ class Shared:
         with self._guard:
             self._known.pop(key, None)
 
-    def note_missing(self, keys: list[str]) -> None:
-        """Versions that were just stored have no vectors yet."""
+    def note_missing(self, collection: str, versions: Mapping[str, str]) -> None:
+        """An index has not got these versions; their keys, and whose they are."""
         with self._guard:
-            for keys_of_index in self.missing.values():
-                keys_of_index.update(dict.fromkeys(keys))
+            self.missing[collection].update(versions)
+
+    def count_missing(self, collection: str, tenant: str) -> int:
+        """How many versions of a tenant an index is known to lack."""
+        with self._guard:
+            return list(self.missing.get(collection, {}).values()).count(tenant)
 
     def missing_of(self, collection: str) -> list[str]:
         """The versions that an index is known to lack."""

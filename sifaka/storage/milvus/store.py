@@ -7,18 +7,23 @@ from sifaka.embeddings.protocol import Embedder
 from sifaka.entries import Entry
 from sifaka.errors import EmbeddingError, SifakaError
 from sifaka.run import Run
+from sifaka.storage.bm25 import query_words
 from sifaka.storage.entry_json import decode_entries, replay_run
 from sifaka.storage.following import follow_by_looking
-from sifaka.storage.milvus import runs, search
+from sifaka.storage.lifetime import checked_ttl
 from sifaka.storage.milvus.address import (
     DEFAULT_PREFIX,
     checked_prefix,
-    checked_ttl,
     parse_address,
     split_options,
 )
+from sifaka.storage.milvus.appending import append_entries, claim_run
 from sifaka.storage.milvus.catching_up import fill_vectors, fill_words
 from sifaka.storage.milvus.connection import MilvusConnection
+from sifaka.storage.milvus.forgetting import delete_run, sweep
+from sifaka.storage.milvus.listing import list_recent
+from sifaka.storage.milvus.reading import live_row, read_payloads
+from sifaka.storage.milvus.search import Meant, search_versions
 from sifaka.storage.milvus.worker import MilvusWorker
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
 
@@ -89,21 +94,19 @@ class MilvusStorage:
         """
         kept = tuple(entries)
         await self._worker.run(
-            lambda m: runs.append_entries(
-                m, self.tenant, run, kept, expected_version, fence, self._ttl
-            )
+            lambda m: append_entries(m, self.tenant, run, kept, expected_version, fence, self._ttl)
         )
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`."""
-        return await self._worker.run(lambda m: runs.claim_run(m, self.tenant, run_id))
+        return await self._worker.run(lambda m: claim_run(m, self.tenant, run_id))
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
 
         def read(milvus: MilvusConnection) -> Run:
-            row = runs.live_row(milvus, self.tenant, run_id)
-            return replay_run(run_id, runs.read_payloads(milvus, row))
+            row = live_row(milvus, self.tenant, run_id)
+            return replay_run(run_id, read_payloads(milvus, row))
 
         return await self._worker.run(read)
 
@@ -111,22 +114,22 @@ class MilvusStorage:
         """Every entry of a run, those to come included; see `ThoughtStore.follow`."""
 
         def look(milvus: MilvusConnection, known: int) -> Sequence[Entry]:
-            row = runs.live_row(milvus, self.tenant, run_id)
+            row = live_row(milvus, self.tenant, run_id)
             if row.version <= known:
                 return ()
-            payloads = runs.read_payloads(milvus, row)[known:]
+            payloads = read_payloads(milvus, row)[known:]
             return tuple(decode_entries(run_id, payloads, after=known))
 
         async def read(known: int) -> Sequence[Entry]:
             return await self._worker.run(lambda m: look(m, known))
 
-        async with aclosing(follow_by_looking(read, after=after)) as entries:
+        async with aclosing(follow_by_looking(run_id, read, after=after)) as entries:
             async for step in entries:
                 yield step
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
-        return await self._worker.run(lambda m: runs.list_recent(m, self.tenant, limit, cursor))
+        return await self._worker.run(lambda m: list_recent(m, self.tenant, limit, cursor))
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions by their words and, with an embedding model, their meaning.
@@ -135,32 +138,27 @@ class MilvusStorage:
         only or, without a model, by reading the latest 500 runs. When the model fails, words
         decide.
         """
-        semantic, failed = None, ""
-        if self._embedder is not None and query.strip():
-            try:
-                semantic = await self._query_vector(self._embedder, query)
-            except EmbeddingError as error:
-                failed = f" (the embedding model failed: {error.message})"
+        meant, failed = await self._meant(query)
         hits = await self._worker.run(
-            lambda m: search.search_versions(m, self.tenant, query, limit, only, semantic)
+            lambda m: search_versions(m, self.tenant, query, limit, only, meant)
         )
         return hits.model_copy(update={"search": hits.search + failed}) if failed else hits
 
     async def size(self, run_id: str) -> int:
         """The bytes of a run's entries as JSON."""
-        row = await self._worker.run(lambda m: runs.live_row(m, self.tenant, run_id))
+        row = await self._worker.run(lambda m: live_row(m, self.tenant, run_id))
         return row.size
 
     async def delete(self, run_id: str) -> None:
         """Forget a run with all that was made of it, whatever model made it."""
-        await self._worker.run(lambda m: runs.delete_run(m, self.tenant, run_id))
+        await self._worker.run(lambda m: delete_run(m, self.tenant, run_id))
 
     async def catch_up(self) -> int:
         """Remove runs that have expired, and index versions that an index lacks, 64 at a time.
 
         It is for all tenants. The first call in a process compares the indexes with what is stored.
         """
-        left = await self._worker.run(runs.sweep)
+        left = await self._worker.run(sweep)
         left += await self._worker.run(fill_words)
         if self._embedder is not None:
             left += await fill_vectors(self._worker, self._embedder)
@@ -195,10 +193,18 @@ class MilvusStorage:
         if self._owned:
             await self._worker.aclose()
 
-    async def _query_vector(self, embedder: Embedder, query: str) -> tuple[str, Sequence[float]]:
-        dimension = await embedder.dimension()
-        collection = await self._worker.run(
-            lambda m: m.ensure_vectors(embedder.model_id, dimension)
-        )
-        (vector,) = await embedder.embed([query], role="query")
-        return collection, vector
+    async def _meant(self, query: str) -> tuple[Meant | None, str]:
+        """What a query means; where that is not known, what to say about it."""
+        embedder = self._embedder
+        if embedder is None or not query_words(query):
+            return None, ""
+        # A model cannot read half a surrogate pair.
+        text = query.encode(errors="replace").decode()
+        try:
+            dimension = await embedder.dimension()
+            (vector,) = await embedder.embed([text], role="query")
+        except EmbeddingError as error:
+            return None, f" (semantic: failed ({' '.join(str(error).split())}))"
+        model_id = embedder.model_id
+        collection = await self._worker.run(lambda m: m.ensure_vectors(model_id, dimension))
+        return Meant(collection, vector), ""

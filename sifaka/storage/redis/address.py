@@ -1,11 +1,11 @@
 """The URL of a Redis server: checked, and never shown with its password."""
 
-import math
 import re
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
 from sifaka.errors import ConfigurationError
+from sifaka.storage.lifetime import parse_ttl
 
 FORMS = (
     "redis://[user:password@]host[:port][/db] | rediss://... (TLS) | "
@@ -18,8 +18,6 @@ _PASSED_ON = frozenset(
     | {"ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname"}
 )
 _OURS = frozenset({"ttl", "prefix"})
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-_LONGEST = 100 * 366 * 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,31 +71,6 @@ def parse_address(url: str) -> RedisAddress:
             f"allowed: {', '.join(sorted(_OURS | _PASSED_ON))}",
         )
     return RedisAddress(url=url, shown=shown)
-
-
-def parse_ttl(text: str) -> float:
-    """Seconds from text such as `7d`, `12h`, `30m` or `3600`.
-
-    Raises:
-        ConfigurationError: It is something else, or nothing, or more than a century.
-    """
-    found = re.fullmatch(r"(\d{1,12})([smhd]?)", text, re.ASCII)
-    if found is None:
-        raise ConfigurationError(f"{text!r} is not a time to live", "write 7d, 12h, 30m or 3600")
-    return checked_ttl(int(found[1]) * _UNITS[found[2]])
-
-
-def checked_ttl(ttl: float) -> float:
-    """The same seconds.
-
-    Raises:
-        ConfigurationError: Nothing can live for as long.
-    """
-    if not (math.isfinite(ttl) and 0.001 <= ttl <= _LONGEST):
-        raise ConfigurationError(
-            f"{ttl!r} seconds are no time to live", "allowed: more than 0, at most 100 years"
-        )
-    return ttl
 
 
 def checked_prefix(prefix: str) -> str:

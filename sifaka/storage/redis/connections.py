@@ -1,14 +1,16 @@
 """Connections to one Redis server: a pool for each event loop, and one more for each follower."""
 
 import asyncio
+import math
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from anyio import CancelScope, CapacityLimiter, sleep
+from anyio import CancelScope, Semaphore, current_time, sleep, to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage.redis.address import RedisAddress
@@ -54,12 +56,14 @@ class RedisClient(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Pool:
     client: RedisClient
-    turns: CapacityLimiter
+    turns: Semaphore
     keeper: AsyncGenerator[None]
     """Closes the client when it is closed itself, which at the latest its event loop does."""
+    silent_at: float = -math.inf
+    """When the server last left something unanswered, if it has answered nothing since."""
 
 
 class Connections:
@@ -77,20 +81,24 @@ class Connections:
         Raises:
             ConfigurationError: redis-py is not installed, or cannot use the URL.
             StorageError: The server cannot be reached, which takes less than 3 s to find out; does
-                not answer for 5 s; or refuses.
+                not answer for 5 s, however many wait; or refuses.
         """
         pool = await self._pool()
-        async with pool.turns:
-            with failures(self.address.shown):
+        asked = current_time()
+        with failures(self.address.shown):
+            async with pool.turns:
+                if pool.silent_at > asked:
+                    # Who waited for their turn does not wait for the server again, one by one.
+                    raise _silence()
                 for pause in _PAUSES:
                     try:
-                        return await work(pool.client)
+                        return await _answer(pool, work)
                     except Exception as error:
                         if not lost_connection(error):
                             raise
                     await sleep(pause)
                     self._check_open()
-                return await work(pool.client)
+                return await _answer(pool, work)
 
     @asynccontextmanager
     async def blocking(self) -> AsyncGenerator[RedisClient]:
@@ -121,11 +129,15 @@ class Connections:
         loop = asyncio.get_running_loop()
         with self._guard:
             self._check_open()
-            pool = self._pools.get(loop)
-            if pool is not None:
+            if (pool := self._pools.get(loop)) is not None:
+                return pool
+        await to_thread.run_sync(_import_redis)  # it would hold up the loop
+        with self._guard:
+            self._check_open()
+            if (pool := self._pools.get(loop)) is not None:
                 return pool
             client = _client(self.address, command_seconds=_COMMAND_SECONDS)
-            pool = _Pool(client, CapacityLimiter(_AT_ONCE), self._keep(loop, client))
+            pool = _Pool(client, Semaphore(_AT_ONCE, fast_acquire=True), self._keep(loop, client))
             self._pools[loop] = pool
         await anext(pool.keeper)
         return pool
@@ -147,8 +159,31 @@ class Connections:
             await client.aclose()
 
 
+async def _answer(pool: _Pool, work: Callable[[RedisClient], Awaitable[T]]) -> T:
+    from redis import exceptions
+
+    try:
+        answer = await work(pool.client)
+    except exceptions.TimeoutError:
+        pool.silent_at = current_time()
+        raise
+    pool.silent_at = -math.inf
+    return answer
+
+
+def _silence() -> Exception:
+    from redis import exceptions
+
+    return exceptions.TimeoutError("it has not answered others")
+
+
 async def _finish(keeper: AsyncGenerator[None]) -> None:
     await keeper.aclose()
+
+
+def _import_redis() -> None:
+    with suppress(ImportError):  # told by who makes a client
+        import_module("redis.asyncio")
 
 
 def _client(address: RedisAddress, *, command_seconds: float | None) -> RedisClient:

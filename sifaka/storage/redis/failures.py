@@ -10,7 +10,11 @@ _LATER = True
 _NEVER = False
 _REASONS: tuple[tuple[tuple[str, ...], str, str, bool], ...] = (
     (
-        ("WRONGPASS", "NOAUTH", "AuthenticationError", "AuthorizationError", "invalid password"),
+        # The last is what a long command gets to hear that nobody has introduced.
+        (
+            *("WRONGPASS", "NOAUTH", "AuthenticationError", "AuthorizationError"),
+            *("invalid password", "unauthenticated"),
+        ),
         "refuses the user name or the password",
         "check them in SIFAKA_STORE",
         _NEVER,

@@ -1,9 +1,11 @@
 """The names of all keys. Those of one tenant share a hash tag, so a cluster keeps them together."""
 
+import re
 from dataclasses import dataclass
 from urllib.parse import quote
 
 _RESERVED = frozenset({"recent", "cursor"})
+_UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +51,6 @@ def _quoted(run_id: str) -> str:
 def _plain(text: str) -> str:
     # Any Python string has a name of its own, also one that is not valid Unicode: what is unknown
     # is then simply not there.
+    if _UNRESERVED.fullmatch(text):  # nearly always, and ten times as fast
+        return text
     return quote(text, safe="", errors="surrogatepass")

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from anyio import CancelScope
@@ -31,7 +32,12 @@ class Script:
     @property
     def digest(self) -> str:
         """What the server knows it by."""
-        return hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+        return _digest(self.source)
+
+
+@cache
+def _digest(source: str) -> str:
+    return hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
 
 
 APPEND = Script("""

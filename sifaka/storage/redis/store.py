@@ -11,11 +11,11 @@ from sifaka.entries import Entry
 from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
 from sifaka.run import Run
 from sifaka.storage.entry_json import encode_entries
+from sifaka.storage.lifetime import checked_ttl
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
 from sifaka.storage.redis.address import (
     DEFAULT_PREFIX,
     checked_prefix,
-    checked_ttl,
     parse_address,
     take_options,
 )

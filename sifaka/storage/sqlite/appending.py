@@ -10,6 +10,7 @@ from sifaka.run import Run
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.sqlite.connection import Connection, transaction
 from sifaka.storage.sqlite.index import index_version
+from sifaka.storage.sqlite.reading import version_and_fence
 from sifaka.storage.timestamps import to_microseconds
 
 
@@ -24,7 +25,7 @@ def append_entries(
     """Append in one transaction, or find that it was done before."""
     payloads = encode_entries(run, entries, expected_version)
     with transaction(connection, "IMMEDIATE"):
-        found, current = _version_and_fence(connection, tenant, run.run_id)
+        found, current = version_and_fence(connection, tenant, run.run_id) or (0, 0)
         if found != expected_version:
             end = expected_version + len(payloads)
             if found >= end and _held(connection, tenant, run.run_id, expected_version, end) == (
@@ -55,13 +56,6 @@ def claim_run(connection: Connection, tenant: str, run_id: str) -> int:
     if not rows:
         raise ThoughtNotFound(run_id)
     return cast("int", rows[0][0])
-
-
-def _version_and_fence(connection: Connection, tenant: str, run_id: str) -> tuple[int, int]:
-    row = connection.execute(
-        "SELECT version, fence FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id)
-    ).fetchone()
-    return cast("tuple[int, int]", row) if row else (0, 0)
 
 
 def _held(

@@ -10,6 +10,7 @@ from typing import cast
 
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import EmbeddingError, StorageError
+from sifaka.storage.document_vectors import embed_documents
 from sifaka.storage.sqlite.connection import Connection, transaction
 from sifaka.storage.sqlite.vectors import VectorTable, add_vector, make_table
 from sifaka.storage.sqlite.worker import SQLiteWorker
@@ -31,6 +32,8 @@ class _Batch:
 async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
     """Embed the oldest versions without a vector, of all tenants.
 
+    One that the model refuses although it works gets none, and is found by its words alone.
+
     Returns:
         How many are left.
 
@@ -43,8 +46,7 @@ async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
         batch = await worker.run(lambda c: _next_batch(c, embedder.model_id, dimension))
         if batch.until == batch.table.until:
             return 0
-        texts = tuple(batch.texts.values())
-        vectors = await embedder.embed(texts, role="document") if texts else ()
+        vectors = await embed_documents(embedder, tuple(batch.texts.values()))
     except EmbeddingError as error:
         failure = StorageError(f"versions cannot be embedded: {error.message}", error.suggestion)
         failure.retryable = True
@@ -90,7 +92,7 @@ def _next_batch(connection: Connection, model_id: str, dimension: int) -> _Batch
     return _Batch(table, until, {version: text for version, text in texts.items() if text})
 
 
-def _keep(connection: Connection, batch: _Batch, vectors: Sequence[Vector]) -> int:
+def _keep(connection: Connection, batch: _Batch, vectors: Sequence[Vector | None]) -> int:
     with transaction(connection, "IMMEDIATE"):
         mine = connection.execute(
             """
@@ -101,7 +103,8 @@ def _keep(connection: Connection, batch: _Batch, vectors: Sequence[Vector]) -> i
         ).fetchall()
         if mine:  # and no other process has been faster, or has dropped the table
             for version, vector in zip(batch.texts, vectors, strict=True):
-                add_vector(connection, batch.table, version, vector)
+                if vector is not None:
+                    add_vector(connection, batch.table, version, vector)
         return cast(
             "int",
             connection.execute(

@@ -3,6 +3,7 @@
 The only module that imports apsw when it is imported; it is imported when a store is first used.
 """
 
+import errno
 import os
 import threading
 import time
@@ -16,7 +17,7 @@ import apsw
 
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.storage.sqlite.connection import Connection
-from sifaka.storage.sqlite.schema import check_schema, migrate
+from sifaka.storage.sqlite.schema import check_schema, known_schema, migrate
 
 BUSY_SECONDS = 5.0
 """How long to wait for other processes that write to the same file."""
@@ -30,9 +31,9 @@ _PRAGMAS = (
     "fullfsync = ON",
     "foreign_keys = ON",
 )
+_FULL = ("does not fit on the disk any more", "free some space and try again")
 _REASONS: tuple[tuple[type[apsw.Error], str, str], ...] = (
     (apsw.BusyError, "is kept locked by another process", "try again, or end that process"),
-    (apsw.FullError, "does not fit on the disk any more", "free some space and try again"),
     (apsw.NotADBError, "is not a SQLite database", "name another file in the store's URL"),
     (apsw.CorruptError, "is damaged", "restore it from a backup, or move it away to start anew"),
     (apsw.ReadOnlyError, "cannot be written", "allow writing to the file and to its folder"),
@@ -54,9 +55,13 @@ class OpenFile:
         return cast("Connection", self.connection)
 
     @property
-    def gone(self) -> bool:
-        """Whether the file was deleted or replaced since it was opened: what is written is lost."""
-        return _identity(self.path) != self.identity
+    def current(self) -> bool:
+        """Whether it is still what was opened.
+
+        Otherwise it was deleted or replaced, and what is written is lost; or a newer release has
+        upgraded it, and what is written would not be as that one needs it.
+        """
+        return _identity(self.path) == self.identity and known_schema(self.sql)
 
 
 def open_file(path: Path) -> OpenFile:
@@ -93,10 +98,13 @@ def failures(path: Path) -> Generator[None]:
     except apsw.Error as error:
         raise _translated(path, error) from error
     except OSError as error:
-        raise StorageError(
-            f"the store {str(path)!r} cannot be opened: {error.strerror}",
+        what, advice = (
+            f"cannot be opened: {error.strerror}",
             "name a file in a folder that you may write to",
-        ) from error
+        )
+        if error.errno in {errno.ENOSPC, getattr(errno, "EDQUOT", None)}:
+            what, advice = _FULL
+        raise StorageError(f"the store {str(path)!r} {what}", advice) from error
 
 
 def _create(path: Path) -> None:
@@ -137,11 +145,23 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def _full(error: apsw.Error) -> bool:
+    return (
+        isinstance(error, apsw.FullError)
+        # The index of the write-ahead log is a file as well, and has no room to grow.
+        or getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE
+        # What an extension says, under a code for any failure.
+        or "disk is full" in str(error)
+    )
+
+
 def _translated(path: Path, error: apsw.Error) -> SifakaError:
     what, advice = next(
         (reason for kind, *reason in _REASONS if isinstance(error, kind)),
         (f"failed: {error}", "check the file and its disk"),
     )
+    if _full(error):
+        what, advice = _FULL
     message = f"the store {str(path)!r} {what}"
     if isinstance(error, apsw.NotADBError):
         return ConfigurationError(message, advice)

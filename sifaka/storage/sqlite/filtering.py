@@ -14,7 +14,8 @@ ADMITTED = """
         WHERE runs.tenant = versions.tenant AND runs.run_id = versions.run_id))
     AND (?5 IS NULL OR NOT EXISTS (
         SELECT value FROM json_each(?5) EXCEPT SELECT tag.value
-        FROM runs JOIN json_each(runs.tags) AS tag
+        FROM runs
+        JOIN json_each(CASE WHEN json_valid(runs.tags) THEN runs.tags ELSE '[]' END) AS tag
         WHERE runs.tenant = versions.tenant AND runs.run_id = versions.run_id))
 """
 """Holds for a row of `versions` that a search looks at; its values are those of `bindings`."""

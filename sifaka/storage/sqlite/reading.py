@@ -13,8 +13,8 @@ from sifaka.storage.sqlite.connection import Connection, transaction
 def load_run(connection: Connection, tenant: str, run_id: str) -> Run:
     """The run, folded from its entries while they are read."""
     with transaction(connection, "DEFERRED"):
-        _version(connection, tenant, run_id)
-        return replay_run(run_id, _payloads(connection, tenant, run_id, 0))
+        version = _version(connection, tenant, run_id)
+        return replay_run(run_id, _payloads(connection, tenant, run_id, 0, version))
 
 
 def read_entries(connection: Connection, tenant: str, run_id: str, known: int) -> Sequence[Entry]:
@@ -23,9 +23,9 @@ def read_entries(connection: Connection, tenant: str, run_id: str, known: int) -
         version = _version(connection, tenant, run_id)
         if version < known:  # it was deleted, and another one has taken its id
             raise ThoughtNotFound(run_id)
-        if version == known:
+        if 0 < version == known:
             return ()
-        payloads = _payloads(connection, tenant, run_id, known)
+        payloads = _payloads(connection, tenant, run_id, known, version)
         return tuple(decode_entries(run_id, payloads, after=known))
 
 
@@ -40,16 +40,29 @@ def size_of_run(connection: Connection, tenant: str, run_id: str) -> int:
     return cast("int", size)
 
 
-def _version(connection: Connection, tenant: str, run_id: str) -> int:
+def version_and_fence(connection: Connection, tenant: str, run_id: str) -> tuple[int, int] | None:
+    """How many entries a run has, and the last number it was claimed under; None without a run."""
+    # As numbers whatever is there: a damaged one is then another number than that of the entries.
     row = connection.execute(
-        "SELECT version FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id)
+        """
+        SELECT CAST(version AS INTEGER), CAST(fence AS INTEGER)
+        FROM runs WHERE tenant = ? AND run_id = ?
+        """,
+        (tenant, run_id),
     ).fetchone()
-    if row is None:
+    return cast("tuple[int, int] | None", row)
+
+
+def _version(connection: Connection, tenant: str, run_id: str) -> int:
+    found = version_and_fence(connection, tenant, run_id)
+    if found is None:
         raise ThoughtNotFound(run_id)
-    return cast("int", row[0])
+    return found[0]
 
 
-def _payloads(connection: Connection, tenant: str, run_id: str, after: int) -> Iterator[bytes]:
+def _payloads(
+    connection: Connection, tenant: str, run_id: str, after: int, version: int
+) -> Iterator[bytes]:
     # As bytes: damaged text is then reported with the entry it is in.
     rows = connection.execute(
         """
@@ -58,11 +71,18 @@ def _payloads(connection: Connection, tenant: str, run_id: str, after: int) -> I
         """,
         (tenant, run_id, after),
     )
-    for expected, row in enumerate(rows, after + 1):
+    count = after
+    for row in rows:
         seq, payload = cast("tuple[int, bytes]", row)
-        if seq != expected:
-            raise StorageError(
-                f"entry {expected} of run {run_id!r} is missing",
-                "restore the file from a backup; other runs are not affected",
-            )
+        count += 1
+        if seq != count:
+            raise _incomplete(f"entry {count} of run {run_id!r} is missing")
         yield payload
+    if count < max(version, 1):
+        raise _incomplete(f"entry {count + 1} of run {run_id!r} is missing")
+    if count > version:
+        raise _incomplete(f"run {run_id!r} has {count} entries, and a note of {version}")
+
+
+def _incomplete(what: str) -> StorageError:
+    return StorageError(what, "restore the file from a backup; other runs are not affected")

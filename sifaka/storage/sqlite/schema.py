@@ -6,7 +6,7 @@ from typing import cast
 
 from sifaka.errors import ConfigurationError
 from sifaka.storage.sqlite.connection import Connection, transaction
-from sifaka.storage.timestamps import from_microseconds, to_microseconds
+from sifaka.storage.timestamps import to_microseconds
 
 APPLICATION_ID = 0x53464B41
 """Marks a file as ours: `SFKA`."""
@@ -101,12 +101,11 @@ def add_claims_filters_and_vectors(connection: Connection) -> None:
     for *version, created_at in connection.execute("""
         SELECT id, tenant, run_id, seq,
                CASE WHEN json_valid(payload)
-                    THEN json_extract(payload, '$.thought.created_at') END
+                    THEN CAST(json_extract(payload, '$.thought.created_at') AS BLOB) END
         FROM versions_of_schema_2 JOIN entries USING (tenant, run_id, seq) ORDER BY id
     """).fetchall():
-        moment = datetime.fromisoformat(created_at) if created_at else from_microseconds(0)
         connection.execute(
-            "INSERT INTO versions VALUES (?, ?, ?, ?, ?)", (*version, to_microseconds(moment))
+            "INSERT INTO versions VALUES (?, ?, ?, ?, ?)", (*version, _microseconds(created_at))
         )
     connection.execute("""
         DROP TABLE versions_of_schema_2;
@@ -161,6 +160,11 @@ def check_schema(connection: Connection, name: str) -> None:
         )
 
 
+def known_schema(connection: Connection) -> bool:
+    """Whether the file has the schema of this release."""
+    return _number(connection, "PRAGMA user_version") == len(MIGRATIONS)
+
+
 def migrate(connection: Connection) -> None:
     """Bring the file to the newest schema, one committed step at a time."""
     for number, step in enumerate(MIGRATIONS, 1):
@@ -171,6 +175,14 @@ def migrate(connection: Connection) -> None:
             if _number(connection, "PRAGMA user_version") < number:
                 step(connection)
                 connection.execute(f"PRAGMA user_version = {number}")
+
+
+def _microseconds(moment: bytes | None) -> int:
+    """Of a moment as JSON has it; 0 for what is damaged."""
+    try:
+        return to_microseconds(datetime.fromisoformat((moment or b"").decode()))
+    except ValueError:
+        return 0
 
 
 def _number(connection: Connection, query: str) -> int:

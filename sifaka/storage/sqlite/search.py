@@ -7,6 +7,7 @@ from typing import cast
 from sifaka.storage.bm25 import query_words, shorten
 from sifaka.storage.protocol import Filters, Hit, Hits
 from sifaka.storage.sqlite.connection import Connection, transaction
+from sifaka.storage.sqlite.damage import UNREADABLE
 from sifaka.storage.sqlite.filtering import ADMITTED, bindings
 from sifaka.storage.timestamps import from_microseconds
 
@@ -62,7 +63,7 @@ def show(connection: Connection, match: str, best: Iterable[Scored], limit: int)
             break
         try:
             hits.append(_hit(connection, match, version, score))
-        except ValueError:  # also of text that is not UTF-8
+        except UNREADABLE:
             logger.warning("version %d cannot be read and was left out of a search", version)
     return tuple(hits)
 

@@ -106,7 +106,7 @@ class SQLiteStorage:
         async def read(known: int) -> Sequence[Entry]:
             return await self._worker.run(lambda c: read_entries(c, self.tenant, run_id, known))
 
-        async with aclosing(follow_by_looking(read, after=after)) as steps:
+        async with aclosing(follow_by_looking(run_id, read, after=after)) as steps:
             async for step in steps:
                 yield step
 

@@ -61,12 +61,12 @@ class SQLiteWorker:
         with self._guard:
             if self._closed:
                 raise StorageError(f"the store {str(self._path)!r} is closed")
-            if self._file is not None and self._file.gone:
-                self._file, gone = None, self._file
-                sqlite_file.close_file(gone)
-            if self._file is None:
-                self._file = sqlite_file.open_file(self._path)
             with sqlite_file.failures(self._path):
+                if self._file is not None and not self._file.current:
+                    self._file, former = None, self._file
+                    sqlite_file.close_file(former)
+                if self._file is None:
+                    self._file = sqlite_file.open_file(self._path)
                 return work(self._file.sql)
 
     def _close(self) -> None:

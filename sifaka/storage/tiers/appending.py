@@ -9,6 +9,7 @@ from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound, VersionC
 from sifaka.run import Run
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.tiers.cache import Caches
+from sifaka.storage.tiers.copying import push
 from sifaka.storage.tiers.delivery import Delivery
 from sifaka.storage.tiers.layout import Layout
 from sifaka.storage.tiers.outbox import Outbox
@@ -51,10 +52,7 @@ class Appending:
         failure: StorageError | None = None
         try:
             if not waiting:
-                with authority.attempt():
-                    await authority.of(tenant).append(
-                        run, entries, expected_version=expected_version, fence=fence
-                    )
+                await self._decide(tenant, run, entries, expected_version, fence)
         except AppendRefused:
             await self._put(tenant, run_id, (), instead_of=intents)
             raise
@@ -68,6 +66,7 @@ class Appending:
             if entries
         ]
         if failure is None and not waiting:
+            self._created.discard((tenant, run_id))
             await self._caches.keep(tenant, run, entries, expected_version=expected_version)
             await self._put(tenant, run_id, copies, instead_of=intents)
             await self._help()
@@ -86,9 +85,15 @@ class Appending:
     async def claim(self, tenant: str, run_id: str) -> int:
         """See `CachedStorage.claim`."""
         authority = self._layout.authority
-        waiting, _ = await self._settle(tenant, run_id)
+        waiting: Sequence[Waiting] = ()
+        try:
+            await self._settle(tenant, run_id)
+            waiting = await self._outbox.rows(authority.name, tenant, run_id)
+        except StorageError:
+            pass  # what may wait there is refused afterwards, and kept
         if waiting:
-            if (tenant, run_id) in self._created:
+            # Once the authority has it, others may have claimed it.
+            if (tenant, run_id) in self._created and waiting[0].expected_version == 0:
                 return 0
             failure = StorageError(
                 f"entries of run {run_id!r} wait until {authority.name} can be reached",
@@ -129,15 +134,39 @@ class Appending:
             await self._outbox.put(self._delivery.copies_of(tenant, run_id))
             self._owed.discard((tenant, run_id))
 
+    async def _decide(
+        self,
+        tenant: str,
+        run: Run,
+        entries: Sequence[Entry],
+        expected_version: int,
+        fence: int | None,
+    ) -> None:
+        """Have the authority decide about an append."""
+        authority = self._layout.authority
+        with authority.attempt():
+            view = authority.of(tenant)
+            try:
+                await view.append(run, entries, expected_version=expected_version, fence=fence)
+            except VersionConflict as conflict:
+                # A server that broke down may have forgotten what it had acknowledged last. A run
+                # of which it has nothing at all may as well have been deleted, and stays so.
+                if not 0 < conflict.found < expected_version:
+                    raise
+                before = await self._caches.entries(tenant, run.run_id)
+                if len(before) != expected_version:
+                    raise
+                await push(view, run.run_id, 0, (*before, *entries), fence=fence)
+                logger.warning("entries of run %r were lost, and stored again", run.run_id)
+
     async def _ahead(
         self, tenant: str, run: Run, entries: Sequence[Entry], expected_version: int
     ) -> bool:
         """Whether anything waits for the authority ahead of an append, after an attempt at it."""
         try:
             waiting, refused = await self._settle(tenant, run.run_id)
-        except StorageError as failure:
+        except StorageError:
             # Entries that wait make the authority refuse these: they cannot get ahead of them.
-            logger.warning("the queue cannot be read: %s", failure)
             return False
         if refused:
             await self._check_descent(tenant, run, entries, expected_version)

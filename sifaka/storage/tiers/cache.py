@@ -9,7 +9,7 @@ from sifaka.entries import Entry
 from sifaka.errors import AppendRefused, ThoughtNotFound
 from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.tiers.copying import read_until
+from sifaka.storage.tiers.copying import read_all, read_until
 from sifaka.storage.tiers.tier import Tier
 
 CACHED_RUNS = 500
@@ -74,6 +74,13 @@ class Caches:
             await self._use(tenant, run_id)
             return run
         return None
+
+    async def entries(self, tenant: str, run_id: str) -> list[Entry]:
+        """What the caches have of a run, entry by entry; nothing for one that they do not know."""
+        for tier in self._tiers:
+            if found := await read_all(tier.of(tenant), run_id):
+                return found[1]
+        return []
 
     async def keep(
         self, tenant: str, run: Run, entries: Sequence[Entry], *, expected_version: int

@@ -38,6 +38,8 @@ class Delivery:
         self._outbox = outbox
         self._held: OrderedDict[Key, Run] = OrderedDict()
         self._aside: dict[Key, tuple[float, StorageError]] = {}
+        self._closed: dict[str, str] = {}
+        """Tiers that refused what is about no run, with what they said."""
 
     def put_aside(self, tenant: str) -> list[tuple[str, str, StorageError]]:
         """Which of a tenant's runs a tier would not take, and why: tier, run and error."""
@@ -46,6 +48,24 @@ class Delivery:
             for (tier, owner, run_id), (_, failure) in list(self._aside.items())
             if owner == tenant
         ]
+
+    async def look_after(self, tier: Tier) -> int:
+        """Let a tier do what it has put off; how much is left that could be done now.
+
+        Runs that it would not take for a reason that kept it from that too are then tried again.
+        """
+        try:
+            with tier.attempt():
+                left = await tier.store.catch_up()
+        except StorageError as failure:
+            self._closed[tier.name] = failure.message
+            return 0
+        reason = self._closed.pop(tier.name, None)
+        for key, (_, failure) in list(self._aside.items()):
+            if key[0] == tier.name and failure.message == reason:
+                del self._aside[key]
+                left += 1
+        return left
 
     async def work_off(self, tier: Tier, *, deadline: float) -> int:
         """Deliver to one tier until nothing can be done now, or the time is over.
@@ -68,6 +88,8 @@ class Delivery:
             while not tier.paused:
                 limit = _AT_ONCE + len(tried) + len(self._aside)
                 runs = await self._outbox.runs(tier.name, limit)
+                if len(runs) < limit:  # these are all
+                    self._forget_others(tier.name, runs)
                 ready = [
                     run for run in runs if run not in tried and self._is_ready(tier.name, *run)
                 ]
@@ -105,6 +127,11 @@ class Delivery:
             return False
         self._aside.pop((tier.name, tenant, run_id), None)
         return True
+
+    def _forget_others(self, tier: str, waiting: Sequence[tuple[str, str]]) -> None:
+        # Another process has delivered them meanwhile, or they were deleted.
+        for key in [key for key in self._aside if key[0] == tier and key[1:] not in waiting]:
+            del self._aside[key]
 
     def _is_ready(self, tier: str, tenant: str, run_id: str) -> bool:
         aside = self._aside.get((tier, tenant, run_id))

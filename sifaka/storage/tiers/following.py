@@ -25,12 +25,12 @@ async def follow_tiers(
         rows = await reading.waiting(tenant, run_id)
         try:
             if not rows:
-                with authority.attempt():
-                    steps = authority.of(tenant).follow(run_id, after=known)
-                    async with aclosing(steps):
-                        async for entry, run in steps:
-                            yield entry, run
-                            known = run.version
+                # No attempt: whether it works now does not follow from what lasts for hours.
+                authority.check()
+                async with aclosing(authority.of(tenant).follow(run_id, after=known)) as steps:
+                    async for entry, run in steps:
+                        yield entry, run
+                        known = run.version
                 return
         except ThoughtNotFound:
             archive = await reading.archive(tenant, run_id)
@@ -40,7 +40,9 @@ async def follow_tiers(
                 async for step in steps:
                     yield step
             return
-        except StorageError:
+        except StorageError as failure:
+            if not failure.retryable and not rows:
+                raise
             if run is None:
                 # Whether there is such a run at all, and how far it has come.
                 run = await reading.load(tenant, run_id)
@@ -52,8 +54,6 @@ async def follow_tiers(
                     known = number
         if run is not None and run.finished and run.version <= known:
             return
-        if not rows and not authority.paused and authority.failure is None:
-            continue
         await anyio.sleep(_LOOK_AGAIN)
 
 

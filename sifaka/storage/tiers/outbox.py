@@ -1,11 +1,14 @@
 """The queue of a store in tiers: what waits for a tier, and what the authority has refused."""
 
 import json
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
+from sifaka.errors import AppendRefused, StorageError
 from sifaka.storage.entry_json import decode_entries
 from sifaka.storage.sqlite.connection import Connection
 from sifaka.storage.tiers.queue_file import QueueFile
@@ -21,6 +24,9 @@ from sifaka.storage.tiers.queue_rows import (
 from sifaka.storage.tiers.waiting import Known, Refused, Waiting
 from sifaka.storage.timestamps import from_microseconds
 
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
 
 class Outbox:
     """The queue of a store in tiers; each method is one transaction.
@@ -32,6 +38,8 @@ class Outbox:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.known = Known({}, {})
+        self.failure: StorageError | None = None
+        """Why the file could not be used the last time; None when it could."""
         self._file = QueueFile(path)
 
     @property
@@ -53,7 +61,7 @@ class Outbox:
             remove_rows(sql, instead_of)
             return [insert_row(sql, row) for row in rows], look_over(sql)
 
-        ids, self.known = await self._file.run(work)
+        ids, self.known = await self._write(work)
         return ids
 
     async def put_first(
@@ -72,20 +80,20 @@ class Outbox:
                     insert_row(sql, each)
             return look_over(sql)
 
-        self.known = await self._file.run(work)
+        self.known = await self._write(work)
 
     async def rows(self, tier: str, tenant: str, run_id: str) -> list[Waiting]:
         """What waits for a tier about one run, in order."""
-        if self.empty or not storable(run_id):
+        if not storable(run_id):
             return []
-        return await self._file.read(lambda sql: rows_about(sql, tier, tenant, run_id))
+        return await self._read(lambda sql: rows_about(sql, tier, tenant, run_id)) or []
 
     async def look(self, tier: str, tenant: str, run_id: str) -> tuple[bool, bool]:
         """Whether anything waits for a tier about one run, and whether any of it was refused."""
-        if self.empty or not storable(run_id):
+        if not storable(run_id):
             return False, False
 
-        def work(sql: Connection) -> tuple[bool, bool, Known]:
+        def work(sql: Connection) -> tuple[bool, bool]:
             waiting = sql.execute(
                 "SELECT 1 FROM waiting WHERE tier = ? AND tenant = ? AND run_id = ? LIMIT 1",
                 (tier, tenant, run_id),
@@ -93,15 +101,12 @@ class Outbox:
             refused = sql.execute(
                 "SELECT 1 FROM refused WHERE tenant = ? AND run_id = ? LIMIT 1", (tenant, run_id)
             ).fetchone()
-            return waiting is not None, refused is not None, look_over(sql)
+            return waiting is not None, refused is not None
 
-        waiting, refused, self.known = await self._file.read(work)
-        return waiting, refused
+        return await self._read(work) or (False, False)
 
     async def runs(self, tier: str, limit: int) -> list[tuple[str, str]]:
         """Tenant and id of the runs about which something waits for a tier, longest first."""
-        if self.empty:
-            return []
 
         def work(sql: Connection) -> list[tuple[str, str]]:
             found = sql.execute(
@@ -111,7 +116,7 @@ class Outbox:
             )
             return cast("list[tuple[str, str]]", found.fetchall())
 
-        return await self._file.read(work)
+        return await self._read(work) or []
 
     async def refuse(
         self, tier: str, tenant: str, run_id: str, reason: str, then: Sequence[Waiting]
@@ -140,7 +145,7 @@ class Outbox:
                 insert_row(sql, row)
             return look_over(sql)
 
-        self.known = await self._file.run(work)
+        self.known = await self._write(work)
 
     async def forget(self, tenant: str, run_id: str, then: Sequence[Waiting]) -> None:
         """Drop all there is about a run, and queue what follows from that."""
@@ -154,24 +159,20 @@ class Outbox:
                 insert_row(sql, row)
             return look_over(sql)
 
-        self.known = await self._file.run(work)
+        self.known = await self._write(work)
 
     async def oldest(self) -> datetime | None:
         """Since when the first in the queue waits."""
-        if self.empty:
-            return None
 
-        def work(sql: Connection) -> tuple[int | None, Known]:
+        def work(sql: Connection) -> int | None:
             found = sql.execute("SELECT enqueued_at FROM waiting ORDER BY id LIMIT 1").fetchone()
-            return found[0] if found else None, look_over(sql)
+            return found[0] if found else None
 
-        since, self.known = await self._file.read(work)
+        since = await self._read(work)
         return None if since is None else from_microseconds(since)
 
     async def refused(self, tenant: str) -> list[Refused]:
         """A tenant's entries that the authority did not take, oldest first."""
-        if self.empty:
-            return []
 
         def work(sql: Connection) -> list[tuple[Any, ...]]:
             return sql.execute(
@@ -188,9 +189,35 @@ class Outbox:
                 reason=reason,
                 refused_at=from_microseconds(moment),
             )
-            for run_id, after, payloads, reason, moment in await self._file.read(work)
+            for run_id, after, payloads, reason, moment in await self._read(work) or []
         ]
 
     async def aclose(self) -> None:
         """Release the file."""
         await self._file.aclose()
+
+    async def _read(self, work: Callable[[Connection], T]) -> T | None:
+        """What the function returns, None when there is no queue; what is known is renewed."""
+        if self.empty:
+            self.known, self.failure = Known({}, {}), None
+            return None
+        with self._noting():
+            found, self.known = await self._file.read(lambda sql: (work(sql), look_over(sql)))
+        return found
+
+    async def _write(self, work: Callable[[Connection], T]) -> T:
+        with self._noting():
+            return await self._file.run(work)
+
+    @contextmanager
+    def _noting(self) -> Generator[None]:
+        try:
+            yield
+        except AppendRefused:
+            raise
+        except StorageError as failure:
+            if self.failure is None:  # told once, not with every append
+                logger.warning("the queue of the store failed: %s", failure)
+            self.failure = failure
+            raise
+        self.failure = None

@@ -10,6 +10,8 @@ from sifaka.storage.tiers.outbox import Outbox
 from sifaka.storage.tiers.tier import Tier
 
 _LOOKING_SECONDS = 5.0
+_NAMED = 3
+"""How many runs are told of one by one; of more, their number."""
 
 
 def degraded_lines(
@@ -17,16 +19,29 @@ def degraded_lines(
 ) -> tuple[str, ...]:
     """What is known not to work: of the tiers, of the queue, of this tenant's runs."""
     lines = [line for tier in layout.tiers for line in tier.store.degraded]
+    where = "on disk" if outbox.durable else "in memory"
     for tier in layout.tiers:
         waiting = outbox.known.waiting.get(tier.name, 0)
-        where = "on disk" if outbox.durable else "in memory"
         if tier.failure is not None:
             queued = f"; {waiting} appends are queued {where}" if waiting else ""
             lines.append(f"{tier.name}: {tier.failure.message}{queued}")
         elif waiting and tier is layout.authority:
             lines.append(f"{tier.name}: {waiting} appends are still queued {where}")
-    for name, run_id, failure in delivery.put_aside(tenant):
-        lines.append(f"{name}: run {run_id!r} is not delivered: {failure.message}")
+    if outbox.failure is not None:
+        lines.append(f"queue: {outbox.failure.message}")
+    names = {tier.name for tier in layout.tiers}
+    failing = {(tier.name, tier.failure.message) for tier in layout.tiers if tier.failure}
+    lines += [
+        f"{name}: {count} appends are queued {where} for it, and it is none of the tiers any more"
+        for name, count in outbox.known.waiting.items()
+        if name not in names
+    ]
+    undelivered = [
+        f"{name}: run {run_id!r} is not delivered: {failure.message}"
+        for name, run_id, failure in delivery.put_aside(tenant)
+        if (name, failure.message) not in failing
+    ]
+    lines += _some(undelivered, "more runs are not delivered")
     return (*lines, *_refusals(layout, outbox, tenant))
 
 
@@ -68,9 +83,15 @@ async def _queue(layout: Layout, outbox: Outbox, tenant: str) -> Health:
 
 
 def _refusals(layout: Layout, outbox: Outbox, tenant: str) -> list[str]:
-    return [
+    refusals = [
         f"{layout.authority.name}: {count} entries of run {run_id!r}, appended while it was down, "
         "were refused because somebody else had gone on with the run; they are kept in the queue"
         for (owner, run_id), count in outbox.known.refused.items()
         if owner == tenant
     ]
+    return _some(refusals, "more runs have entries that were refused")
+
+
+def _some(lines: list[str], more: str) -> list[str]:
+    rest = len(lines) - _NAMED
+    return lines if rest <= 0 else [*lines[:_NAMED], f"{rest} {more}"]

@@ -184,11 +184,7 @@ class CachedStorage:
         for tier in (self._layout.authority, *self._layout.copies):
             left += await self._delivery.work_off(tier, deadline=deadline)
         for tier in self._layout.tiers:
-            try:
-                with tier.attempt():
-                    left += await tier.store.catch_up()
-            except StorageError:
-                continue  # told by `degraded` and `health`
+            left += await self._delivery.look_after(tier)
         return left
 
     async def health(self) -> tuple[Health, ...]:

@@ -4,8 +4,12 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from sifaka.errors import AppendRefused, StorageError
+from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound
 from sifaka.storage.protocol import ThoughtStore
+
+_LONGER = 8
+"""How much longer than it took to fail a tier is left alone, so that one which hangs, and takes
+seconds each time to be found out, does not slow a run down by more than a ninth."""
 
 
 class Tier:
@@ -14,7 +18,8 @@ class Tier:
     Args:
         name: What it is called in the queue and in messages.
         store: The store.
-        retry_after: Seconds without an attempt after a failure that another attempt may cure.
+        retry_after: Seconds at least without an attempt after a failure that another attempt may
+            cure; 0 for a store that is to be asked each time.
     """
 
     def __init__(self, name: str, store: ThoughtStore, retry_after: float) -> None:
@@ -36,15 +41,25 @@ class Tier:
         """Why it is not worth an attempt now; None when it is."""
         return self.failure if time.monotonic() < self._ask_again else None
 
-    def note(self, failure: StorageError) -> None:
-        """Remember a failure; one that may pass by itself closes the tier for a moment."""
+    def _note(self, failure: StorageError, seconds: float) -> None:
+        """Remember a failure; one that may pass by itself closes the tier for a while."""
         self.failure = failure
-        if failure.retryable:
-            self._ask_again = time.monotonic() + self.retry_after
+        if failure.retryable and self.retry_after:
+            pause = max(self.retry_after, _LONGER * seconds)
+            self._ask_again = time.monotonic() + pause
 
     def try_again(self) -> None:
-        """It was seen to work: the next attempt is not put off."""
+        """The next attempt is not put off."""
         self._ask_again = 0.0
+
+    def check(self) -> None:
+        """Ask nothing while it is not worth an attempt.
+
+        Raises:
+            StorageError: It has just failed.
+        """
+        if paused := self.paused:
+            raise _again(paused)
 
     @contextmanager
     def attempt(self) -> Generator[None]:
@@ -53,17 +68,27 @@ class Tier:
         Raises:
             StorageError: It has just failed, and nothing inside was done.
         """
-        if paused := self.paused:
-            raise _again(paused)
+        self.check()
+        begun = time.monotonic()
+        if self.failure is not None and self.failure.retryable:
+            # One finds out for all whether it works again; nobody else waits for that.
+            self._ask_again = begun + self.retry_after
         try:
             yield
-        except AppendRefused:
-            self.failure = None
+        except (AppendRefused, ThoughtNotFound):
+            self._works()
             raise
         except StorageError as failure:
-            self.note(failure)
+            self._note(failure, time.monotonic() - begun)
             raise
+        except BaseException:
+            self.try_again()  # it was not found out
+            raise
+        self._works()
+
+    def _works(self) -> None:
         self.failure = None
+        self.try_again()
 
 
 def _again(failure: StorageError) -> StorageError:

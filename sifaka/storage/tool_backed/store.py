@@ -121,7 +121,7 @@ class LogStorage:
             state = folded.state
             return tuple(decode_entries(run_id, folded.payloads, after=known))
 
-        async with aclosing(follow_by_looking(read, after=after)) as entries:
+        async with aclosing(follow_by_looking(run_id, read, after=after)) as entries:
             async for step in entries:
                 yield step
 

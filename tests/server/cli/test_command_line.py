@@ -104,6 +104,17 @@ def test_history_search_and_resume_find_the_run(folder: Path) -> None:
     assert sifaka(folder, "resume", run_id).returncode == 0
 
 
+def test_doctor_tells_a_store_and_an_embedding_model_apart(folder: Path) -> None:
+    done = sifaka(folder, "doctor", "--json", SIFAKA_EMBEDDING_MODEL="model2vec:/no/model")
+    report = {finding["part"]: finding for finding in json.loads(done.stdout)}
+    assert done.returncode == 1
+    assert report["store"]["works"]
+    assert not report["embedding model"]["works"]
+    assert "/no/model" in report["embedding model"]["found"]
+    unknown = sifaka(folder, "doctor", SIFAKA_EMBEDDING_MODEL="no-such-provider:x")
+    assert "FAIL  embedding model" in unknown.stdout
+
+
 def test_doctor_says_what_is_configured(folder: Path) -> None:
     done = sifaka(folder, "doctor", "--json")
     parts = {finding["part"]: finding["works"] for finding in json.loads(done.stdout)}

@@ -2,6 +2,10 @@
 
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +20,7 @@ from sifaka.run import Run
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.thought import Thought
+from tests.stubs.servers import environment
 
 
 def code_of(*arguments: str) -> int:
@@ -37,9 +42,9 @@ async def keep(store: ThoughtStore, days: float) -> Run:
     return await store.load(run_id)
 
 
-async def ids_in(url: str, home: Path) -> list[str]:
+async def ids_in(url: str, home: Path, limit: int = 50) -> list[str]:
     store = open_store(url, home=home)
-    page = await store.recent(limit=50)
+    page = await store.recent(limit=limit)
     await store.aclose()
     return [line.run_id for line in page.runs]
 
@@ -196,6 +201,85 @@ def test_ages_and_sizes_are_read_and_shown_as_people_write_them() -> None:
     ]
     ages = [timedelta(days=95, hours=3), timedelta(hours=2), timedelta(seconds=61), timedelta(-1)]
     assert [show_age(age) for age in ages] == ["95d", "2h", "1m", "0s"]
-    assert [show_size(size) for size in (0, 999, 1000, 1_500_000)] == [
-        *("0 B", "999 B", "1.0 KB", "1.5 MB")
+    assert [show_size(size) for size in (0, 999, 1000, 999_999, 1_500_000)] == [
+        *("0 B", "999 B", "1.0 KB", "999.9 KB", "1.5 MB")
     ]
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://me:hunter2@host/0", "redis://***@host/0"),
+        ("elasticsearch+http://host?api_key=hunter2&ttl=7d", "elasticsearch+http://host"),
+        ("file:,milvus+http://:hunter2@host?ttl=7d", "file:,milvus+http://***@host"),
+        ("redis+mcp:uvx redis-mcp-server --password hunter2", "redis+mcp:uvx …"),
+    ],
+)
+@pytest.mark.parametrize("how", [[], ["--json"]])
+def test_the_other_store_is_named_without_its_secrets(
+    filled: Path, capsys: pytest.CaptureFixture[str], url: str, shown: str, how: list[str]
+) -> None:
+    assert code_of("--keep", "3", "--to", url, *how) == 0
+
+    out = capsys.readouterr().out
+    assert "hunter2" not in out
+    assert (json.loads(out)["to"] if how else out).startswith(
+        shown if how else f"would be moved to {shown!r}: 0 runs"
+    )
+
+
+def test_the_store_itself_under_another_name_is_no_other_store(
+    filled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alias = filled / "alias.db"
+    alias.symlink_to(filled / "home" / "sifaka.db")
+
+    for url in (f"sqlite:///{filled}/home/../home/sifaka.db", f"sqlite:///{alias}"):
+        assert code_of("--keep", "0", "--to", url, "--yes") == 1
+        assert "the archive is the store" in capsys.readouterr().out
+        assert listed(filled) == ["run_1", "run_10", "run_100"]
+
+
+def test_an_interrupt_leaves_every_run_in_one_store_or_in_both(filled: Path) -> None:
+    async def fill() -> None:
+        store = open_store("sqlite:", home=filled / "home")
+        for number in range(200):
+            await keep(store, 200 + number)
+        await store.aclose()
+
+    anyio.run(fill)
+    before = set(anyio.run(ids_in, "sqlite:", filled / "home", 500))
+    command = [
+        sys.executable,
+        "-m",
+        "server.cli",
+        "forget",
+        "--keep",
+        "1",
+        "--to",
+        "file:",
+        "--yes",
+    ]
+    with subprocess.Popen(
+        command,
+        cwd=filled,
+        env=environment(filled / "home", PYTHONPATH=str(Path(__file__).parents[3])),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        moved = filled / "home" / "runs" / "default"
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and len(list(moved.glob("*.jsonl"))) < 5:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert "Traceback" not in out + err
+    left, gone = (set(anyio.run(ids_in, url, filled / "home", 500)) for url in ("sqlite:", "file:"))
+    assert left | gone == before
+    assert len(left) > 1
+    assert code_of("--keep", "1", "--to", "file:", "--yes") == 0
+    assert listed(filled) == ["run_1"]
+    assert len(anyio.run(ids_in, "file:", filled / "home", 500)) == len(before) - 1

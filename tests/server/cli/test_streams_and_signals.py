@@ -7,11 +7,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
 
 from server.cli import run
+from sifaka.entries import Entry, Recovered, Started
+from sifaka.run import Run
+from sifaka.storage import SQLiteStorage
 from tests.stubs.provider import HANGS, Reply, provider
 from tests.stubs.servers import environment
 
@@ -142,3 +147,44 @@ def test_a_reader_that_left_does_not_change_the_exit_code(here: Path) -> None:
     failing = "$SIFAKA validate text.md --max-words 1"
     done = in_shell(here, f"{{ {failing}; echo $? >&2; }} | true")
     assert done.stderr == b"1\n"
+
+
+def test_following_a_run_ends_when_the_reader_has_left(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    store = f"sqlite:///{tmp_path}/runs.db"
+    begun, entries = waiting_run()
+
+    async def append(run: Run, *new: Entry, after: int) -> None:
+        runs = SQLiteStorage(tmp_path / "runs.db")
+        await runs.append(run, new, expected_version=after)
+        await runs.aclose()
+
+    anyio.run(partial(append, begun, *entries, after=0))
+    process = started(
+        tmp_path, "server.cli", "history", begun.run_id, "--follow", SIFAKA_STORE=store
+    )
+    with process:
+        assert process.stdout is not None
+        assert b"started" in process.stdout.readline()
+        process.stdout.close()
+        more = Recovered(strategy="retry", error="x")
+        anyio.run(partial(append, begun.apply(more), more, after=1))
+        assert process.wait(20) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
+def waiting_run() -> tuple[Run, tuple[Entry, ...]]:
+    """A run that somebody else works on."""
+    begun = Started(prompt="x")
+    return Run.start(begun), (begun,)
+
+
+def test_a_server_whose_embedding_model_is_not_there_says_so_in_one_line(tmp_path: Path) -> None:
+    name = "model2vec:/no/model"
+    process = started(tmp_path, "server", SIFAKA_EMBEDDING_MODEL=name)
+    out, err = process.communicate(timeout=30)
+
+    assert (process.returncode, out) == (2, b"")
+    assert err.startswith(b"sifaka: model2vec: there is no folder '/no/model'")
+    assert err.count(b"\n") == 1

@@ -40,7 +40,8 @@ def test_every_command_checks_the_settings_first(
     monkeypatch.setenv(name, "foo")
     assert run(command) == 2
     said = capsys.readouterr()
-    assert said.err.startswith(f"sifaka: {name}='foo': ")
+    assert said.err.startswith(f"sifaka: {name}")
+    assert said.err.count("'foo'") == 1
     assert said.err.count("\n") == 1
     assert said.out == ""
 
@@ -50,7 +51,7 @@ def test_every_command_checks_the_settings_first(
     [
         (["serve", "--transport", "http", "--port", "99999"], "from 0 to 65535"),
         (["serve", "--port", "http"], "from 0 to 65535"),
-        (["serve", "--store", "foo"], "--store='foo'"),
+        (["serve", "--store", "foo"], "--store: no store can be opened by 'foo'"),
         (["history", "--limit", "0"], "from 1 to 100"),
         (["history", "--limit", "101"], "from 1 to 100"),
         (["search", "goods", "--limit", "-1"], "from 1 to 100"),

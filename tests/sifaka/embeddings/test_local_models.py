@@ -1,3 +1,4 @@
+import os
 import socket
 import threading
 from collections.abc import Callable, Sequence
@@ -199,3 +200,32 @@ async def test_vectors_that_cannot_be_relied_on_are_refused(
 def test_one_embedder_serves_several_event_loops(make_model: Make) -> None:
     embedder = open_embedder(f"model2vec:{make_model()}")
     assert run_blocking(embedder.dimension) == run_blocking(embedder.dimension) == 8
+
+
+async def test_half_a_surrogate_pair_is_a_word_that_no_model_knows(make_model: Make) -> None:
+    (vector,) = await open_embedder(f"model2vec:{make_model()}").embed(["\ud800"], role="query")
+    assert isclose(hypot(*vector), 1, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-that-name/model", "/nowhere", "\0"])
+def test_a_path_that_leads_nowhere_is_refused_by_its_name(path: str) -> None:
+    with pytest.raises(ConfigurationError, match="there is no folder"):
+        open_embedder(f"model2vec:{path}")
+
+
+def test_only_the_layers_that_a_model_has_are_looked_at(make_model: Make) -> None:
+    folder = make_model()
+    before = open_embedder(f"model2vec:{folder}").model_id
+    deep = folder / "a" / "b"
+    deep.mkdir(parents=True)
+    (deep / "other.json").write_text("{}")
+    assert open_embedder(f"model2vec:{folder}").model_id == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_cannot_be_read_is_named(make_model: Make) -> None:
+    folder = make_model()
+    file = next(folder.glob("*.json"))
+    file.chmod(0)
+    with pytest.raises(ConfigurationError, match="cannot be read: Permission denied"):
+        open_embedder(f"model2vec:{folder}")

@@ -9,6 +9,7 @@ from pydantic_ai import Agent
 
 from sifaka import Budget, Chain, RunResult, create_pydantic_chain
 from sifaka.errors import ConfigurationError
+from sifaka.models.framing import DATA_NOTICE
 from sifaka.models.provider import provider_model
 from tests.stubs.provider import HANGS, Provider, Reply, calls, fails, opinion, provider, says
 
@@ -68,6 +69,19 @@ async def test_each_version_is_a_fresh_conversation(serve: Serve) -> None:
     await improve()
     roles = [[m["role"] for m in request["messages"]] for request in served.requests]
     assert roles == [["system", "user"]] * 2
+
+
+async def test_an_agent_hears_beside_its_own_instructions_that_what_is_framed_is_data(
+    serve: Serve,
+) -> None:
+    served = serve(says("one two"))
+    agent = Agent("openai-chat:stub", instructions="Be brief.", defer_model_check=True)
+    await create_pydantic_chain(agent, RULES, []).run(text=TEXT)
+    *system, asked = served.requests[0]["messages"]
+    told = " ".join(message["content"] for message in system)
+    assert "Be brief." in told
+    assert DATA_NOTICE in told
+    assert "<text id=" in asked["content"]
 
 
 async def test_an_agents_tool_calls_are_recorded(serve: Serve) -> None:

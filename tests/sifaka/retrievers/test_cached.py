@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from sifaka.blocking import run_blocking
+from sifaka.errors import ConfigurationError
 from sifaka.immutable import Frozen
 from sifaka.retrievers import (
     Cache,
@@ -186,6 +187,23 @@ async def test_a_value_that_cannot_be_read_is_as_good_as_none() -> None:
 async def test_a_document_that_cannot_be_kept_is_returned_all_the_same() -> None:
     odd = Document(text="half a pair \ud800")
     assert await CachedRetriever(MockRetriever([odd])).retrieve("q\ud800", 5) == (odd,)
+
+
+async def test_a_document_that_cannot_be_kept_is_no_fault_of_the_cache() -> None:
+    cache = Counting()
+    answers = {"odd": [Document(text="\ud800")], "plain": [FACT]}
+    retriever = CachedRetriever(MockRetriever(answers), caches=(cache,))
+
+    await retriever.retrieve("odd", 5)
+    await retriever.retrieve("plain", 5)
+
+    assert cache.kept == 1
+
+
+@pytest.mark.parametrize("ttl", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_time_that_is_none_is_refused(ttl: float) -> None:
+    with pytest.raises(ConfigurationError, match=f"ttl={ttl}"):
+        CachedRetriever(MockRetriever(), ttl=ttl)
 
 
 async def test_those_who_ask_at_the_same_time_ask_once() -> None:

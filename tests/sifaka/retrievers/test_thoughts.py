@@ -12,6 +12,7 @@ from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
 from sifaka.testing import ScriptedModel
 from sifaka.thought import Thought
+from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio
 
@@ -112,3 +113,18 @@ async def test_a_chain_reads_what_earlier_runs_wrote(store: ThoughtStore) -> Non
     await chain.run("pandas again")
     (document,) = model.seen[0].pre_generation_context
     assert document.text == "Pandas eat bamboo."
+
+
+async def test_a_run_that_cannot_be_read_is_passed_over(store: ThoughtStore) -> None:
+    class Damaged(PassingStore):
+        async def load(self, run_id: str) -> Run:
+            if run_id == damaged.run_id:
+                raise StorageError("entry 2 cannot be read")
+            return await super().load(run_id)
+
+    damaged = await keep(store, "badger badger")
+    other = await keep(store, "badger and fox")
+
+    found = await ThoughtRetriever(Damaged(store)).retrieve("badger", 5)
+
+    assert [document.id for document in found] == [other.thoughts[0].id]

@@ -9,9 +9,10 @@ from typing import Any
 import anyio
 import pytest
 
-from sifaka.entries import Started
+from sifaka.entries import Started, Validated
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.run import Run
+from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.stubs.embedders import ConceptEmbedder
 
@@ -174,3 +175,114 @@ async def test_a_follower_does_not_take_another_run_of_the_same_id_for_its_own(
             await store.append(Run.start(started), [started], expected_version=0)
             with pytest.raises(ThoughtNotFound):
                 await anext(steps)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "excerpt = CAST(x'ff' AS TEXT)",
+        "status = 'invented'",
+        "stop_reason = x'00ff'",
+        "iterations = 'some'",
+        "created_at = 9000000000000000000",
+        "updated_at = 9000000000000000000",
+    ],
+)
+async def test_a_list_leaves_out_a_run_whose_line_is_damaged(
+    path: Path,
+    store: SQLiteStorage,
+    keep: Keep,
+    sql: Sql,
+    damage: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    healthy = [await keep(store, "x")]
+    damaged = await keep(store, "x")
+    healthy.insert(0, await keep(store, "x"))
+    sql(path, f"UPDATE runs SET {damage} WHERE run_id = ?", (damaged.run_id,))  # noqa: S608
+
+    with caplog.at_level(logging.WARNING, logger="sifaka"):
+        first = await store.recent(limit=1)
+        second = await store.recent(limit=1, cursor=first.next_cursor)
+
+    assert [*first.runs, *second.runs] == [run.summary() for run in healthy]
+    assert second.next_cursor is None
+    assert damaged.run_id in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        ("DELETE FROM entries WHERE seq = 3 AND run_id = ?", "entry 3 of run {} is missing"),
+        ("DELETE FROM entries WHERE run_id = ?", "entry 1 of run {} is missing"),
+        ("UPDATE runs SET version = 4 WHERE run_id = ?", "entry 4 of run {} is missing"),
+        ("UPDATE runs SET version = 2 WHERE run_id = ?", "run {} has 3 entries"),
+        ("UPDATE runs SET version = 'three' WHERE run_id = ?", "run {} has 3 entries"),
+    ],
+)
+async def test_a_run_that_has_lost_its_end_is_not_taken_for_a_shorter_one(
+    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql, damage: str, told: str
+) -> None:
+    run = await keep(store, "The zebra runs.", "The zebra sleeps.")
+    sql(path, damage, (run.run_id,))
+    expected = told.format(repr(run.run_id))
+
+    with pytest.raises(StorageError, match=expected):
+        await store.load(run.run_id)
+    with pytest.raises(StorageError, match=expected), anyio.fail_after(30):
+        async for _ in store.follow(run.run_id):
+            pass
+    await store.delete(run.run_id)
+    with pytest.raises(ThoughtNotFound):
+        await store.load(run.run_id)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "runs SET tags = 'no JSON'",
+        "runs SET tags = x'00ff'",
+        "versions SET created_at = 'noon'",
+        "versions SET created_at = 9000000000000000000",
+    ],
+)
+async def test_what_is_damaged_beside_the_entries_harms_no_other_run(
+    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql, damage: str
+) -> None:
+    damaged = await keep(store, "The zebra runs.", tags=("legal",))
+    healthy = await keep(store, "The zebra sleeps.", tags=("legal",))
+    await store.catch_up()
+    sql(path, f"UPDATE {damage} WHERE run_id = ?", (damaged.run_id,))
+
+    hits = (await store.search("zebra", limit=5, only=Filters(tags=("legal",)))).hits
+
+    assert [hit.run_id for hit in hits] == [healthy.run_id]
+
+
+async def test_a_follower_is_told_of_an_entry_that_does_not_fit(
+    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql
+) -> None:
+    run = await keep(store, "The zebra runs.")
+    validated = Validated(thought_id=run.thoughts[0].id, results={})
+    await store.append(run.apply(validated), [validated], expected_version=run.version)
+    sql(path, "UPDATE entries SET payload = json_set(payload, '$.thought_id', 'x') WHERE seq = 3")
+
+    with pytest.raises(StorageError, match=f"entry 3 of run '{run.run_id}'"), anyio.fail_after(30):
+        async for _ in store.follow(run.run_id):
+            pass
+
+
+@pytest.mark.parametrize(
+    "text", ["a\0zebra", "\ufeffzebra", "e\u0301tude zebra", "\U0001f9a5 zebra"]
+)
+async def test_the_index_forgets_every_text_it_has_taken_in(
+    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql, text: str
+) -> None:
+    run = await keep(store, text, prompt=text)
+    await keep(store, "A lion.")
+    await store.delete(run.run_id)
+
+    sql(path, "INSERT INTO version_search (version_search, rank) VALUES ('integrity-check', 1)")
+    sql(path, "CREATE VIRTUAL TABLE terms USING fts5vocab (version_search, 'row')")
+    assert sql(path, "SELECT term FROM terms") == [("a",), ("lion",)]
+    assert sql(path, "PRAGMA integrity_check") == [("ok",)]

@@ -1,6 +1,10 @@
 """A file that may not grow any more: the nearest to a full disk that a test can have."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import os
+import subprocess
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -59,10 +63,48 @@ async def test_vectors_that_do_not_fit_are_made_later(
     run = await keep(store, "An automobile.")
     await allow_pages(worker, 1)
 
-    with pytest.raises(StorageError, match="disk is full"):
+    with pytest.raises(StorageError, match="does not fit on the disk any more"):
         await store.catch_up()
 
     assert [hit.run_id for hit in (await store.search("automobile", limit=5)).hits] == [run.run_id]
     await allow_pages(worker, 1_000_000)
     assert await store.catch_up() == 0
     assert [hit.run_id for hit in (await store.search("car", limit=5)).hits] == [run.run_id]
+
+
+@pytest.fixture
+def small_disk() -> Generator[Path]:
+    """A disk of 2 MB, if this system can make one."""
+    with tempfile.TemporaryDirectory() as name:
+        mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", name]
+        if subprocess.run(mount, capture_output=True, check=False).returncode:
+            pytest.skip("only root can make a disk")
+        yield Path(name)
+        subprocess.run(["umount", name], check=True)
+
+
+@pytest.mark.parametrize("free", [0, 1, 2, 4, 10, 20, 60])
+async def test_a_disk_without_room_is_told_whatever_does_not_fit(
+    small_disk: Path, free: int, keep: Keep
+) -> None:
+    ballast = small_disk / "ballast"
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        for _ in range(600):
+            file.write(bytes(4096))
+    os.truncate(ballast, max(0, ballast.stat().st_size // 4096 - free) * 4096)
+    store = SQLiteStorage(small_disk / "runs.db", embedder=ConceptEmbedder())
+
+    async def fill() -> None:
+        while True:
+            await keep(store, "An automobile. " * 1000)
+            await store.catch_up()
+
+    with pytest.raises(StorageError, match="does not fit on the disk any more"):
+        await fill()
+
+    ballast.unlink()
+    run = await keep(store, "A car.")
+    assert await store.load(run.run_id) == run
+    while await store.catch_up():
+        pass
+    await store.aclose()

@@ -1,7 +1,11 @@
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import anyio
 import apsw
 import pytest
 
@@ -173,3 +177,93 @@ async def test_another_programs_database_is_refused_untouched(
     await store.aclose()
     assert path.read_bytes() == before
     assert names(tmp_path) == ["bookmarks.db"]
+
+
+@pytest.mark.parametrize("moment", ["'yesterday'", "7", "CAST(x'ff' AS TEXT)"])
+async def test_a_moment_that_is_none_does_not_keep_a_file_from_its_upgrade(
+    tmp_path: Path, sql: Sql, moment: str
+) -> None:
+    path = tmp_path / "runs.db"
+    damaged, healthy = version_2_file(path, "A zebra.", "A zebra.")
+    sql(
+        path,
+        f"UPDATE entries SET payload = json_set(payload, '$.thought.created_at', {moment}) "  # noqa: S608
+        "WHERE run_id = ? AND seq = 2",
+        (damaged.run_id,),
+    )
+    store = SQLiteStorage(path)
+
+    assert await store.load(healthy.run_id) == healthy
+    hits = (await store.search("zebra", limit=9, only=Filters(since=healthy.created_at))).hits
+    assert [hit.run_id for hit in hits] == [healthy.run_id]
+
+    await store.aclose()
+
+
+async def test_a_file_that_a_newer_release_upgrades_meanwhile_is_not_written_any_more(
+    tmp_path: Path, sql: Sql
+) -> None:
+    path = tmp_path / "runs.db"
+    store = SQLiteStorage(path)
+    started = Started()
+    run = Run.start(started)
+    await store.append(run, [started], expected_version=0)
+    newer = len(MIGRATIONS) + 1
+    sql(path, f"PRAGMA user_version = {newer}")
+    entry = Drafted(thought=Thought(run_id=run.run_id, text="x"))
+
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match=f"schema {newer}.*upgrade Sifaka"):
+            await store.append(run.apply(entry), [entry], expected_version=1)
+
+    await store.aclose()
+    assert sql(path, "SELECT count(*) FROM entries") == [(1,)]
+
+
+def test_two_processes_may_upgrade_a_file_at_once(tmp_path: Path, sql: Sql) -> None:
+    path = tmp_path / "runs.db"
+    runs = version_2_file(path, *(f"A zebra, number {n}." for n in range(200)))
+    script = Path(__file__).parent / "count_runs.py"
+
+    processes = [
+        subprocess.Popen(
+            [sys.executable, str(script), str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for process in processes:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("go\n")
+        process.stdin.flush()
+
+    assert [process.communicate(timeout=60)[0] for process in processes] == ["200\n"] * 4
+    assert sql(path, "SELECT count(*), max(id) FROM versions") == [(len(runs), len(runs))]
+    assert sql(path, "PRAGMA foreign_key_check") == []
+
+
+def test_an_upgrade_that_is_killed_is_done_again(tmp_path: Path, sql: Sql) -> None:
+    path = tmp_path / "runs.db"
+    version_2_file(path, *(f"A zebra, number {n}." for n in range(50)))
+    script = Path(__file__).parent / "upgrade_and_die.py"
+
+    for step in range(1, 60, 7):
+        killed = subprocess.run(
+            [sys.executable, str(script), str(path), str(step)], timeout=60, check=False
+        )
+        assert killed.returncode == -signal.SIGKILL
+        assert sql(path, "PRAGMA user_version") == [(2,)]
+        assert sql(path, "PRAGMA integrity_check") == [("ok",)]
+
+    async def hits() -> int:
+        store = SQLiteStorage(path)
+        found = len((await store.search("zebra", limit=99)).hits)
+        await store.aclose()
+        return found
+
+    assert anyio.run(hits) == 50

@@ -11,7 +11,7 @@ import pytest
 
 from sifaka.embeddings.protocol import Role, Vector
 from sifaka.entries import Decided, Decision
-from sifaka.errors import ConfigurationError, StorageError
+from sifaka.errors import ConfigurationError, EmbeddingError, StorageError
 from sifaka.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
@@ -415,3 +415,59 @@ async def test_health_tells_of_the_file_and_of_the_vectors(
     embedder.failure = "the model is gone"
     file, vectors = await store.health()
     assert (file.works, vectors.works, vectors.found) == (True, False, "the model is gone")
+
+
+class Picky(ConceptEmbedder):
+    """Refuses what is too long for it, and every batch that it is in."""
+
+    async def embed(self, texts: Any, *, role: Role) -> Any:
+        if any(len(text) > 1000 for text in texts):
+            raise EmbeddingError("a text is too long")
+        return await super().embed(texts, role=role)
+
+
+@pytest.mark.parametrize("count", [1, 3, 70])
+async def test_a_text_that_a_model_refuses_holds_up_no_other(
+    tmp_path: Path, keep: Keep, caplog: pytest.LogCaptureFixture, count: int
+) -> None:
+    store = SQLiteStorage(tmp_path / "runs.db", embedder=Picky())
+    refused = await keep(store, "zebra " * 400)
+    runs = [await keep(store, f"automobile {n}") for n in range(count - 1)]
+    await keep(store, "vehicle " * 400)
+
+    while await store.catch_up():
+        pass
+
+    found = {hit.run_id for hit in (await store.search("motorcar", limit=99)).hits}
+    assert found == {run.run_id for run in runs}
+    (hit,) = (await store.search("zebra", limit=5)).hits
+    assert hit.run_id == refused.run_id
+    assert caplog.text.count("is not embedded: a text is too long") == 2
+    await store.aclose()
+
+
+async def test_a_model_that_fails_for_now_is_asked_again_for_every_text(
+    tmp_path: Path, keep: Keep
+) -> None:
+    class Busy(ConceptEmbedder):
+        async def embed(self, texts: Any, *, role: Role) -> Any:
+            if self.failure is None and "A car." in texts:
+                self.failure = "once"
+                failure = EmbeddingError("too many requests")
+                failure.retryable = True
+                raise failure
+            self.failure = None
+            return await super().embed(texts, role=role)
+
+        async def dimension(self) -> int:
+            return self.size
+
+    store = SQLiteStorage(tmp_path / "runs.db", embedder=Busy())
+    run = await keep(store, "A car.")
+
+    with pytest.raises(StorageError, match="too many requests"):
+        await store.catch_up()
+    await store.catch_up()
+
+    assert [hit.run_id for hit in (await store.search("motorcar", limit=5)).hits] == [run.run_id]
+    await store.aclose()

@@ -10,6 +10,7 @@ import pytest
 
 from sifaka.storage.elasticsearch import ElasticsearchStorage
 from sifaka.storage.elasticsearch.address import Address
+from sifaka.storage.elasticsearch.indices import index_of
 
 
 def make(folder: Path) -> ElasticsearchStorage:
@@ -23,6 +24,6 @@ def make(folder: Path) -> ElasticsearchStorage:
 
 
 def _remove(address: Address) -> None:
-    names = f"{address.runs},{address.entries},{address.thoughts}"
+    names = ",".join(map(index_of, (address.runs, address.entries, address.thoughts)))
     secret = {"Authorization": address.authorization} if address.authorization else {}
     httpx.delete(f"{address.url}/{names}?ignore_unavailable=true", headers=secret)

@@ -5,3 +5,9 @@ from sifaka.storage.files import FileStorage
 
 def make(folder: Path) -> FileStorage:
     return FileStorage(folder / "runs")
+
+
+async def damage(store: FileStorage, run_id: str) -> None:
+    (file,) = (store.folder / store.tenant).glob(f"{run_id}.jsonl")
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines[:-1], lines[-1].replace(b'"kind"', b'"kind')]))

@@ -3,6 +3,7 @@ from pathlib import Path
 
 from sifaka.storage.milvus import MilvusStorage
 from sifaka.storage.milvus.worker import MilvusWorker
+from tests.storage_contract.kinds import milvus_lite
 from tests.stubs.milvus_server import server_2_3
 
 _number = count()
@@ -12,14 +13,29 @@ class OwnTenants(MilvusStorage):
     """A store that seems empty: new collections take a server seconds, new tenants nothing."""
 
     def __init__(
-        self, url: str, number: int, *, tenant: str = "default", worker: MilvusWorker | None = None
+        self,
+        url: str,
+        number: int,
+        *,
+        tenant: str = "default",
+        ttl: float | None = None,
+        worker: MilvusWorker | None = None,
     ) -> None:
-        super().__init__(url, tenant=f"{number}/{tenant}", worker=worker)
+        super().__init__(url, tenant=f"{number}/{tenant}", ttl=ttl, worker=worker)
         self._number = number
 
     def scoped(self, tenant: str) -> MilvusStorage:
-        return OwnTenants(self._url, self._number, tenant=tenant, worker=self._worker)
+        return OwnTenants(
+            self._url, self._number, tenant=tenant, ttl=self._ttl, worker=self._worker
+        )
 
 
 def make(folder: Path) -> MilvusStorage:
     return OwnTenants(server_2_3(), next(_number))
+
+
+def make_expiring(folder: Path, seconds: float) -> MilvusStorage:
+    return OwnTenants(server_2_3(), next(_number), ttl=seconds)
+
+
+damage = milvus_lite.damage

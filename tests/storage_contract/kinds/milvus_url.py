@@ -5,11 +5,16 @@ from uuid import uuid4
 import pytest
 
 from sifaka.storage.milvus import MilvusStorage
+from tests.storage_contract.kinds import milvus_lite
 from tests.storage_contract.kinds.milvus_2_3 import OwnTenants
 
 
-def make(folder: Path) -> MilvusStorage:
+def make(folder: Path, ttl: float | None = None) -> MilvusStorage:
     uri = os.environ.get("MILVUS_URI")
     if not uri:
         pytest.skip("MILVUS_URI names no server; such as http://localhost:19530")
-    return OwnTenants(f"milvus+{uri}", uuid4().int)
+    return OwnTenants(f"milvus+{uri}", uuid4().int, ttl=ttl)
+
+
+make_expiring = make
+damage = milvus_lite.damage

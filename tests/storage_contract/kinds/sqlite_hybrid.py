@@ -6,6 +6,7 @@ from pathlib import Path
 from sifaka.entries import Entry
 from sifaka.run import Run
 from sifaka.storage.sqlite import SQLiteStorage
+from tests.storage_contract.kinds import sqlite
 from tests.stubs.embedders import ConceptEmbedder
 
 
@@ -23,3 +24,6 @@ class _Eager(SQLiteStorage):
 
 def make(folder: Path) -> SQLiteStorage:
     return _Eager(folder / "runs.db", embedder=ConceptEmbedder())
+
+
+damage = sqlite.damage

@@ -114,10 +114,25 @@ async def test_one_entry_of_a_bulk_that_is_refused_refuses_the_append(
     server: ElasticsearchServer, store: ElasticsearchStorage, drafted: Made
 ) -> None:
     run, entries = drafted("x")
-    server.indices["sifaka-entries"].properties.pop("payload")
+    server.indices["sifaka-entries-1"].properties.pop("payload")
 
     with pytest.raises(StorageError, match="strict_dynamic_mapping_exception"):
         await store.append(run, entries, expected_version=0)
+
+
+@pytest.mark.parametrize("lost", ["sifaka-runs", "sifaka-entries"])
+async def test_an_index_that_was_lost_is_not_made_anew_by_a_write(
+    server: ElasticsearchServer, store: ElasticsearchStorage, drafted: Made, lost: str
+) -> None:
+    del server.indices[server.aliases.pop(lost)]
+    run, entries = drafted("x")
+
+    with pytest.raises(StorageError, match="has lost an index") as caught:
+        await store.append(run, entries, expected_version=0)
+
+    assert lost in caught.value.message
+    assert not caught.value.retryable
+    assert len(server.indices) == 2
 
 
 async def test_a_healthy_server_says_its_version(store: ElasticsearchStorage) -> None:

@@ -45,13 +45,14 @@ async def test_the_indices_are_created_with_their_layouts(server: ElasticsearchS
     await store.aclose()
 
     runs, entries, thoughts = (r.json for r in server.requests[:3])
-    assert sent(server)[:3] == ["PUT /x-runs", "PUT /x-entries", "PUT /x-thoughts"]
+    assert sent(server)[:3] == ["PUT /x-runs-1", "PUT /x-entries-1", "PUT /x-thoughts-1"]
     kept = {"type": "object", "enabled": False}
     assert entries == {
+        "aliases": {"x-entries": {}},
         "mappings": {
             "dynamic": "strict",
             "properties": {"generation": {"type": "keyword"}, "payload": kept},
-        }
+        },
     }
     assert runs["mappings"]["properties"]["summary"] == kept
     assert runs["mappings"]["properties"]["updated_at"] == {"type": "long"}
@@ -72,10 +73,10 @@ async def test_a_new_run_is_created_after_its_entries(
 
     assert sent(server) == [
         f"GET /sifaka-runs/_doc/{KEY}",
-        "POST /sifaka-entries/_bulk",
-        f"PUT /sifaka-runs/_create/{KEY}",
-        "POST /sifaka-thoughts/_bulk",
-        f"PUT /sifaka-runs/_doc/{KEY} if_primary_term=1 if_seq_no=1",
+        "POST /sifaka-entries/_bulk require_alias=true",
+        f"PUT /sifaka-runs/_create/{KEY} require_alias=true",
+        "POST /sifaka-thoughts/_bulk require_alias=true",
+        f"PUT /sifaka-runs/_doc/{KEY} if_primary_term=1 if_seq_no=1 require_alias=true",
     ]
     payloads = [entry.model_dump_json() for entry in entries]
     stored, thoughts = bodies(server, "_bulk")
@@ -134,10 +135,10 @@ async def test_a_later_append_is_tied_to_the_record_that_it_follows(
 
     assert sent(server) == [
         f"GET /sifaka-runs/_doc/{KEY}",
-        "POST /sifaka-entries/_bulk",
-        f"PUT /sifaka-runs/_doc/{KEY} if_primary_term=1 if_seq_no=2",
-        "POST /sifaka-thoughts/_bulk",
-        f"PUT /sifaka-runs/_doc/{KEY} if_primary_term=1 if_seq_no=3",
+        "POST /sifaka-entries/_bulk require_alias=true",
+        f"PUT /sifaka-runs/_doc/{KEY} if_primary_term=1 if_seq_no=2 require_alias=true",
+        "POST /sifaka-thoughts/_bulk require_alias=true",
+        f"PUT /sifaka-runs/_doc/{KEY} if_primary_term=1 if_seq_no=3 require_alias=true",
     ]
     _, thoughts = bodies(server, "_bulk")
     assert [line["doc"]["text"] for line in thoughts[1::2]] == ["y"]

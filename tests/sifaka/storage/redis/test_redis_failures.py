@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.run import Run
-from sifaka.storage.redis import RedisStorage
+from sifaka.storage.redis import RedisStorage, connections
 from sifaka.storage.redis.keys import Keys
 from tests.stubs.redis_server import RedisServer, redis_server
 
@@ -122,6 +123,43 @@ async def test_a_wrong_password_is_told_and_not_shown() -> None:
         await store.aclose()
 
 
+async def test_a_password_that_is_missing_is_told_to_who_begins_with_a_long_command(
+    keep: Keep,
+) -> None:
+    with redis_server(password="right") as server:
+        store = RedisStorage(server.url)
+        with pytest.raises(StorageError) as caught:
+            await keep(store, "x")
+        assert "refuses the user name or the password" in told(caught.value, retryable=False)
+        await store.aclose()
+
+
+async def test_a_server_that_hangs_is_waited_for_once_however_many_wait(
+    own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "_AT_ONCE", 2)
+    monkeypatch.setattr(connections, "_COMMAND_SECONDS", 0.5)
+    store = RedisStorage(own_redis.url)
+    errors: list[StorageError] = []
+
+    async def load() -> None:
+        with pytest.raises(StorageError) as caught:
+            await store.load("run_0")
+        errors.append(caught.value)
+
+    own_redis.process.send_signal(signal.SIGSTOP)
+    with anyio.fail_after(20):  # one after the other it would take 50 s
+        async with anyio.create_task_group() as group:
+            for _ in range(200):
+                group.start_soon(load)
+    assert {told(error, retryable=True) for error in errors} == {str(errors[0])}
+    assert "does not answer" in str(errors[0])
+    own_redis.process.send_signal(signal.SIGCONT)
+    with pytest.raises(ThoughtNotFound):
+        await store.load("run_0")
+    await store.aclose()
+
+
 async def test_a_full_server_says_that_nothing_was_stored(
     own_redis: RedisServer, keep: Keep, draft: Keep, command: Command
 ) -> None:
@@ -223,7 +261,7 @@ def test_nothing_of_redis_is_imported_before_a_store_is_used() -> None:
     code = """
 import sys
 import sifaka
-from sifaka.storage.redis import RedisStorage
+from sifaka.storage.redis import RedisStorage, connections
 RedisStorage.of_url("redis://localhost?ttl=7d")
 assert not {name for name in sys.modules if name.split(".")[0] == "redis"}, "imported"
 """
@@ -234,7 +272,7 @@ def test_a_missing_package_is_told_with_the_command_that_installs_it() -> None:
     code = """
 import sys, anyio
 from sifaka.errors import ConfigurationError
-from sifaka.storage.redis import RedisStorage
+from sifaka.storage.redis import RedisStorage, connections
 sys.modules["redis"] = None
 try:
     anyio.run(RedisStorage("redis://:s3cret@localhost").load, "run_0")

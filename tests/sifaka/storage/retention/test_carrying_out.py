@@ -199,3 +199,54 @@ async def test_a_run_that_is_taken_up_during_the_move_stays(
     assert ids(outcome) == ([], ["run_1"])
     expected = "cancelled" if how == "cancel" else "running"
     assert (await store.load("run_1")).status == expected
+
+
+class Watched(FileStorage):
+    """A store in which somebody does something just before, or just after, a run is claimed."""
+
+    def __init__(self, folder: Path, when: str, meanwhile: Callable[[], Awaitable[object]]) -> None:
+        super().__init__(folder)
+        self._when = when
+        self._meanwhile = meanwhile
+
+    async def claim(self, run_id: str) -> int:
+        if self._when == "before":
+            await self._meanwhile()
+        fence = await super().claim(run_id)
+        if self._when == "after":
+            await self._meanwhile()
+        return fence
+
+
+async def test_a_run_that_goes_on_while_it_is_forgotten_stays(
+    keep: Keep, archive: FileStorage, tmp_path: Path
+) -> None:
+    run = await keep(archive, "run_1", days=1, finished=False)
+
+    async def meanwhile() -> None:
+        await draft(archive, run, fence=0)
+
+    store = Watched(tmp_path / "archive", "before", meanwhile)
+    outcome = await carry_out(store, await plan(store, NOTHING))
+
+    assert ids(outcome) == ([], ["run_1"])
+    assert (await archive.load("run_1")).version == run.version + 1
+
+
+async def test_who_works_on_a_run_that_is_being_forgotten_is_refused(
+    keep: Keep, archive: FileStorage, tmp_path: Path
+) -> None:
+    run = await keep(archive, "run_1", days=1, finished=False)
+    refused: list[Fenced] = []
+
+    async def meanwhile() -> None:
+        try:
+            await draft(archive, run, fence=0)
+        except Fenced as fenced:
+            refused.append(fenced)
+
+    store = Watched(tmp_path / "archive", "after", meanwhile)
+    outcome = await carry_out(store, await plan(store, NOTHING))
+
+    assert ids(outcome) == (["run_1"], [])
+    assert len(refused) == 1

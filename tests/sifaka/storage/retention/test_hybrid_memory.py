@@ -1,13 +1,14 @@
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import anyio
 import pytest
 
-from sifaka.entries import Drafted, Started, Stopped
+from sifaka.entries import Drafted, Entry, Started, Stopped
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.run import Run
 from sifaka.storage.copying import read_entries
@@ -223,7 +224,7 @@ async def test_what_the_long_term_memory_missed_it_gets_later(
     await draft(guest, run, "a heron")
 
     assert await memory.catch_up() == 1
-    assert "1 runs lack entries in the long-term memory" in memory.degraded
+    assert "1 run lacks entries in the long-term memory" in memory.degraded
     mend_it(tmp_path / "long")
     assert (await guest.search("heron", limit=5)).hits == ()
     assert await memory.catch_up() == 0
@@ -292,3 +293,105 @@ async def test_a_run_that_only_the_long_term_memory_has_is_found(
     after = await draft(memory, run, "more", fence=await memory.claim("run_1"))
     assert await memory.load("run_1") == after
     assert await listed(memory.short_term) == []
+
+
+class Moving(FileStorage):
+    """A short-term memory that loses its runs between the question for one and the next."""
+
+    memory: HybridMemory | None = None
+
+    async def size(self, run_id: str) -> int:
+        size = await super().size(run_id)
+        memory, self.memory = self.memory, None
+        if memory:
+            assert await moved(memory) == [run_id]
+        return size
+
+
+@pytest.mark.parametrize("what", ["load", "size", "claim", "append", "follow"])
+async def test_a_run_that_is_moved_just_now_is_found_where_it_is(
+    tmp_path: Path, keep: Keep, what: str
+) -> None:
+    short = Moving(tmp_path / "short")
+    memory = HybridMemory(
+        working=MemoryStorage(),
+        short_term=short,
+        long_term=FileStorage(tmp_path / "long"),
+        episodic=FileStorage(tmp_path / "episodes"),
+    )
+    run = await keep(memory, "run_1", days=1)
+    short.memory = memory
+
+    if what == "load":
+        assert await memory.load("run_1") == run
+    elif what == "size":
+        assert await memory.size("run_1") > 200
+    elif what == "claim":
+        assert await memory.claim("run_1") > 1
+    elif what == "append":
+        assert await memory.load("run_1") == run
+        after = await draft(memory, run, "more")
+        assert await memory.episodic.load("run_1") == after
+        assert [hit.run_id for hit in (await memory.search("more", limit=5)).hits] == ["run_1"]
+    else:
+        assert len([step async for step in memory.follow("run_1")]) == run.version
+    assert await listed(short) == []
+
+
+async def test_a_working_memory_that_fails_costs_no_append(
+    tmp_path: Path, memory: HybridMemory, keep: Keep, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = replace(memory, working=FileStorage(tmp_path / "working"))
+    break_it(tmp_path / "working")
+
+    run = await keep(broken, "run_1", days=1)
+
+    assert await broken.load("run_1") == run
+    assert "has no copy at hand" in caplog.text
+
+
+async def test_a_run_that_is_deleted_while_it_is_indexed_stays_deleted(
+    tmp_path: Path, keep: Keep
+) -> None:
+    class Slow(FileStorage):
+        """An index during whose work a run is deleted."""
+
+        memory: HybridMemory | None = None
+
+        async def append(
+            self,
+            run: Run,
+            entries: Sequence[Entry],
+            *,
+            expected_version: int,
+            fence: int | None = None,
+        ) -> None:
+            memory, self.memory = self.memory, None
+            if memory:
+                await memory.delete(run.run_id)
+                expected_version, entries = 0, await read_entries(kept, run)
+            await super().append(run, entries, expected_version=expected_version, fence=fence)
+
+        def scoped(self, tenant: str) -> "Slow":
+            return self
+
+    kept = MemoryStorage()
+    index = Slow(tmp_path / "long")
+    memory = HybridMemory(
+        working=MemoryStorage(),
+        short_term=FileStorage(tmp_path / "short"),
+        long_term=index,
+        episodic=FileStorage(tmp_path / "episodes"),
+    )
+    run = await keep(memory, "run_1", days=1)
+    await moved(memory)
+    entry = Drafted(thought=Thought(run_id="run_1", iteration=1, text="more"))
+    after = run.apply(entry)
+    await kept.append(after, [*await read_entries(memory, run), entry], expected_version=0)
+    index.memory = memory
+
+    await memory.append(after, [entry], expected_version=run.version)
+
+    with pytest.raises(ThoughtNotFound):
+        await memory.load("run_1")
+    assert await listed(index) == []

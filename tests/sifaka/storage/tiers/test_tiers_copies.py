@@ -180,9 +180,13 @@ async def test_a_queue_that_cannot_be_written_makes_copies_late_and_no_append_fa
     store = setup.store()
     run = await draft(store, await begin(store), "x")
     assert await store.load(run.run_id) == run
+    assert await store.claim(run.run_id) == 1
+    (told,) = store.degraded
+    assert str(setup.queue) in told
     setup.queue.rmdir()
 
     await catch_up(store)
+    assert store.degraded == ()
     await store.aclose()
 
     assert await archive.load(run.run_id) == run

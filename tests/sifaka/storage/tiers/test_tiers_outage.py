@@ -1,3 +1,4 @@
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from tests.sifaka.storage.tiers.layered import (
     names,
     texts,
 )
-from tests.stubs.stores import Switch
+from tests.stubs.stores import PassingStore, Switch
 
 pytestmark = pytest.mark.anyio
 
@@ -257,6 +258,29 @@ async def test_a_follower_sees_a_run_through_an_outage(setup: Setup, store: Cach
 
     assert [at.version for _, at in seen] == [1, 2, 3, 4, 5]
     assert seen[-1] == (stop, run.apply(stop))
+
+
+async def test_a_follower_is_told_what_will_not_pass_by_itself(tmp_path: Path) -> None:
+    class Damaged(PassingStore):
+        async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
+            async with aclosing(self.inner.follow(run_id, after=after)) as steps:
+                yield await anext(steps)
+            raise StorageError("entry 2 is missing")
+
+    truth = SQLiteStorage(tmp_path / "runs.db")
+    store = CachedStorage(MemoryStorage(), Damaged(truth), queue=tmp_path / "queue.db")
+    run = await draft(store, await begin(store), "x")
+    seen: list[int] = []
+
+    async def follow() -> None:
+        async with aclosing(store.follow(run.run_id)) as steps:
+            async for _, at in steps:
+                seen.append(at.version)
+
+    with anyio.fail_after(20), pytest.raises(StorageError, match="entry 2"):
+        await follow()
+    assert seen == [1]
+    await store.aclose()
 
 
 async def test_sixteen_writers_through_two_objects_lose_and_double_nothing(

@@ -2,6 +2,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
 from sifaka.errors import VersionConflict
 from sifaka.storage.memory import MemoryStorage
@@ -76,4 +77,54 @@ async def test_a_redis_that_comes_back_empty_loses_nothing_that_the_copy_has(
             await draft(store, run, "after")
         assert await store.load(run.run_id) == run
         assert [refused.expected_version for refused in await store.refused()] == [2]
+        await store.aclose()
+
+
+def save(server: RedisServer) -> None:
+    """Have the server keep what it holds now, as it does from time to time."""
+    with Redis(port=server.port) as client:
+        client.execute_command("SAVE")  # pyright: ignore[reportUnknownMemberType]
+
+
+async def test_entries_that_redis_had_acknowledged_and_lost_are_stored_again(
+    tmp_path: Path,
+) -> None:
+    with redis_server() as server:
+        store = CachedStorage(
+            MemoryStorage(), RedisStorage(server.url), queue=tmp_path / "queue.db"
+        )
+        run = await draft(store, await begin(store), "saved")
+        save(server)
+        run = await draft(store, run, "not saved yet")
+        server.kill()
+        server.start()
+
+        run = await draft(store, run, "after")
+        await store.aclose()
+
+        redis = RedisStorage(server.url)
+        assert await redis.load(run.run_id) == run
+        assert texts(run) == ["saved", "not saved yet", "after"]
+        await redis.aclose()
+
+
+async def test_a_run_with_which_others_went_on_after_such_a_loss_is_theirs(
+    tmp_path: Path,
+) -> None:
+    with redis_server() as server:
+        store = CachedStorage(
+            MemoryStorage(), RedisStorage(server.url), queue=tmp_path / "queue.db"
+        )
+        saved = await draft(store, await begin(store), "saved")
+        save(server)
+        lost = await draft(store, await draft(store, saved, "lost"), "lost too")
+        server.kill()
+        server.start()
+        redis = RedisStorage(server.url)
+        theirs = await draft(redis, saved, "theirs")
+
+        with pytest.raises(VersionConflict):
+            await draft(store, lost, "after")
+        assert await redis.load(saved.run_id) == theirs
+        await redis.aclose()
         await store.aclose()

@@ -1,0 +1,54 @@
+"""Runs as a store is given them: what is appended, step by step."""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from benchmarks.chains import endless_chain
+from benchmarks.samples import version_text
+from sifaka.entries import Drafted, Entry, Started
+from sifaka.run import Run
+from sifaka.storage import MemoryStorage
+from sifaka.thought import Thought
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Entries, and the run as it is after them."""
+
+    run: Run
+    entries: Sequence[Entry]
+
+    @property
+    def expected_version(self) -> int:
+        """How many entries the store holds before."""
+        return self.run.version - len(self.entries)
+
+
+def new_run(texts: Sequence[str], *, prompt: str = "") -> tuple[Append, ...]:
+    """The beginning of a run, then a version of it with each append."""
+    started = Started(prompt=prompt)
+    appends = [Append(Run.start(started), (started,))]
+    for number, text in enumerate(texts):
+        run = appends[-1].run
+        entry = Drafted(thought=Thought(run_id=run.run_id, iteration=number, text=text))
+        appends.append(Append(run.apply(entry), (entry,)))
+    return tuple(appends)
+
+
+def at_once(appends: Sequence[Append]) -> Append:
+    """The same in one append."""
+    return Append(appends[-1].run, [entry for append in appends for entry in append.entries])
+
+
+async def complete_run(iterations: int) -> Append:
+    """All of a run that a chain made, with results, feedback and decisions; texts of 8 KB."""
+    store = MemoryStorage()
+    made = (await endless_chain(store, iterations).run(text=version_text(0))).run
+    entries: list[Entry] = []
+    async with aclosing(store.follow(made.run_id)) as steps:
+        async for entry, _ in steps:
+            entries.append(entry)
+            if len(entries) == made.version:
+                break
+    return Append(made, entries)

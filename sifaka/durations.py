@@ -1,0 +1,28 @@
+"""Durations as people write them: `30m`, `12h`, `7d`, `2w`."""
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from types import MappingProxyType
+
+UNITS: Mapping[str, timedelta] = MappingProxyType(
+    {
+        "w": timedelta(weeks=1),
+        "d": timedelta(days=1),
+        "h": timedelta(hours=1),
+        "m": timedelta(minutes=1),
+        "s": timedelta(seconds=1),
+    }
+)
+"""The largest first."""
+
+
+def parse_duration(text: str) -> timedelta | None:
+    """A whole number of weeks, days, hours, minutes or seconds; None for anything else."""
+    found = re.fullmatch(r"([0-9]{1,9})([wdhms])", text)
+    if found is None:
+        return None
+    try:
+        return int(found[1]) * UNITS[found[2]]
+    except OverflowError:
+        return None

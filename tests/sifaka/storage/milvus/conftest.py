@@ -1,0 +1,38 @@
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from sifaka.entries import Drafted, Entry, Started
+from sifaka.run import Run
+from sifaka.storage.milvus import MilvusStorage
+from sifaka.thought import Thought
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """Of a Milvus Lite folder that is not there yet."""
+    return f"milvus:///{tmp_path}/runs.db"
+
+
+@pytest.fixture
+def keep() -> Callable[..., Awaitable[Run]]:
+    """Stores a run of one text."""
+
+    async def keep(store: MilvusStorage, text: str) -> Run:
+        started = Started(prompt="Say it.")
+        begun = Run.start(started)
+        entries: list[Entry] = [
+            started,
+            Drafted(thought=Thought(run_id=begun.run_id, text=text)),
+        ]
+        run = Run.replay(entries)
+        await store.append(run, entries, expected_version=0)
+        return run
+
+    return keep

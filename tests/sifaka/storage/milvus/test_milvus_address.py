@@ -1,0 +1,88 @@
+from pathlib import Path
+
+import pytest
+
+from sifaka.errors import ConfigurationError
+from sifaka.storage.milvus import MilvusStorage
+from sifaka.storage.milvus.address import parse_address, split_options
+
+
+def test_a_folder_may_be_relative_or_absolute() -> None:
+    assert parse_address("milvus:///data/runs.db").folder == Path.cwd() / "data/runs.db"
+    assert parse_address("milvus:////data/runs.db").folder == Path("/data/runs.db")
+
+
+@pytest.mark.parametrize(
+    ("url", "uri", "token", "database"),
+    [
+        ("milvus+http://db", "http://db:19530", "", ""),
+        ("milvus+https://db:443/team", "https://db:443", "", "team"),
+        ("milvus+http://ann:s%40cret@db:1", "http://db:1", "ann:s@cret", ""),
+        ("milvus+http://:TOKEN@db:1/", "http://db:1", "TOKEN", ""),
+        ("milvus+http://[::1]:9", "http://[::1]:9", "", ""),
+    ],
+)
+def test_a_server_may_have_a_token_and_a_database(
+    url: str, uri: str, token: str, database: str
+) -> None:
+    address = parse_address(url)
+    assert (address.uri, address.token, address.database) == (uri, token, database)
+
+
+def test_options_are_the_time_to_live_and_the_prefix() -> None:
+    assert split_options("milvus+http://db?ttl=30d&prefix=team_a") == (
+        "milvus+http://db",
+        "team_a",
+        30 * 86_400,
+    )
+    assert split_options("milvus+http://db") == ("milvus+http://db", "sifaka", None)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "milvus:",
+        "milvus:/runs.db",
+        "milvus:///",
+        "milvus:///~/runs.db",
+        "milvus+http://",
+        "milvus+http://db:port",
+        "milvus+http://db/a/b",
+        "milvus+ftp://db",
+        "http://db",
+        "milvus+http://db?ttl=soon",
+        "milvus+http://db?ttl=0",
+        "milvus+http://db?prefix=1st",
+        "milvus+http://db?prefix=a-b",
+        "milvus+http://db?color=red",
+        "milvus+http://db?color",
+        "milvus+http://db#top",
+    ],
+)
+def test_what_cannot_be_meant_is_refused(url: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        MilvusStorage.of_url(url)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "milvus+http://ann:SECRET@db:port",
+        "milvus+http://:SECRET@db/a/b",
+        "milvus+http://ann:SEC/RET@db?ttl=x&color=1",
+        "milvus+http://ann:SECRET@db?color=red",
+    ],
+)
+def test_no_message_shows_a_token(url: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        MilvusStorage.of_url(url)
+    assert "SEC" not in str(caught.value)
+    assert "RET" not in str(caught.value)
+    assert "SECRET" not in repr(parse_address("milvus+http://ann:SECRET@db"))
+
+
+def test_a_time_to_live_is_more_than_nothing() -> None:
+    for ttl in (0.0, -1.0, float("inf"), float("nan")):
+        with pytest.raises(ConfigurationError, match="time to live"):
+            MilvusStorage("milvus:///runs.db", ttl=ttl)
