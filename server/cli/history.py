@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 import anyio
 
@@ -13,8 +13,11 @@ from server.settings import Settings
 from server.tools.history import look_up
 from server.view.text import history as as_text
 from sifaka.chain import follow_run
-from sifaka.errors import ConfigurationError
+from sifaka.errors import ConfigurationError, StorageError
 from sifaka.events import ChainEvent
+from sifaka.storage.protocol import ThoughtStore
+
+_CATCHING_UP_SECONDS = 10.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +42,8 @@ def history(options: argparse.Namespace, settings: Settings) -> int:
     async def work() -> HistoryOut:
         try:
             await opt.check_store(store)
+            if options.query:
+                await _catch_up(store)
             return await look_up(
                 store,
                 embeds=settings.embedding_model is not None,
@@ -58,6 +63,13 @@ def history(options: argparse.Namespace, settings: Settings) -> int:
         with printing() as stream:
             print(as_text(out), file=stream)
     return 0
+
+
+async def _catch_up(store: ThoughtStore) -> None:
+    """Make the vectors that are missing, as far as some seconds go: no server may ever run."""
+    with suppress(StorageError), anyio.move_on_after(_CATCHING_UP_SECONDS):
+        while await store.catch_up():
+            pass  # the search says how much is left, and why
 
 
 def _follow(options: argparse.Namespace, settings: Settings) -> int:

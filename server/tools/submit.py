@@ -34,7 +34,7 @@ async def submit_revision(
         listener=reporter(ctx),
     )
     if result is None:
-        result = Submission.pending(await state.store.load(run_id))
+        result = Submission.pending(await state.store.load(run_id), state.store.degraded)
     out = await anyio.to_thread.run_sync(SubmitOut.of_submission, result)
     return answer(submission(out), out)
 

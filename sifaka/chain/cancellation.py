@@ -17,11 +17,11 @@ async def cancel_run(store: ThoughtStore, run_id: str) -> RunResult:
     while True:
         run = await store.load(run_id)
         if run.finished:
-            return RunResult(run=run)
+            return RunResult(run=run, warnings=store.degraded)
         entry = Stopped(status="cancelled", stop_reason="cancelled")
         after = run.apply(entry)
         try:
             await store.append(after, [entry], expected_version=run.version)
         except VersionConflict:
             continue  # a phase was stored in between
-        return RunResult(run=after)
+        return RunResult(run=after, warnings=store.degraded)

@@ -65,6 +65,12 @@ class HybridMemory:
     _shared: _Shared = field(default_factory=_Shared, repr=False)
 
     @property
+    def place(self) -> str:
+        """Those of its parts."""
+        parts = (self.working, self.short_term, self.long_term, self.episodic)
+        return ", ".join(store.place for store in parts)
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         """What its parts lack, and how many runs a search finds in an earlier state."""
         behind = len(self._shared.behind)

@@ -45,6 +45,11 @@ class MemoryStorage:
     _shelf: _Shelf = field(default_factory=_Shelf, repr=False)
 
     @property
+    def place(self) -> str:
+        """This process."""
+        return "memory:"
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         """Nothing: that it ends with the process is what it is for."""
         return ()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _QUEUE = "queue.db"
 """The file in the home folder for what a server could not take yet."""
-_NEXT_TIER = re.compile(r",(?=[a-z]+(?:\+[a-z]+)?:)")
+_NEXT_TIER = re.compile(r",\s*(?=[a-z]+(?:\+[a-z]+)?:)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +72,15 @@ def _elasticsearch(place: _Place) -> ThoughtStore | None:
 def _redis_tools(place: _Place) -> ThoughtStore | None:
     from sifaka.storage.tool_backed.redis import RedisToolStorage
 
-    return RedisToolStorage(_session(place), tenant=place.tenant)
+    session = _session(place)
+    return RedisToolStorage(session, tenant=place.tenant, name=f"redis+mcp:{session.shown}")
 
 
 def _milvus_tools(place: _Place) -> ThoughtStore | None:
     from sifaka.storage.tool_backed.milvus import MilvusToolStorage
 
-    return MilvusToolStorage(_session(place), tenant=place.tenant)
+    session = _session(place)
+    return MilvusToolStorage(session, tenant=place.tenant, name=f"milvus+mcp:{session.shown}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,11 @@ class ThoughtStore(Protocol):
     """Append-only runs of one tenant, safe to share between tasks and, mostly, processes."""
 
     @property
+    def place(self) -> str:
+        """Where the runs are, for people, and to tell two stores apart; without secrets."""
+        ...
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         """What is known, without looking, not to work as it should, one line each.
 

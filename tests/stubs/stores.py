@@ -20,6 +20,10 @@ class PassingStore:
         self.inner = inner
 
     @property
+    def place(self) -> str:
+        return type(self).__name__.removesuffix("Storage").removesuffix("Store").lower()
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         return self.inner.degraded
 

@@ -68,6 +68,11 @@ class ElasticsearchStorage:
         return cls(Address.of_url(url), tenant=tenant, embedder=embedder)
 
     @property
+    def place(self) -> str:
+        """Its URL and what its indices begin with, without secrets."""
+        return f"{self.address.url} {self.address.prefix}"
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         """Nothing: what cannot be written is refused, what cannot be searched yet is caught up."""
         return ()

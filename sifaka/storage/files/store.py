@@ -43,6 +43,11 @@ class FileStorage:
         self._threads = Threads()
 
     @property
+    def place(self) -> str:
+        """Its URL."""
+        return f"file:///{self.folder}"
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         """Nothing."""
         return ()
@@ -115,7 +120,7 @@ class FileStorage:
             works, found = True, await self._write(look)
         except StorageError as error:
             works, found = False, str(error)
-        return (Health(part=f"file:///{self.folder}", works=works, found=found),)
+        return (Health(part=self.place, works=works, found=found),)
 
     def scoped(self, tenant: str) -> "FileStorage":
         """The same folder as another tenant sees it."""

@@ -81,6 +81,11 @@ class MilvusStorage:
         return cls(plain, tenant=tenant, prefix=prefix, ttl=ttl, embedder=embedder)
 
     @property
+    def place(self) -> str:
+        """Its URL, without secrets."""
+        return self._worker.place
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         """Nothing: a server that is away fails the call."""
         return ()
@@ -158,6 +163,8 @@ class MilvusStorage:
 
         It is for all tenants. The first call in a process compares the indexes with what is stored.
         """
+        if not self._worker.used:
+            return 0  # nothing was asked of it yet, and connecting would load a large library
         left = await self._worker.run(sweep)
         left += await self._worker.run(fill_words)
         if self._embedder is not None:
@@ -176,7 +183,7 @@ class MilvusStorage:
             found, works = await self._worker.run(look), True
         except SifakaError as error:
             found, works = str(error), False
-        return (Health(part=self._address.shown, works=works, found=found),)
+        return (Health(part=self.place, works=works, found=found),)
 
     def scoped(self, tenant: str) -> "MilvusStorage":
         """The same runs as another tenant sees them, over the same connection."""

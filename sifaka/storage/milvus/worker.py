@@ -9,7 +9,7 @@ from anyio.lowlevel import RunVar
 
 from sifaka.errors import StorageError
 from sifaka.storage.milvus import lite
-from sifaka.storage.milvus.address import MilvusAddress
+from sifaka.storage.milvus.address import DEFAULT_PREFIX, MilvusAddress
 from sifaka.storage.milvus.client import connect, failures
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.schema import Collections, ensure
@@ -35,6 +35,17 @@ class MilvusWorker:
         self._at_work = 0
         self._change = threading.Condition()
         self._turn: RunVar[CapacityLimiter] = RunVar("sifaka.storage.milvus")
+
+    @property
+    def place(self) -> str:
+        """Where the runs are, without secrets."""
+        shown, prefix = self._address.shown, self._names.prefix
+        return shown if prefix == DEFAULT_PREFIX else f"{shown}?prefix={prefix}"
+
+    @property
+    def used(self) -> bool:
+        """Whether anything was asked of the server."""
+        return self._connection is not None
 
     async def run(self, work: Callable[[MilvusConnection], T]) -> T:
         """What the function returns. A task that is cancelled meanwhile waits for its end.

@@ -75,6 +75,12 @@ class RedisStorage:
         return cls(plain, tenant=tenant, prefix=keeping.prefix, ttl=keeping.ttl)
 
     @property
+    def place(self) -> str:
+        """Its URL, without secrets."""
+        shown = self._connections.address.shown
+        return shown if self.prefix == DEFAULT_PREFIX else f"{shown}?prefix={self.prefix}"
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         """Nothing is known without looking."""
         return ()

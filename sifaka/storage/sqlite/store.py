@@ -62,6 +62,11 @@ class SQLiteStorage:
         self._worker = worker or SQLiteWorker(self.path)
 
     @property
+    def place(self) -> str:
+        """Its URL."""
+        return f"sqlite:///{self.path}"
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         """Nothing: a file works, or an append raises."""
         return ()

@@ -57,7 +57,10 @@ class Appending:
             await self._put(tenant, run_id, (), instead_of=intents)
             raise
         except StorageError as error:
-            if not self._outbox.durable or not entries:
+            # What does not pass by itself, such as a wrong password, is no time to begin a run.
+            cured = error.retryable or expected_version
+            if not self._outbox.durable or not entries or not cured:
+                await self._put(tenant, run_id, (), instead_of=intents)
                 raise
             failure = error
         copies = [

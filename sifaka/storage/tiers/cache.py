@@ -1,37 +1,20 @@
-"""Caches in this process's memory, which never answer with what somebody else has changed."""
+"""Caches in this process's memory, which answer only while the authority cannot.
+
+Another process may have appended since, and nobody tells them.
+"""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
 
 from sifaka.entries import Entry
 from sifaka.errors import AppendRefused, ThoughtNotFound
 from sifaka.run import Run
-from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.tiers.copying import read_all, read_until
+from sifaka.storage.tiers.copying import read_all
 from sifaka.storage.tiers.tier import Tier
 
 CACHED_RUNS = 500
 """How many runs the caches hold; who was not used for longest goes first."""
-
-
-@runtime_checkable
-class Versioned(Protocol):
-    """A store that can tell a run's version without reading the run.
-
-    Without it a cache in front of the store answers only while the store is down: another process
-    may have appended since.
-    """
-
-    async def version(self, run_id: str) -> int:
-        """How many entries the run has.
-
-        Raises:
-            ThoughtNotFound: This tenant has no such run.
-            StorageError: The store failed.
-        """
-        ...
 
 
 class Caches:
@@ -45,24 +28,6 @@ class Caches:
         self._tiers = tuple(tiers)
         self._used: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._guard = threading.Lock()
-
-    async def load(self, tenant: str, run_id: str, authority: ThoughtStore) -> Run:
-        """The run as the authority has it, from a cache where the authority says it is current.
-
-        Raises:
-            ThoughtNotFound: The authority has no such run.
-            StorageError: The authority failed.
-        """
-        if not self._tiers or not isinstance(authority, Versioned):
-            return await authority.load(run_id)
-        version = await authority.version(run_id)
-        cached = await self.held(tenant, run_id)
-        if cached is not None and cached.version == version:
-            return cached
-        run, entries = await read_until(authority, run_id, version)
-        await self.evict(tenant, run_id)
-        await self.keep(tenant, run, entries, expected_version=0)
-        return run
 
     async def held(self, tenant: str, run_id: str) -> Run | None:
         """What the caches have of a run; it may be behind the authority."""

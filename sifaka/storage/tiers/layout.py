@@ -46,11 +46,11 @@ def lay_out(stores: Sequence[ThoughtStore], *, retry_after: float) -> Layout:
 
 
 def _names(stores: Sequence[ThoughtStore]) -> list[str]:
-    # Queued appends find their tier by this name, in a later process too: places may change.
+    # Queued appends find their tier by this name, in a later process too, whatever its row.
     seen: Counter[str] = Counter()
     names: list[str] = []
     for store in stores:
-        name = type(store).__name__.removesuffix("Storage").removesuffix("Store").lower()
+        name = store.place
         seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name}{seen[name]}")
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return names

@@ -168,7 +168,7 @@ def _prepare(sql: Connection, path: Path | None) -> None:
             pass
         elif application or version or sql.execute("SELECT count(*) FROM sqlite_schema").get:
             raise ConfigurationError(
-                f"{str(path)!r} is not a queue of this release", "name another file for the queue"
+                f"{str(path)!r} is not a queue of this release", "move it away: a new one is made"
             )
         else:
             sql.execute(_TABLES)

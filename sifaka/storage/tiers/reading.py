@@ -35,7 +35,7 @@ class Reading:
         if not rows:
             try:
                 with authority.attempt():
-                    return await self._caches.load(tenant, run_id, authority.of(tenant))
+                    return await authority.of(tenant).load(run_id)
             except ThoughtNotFound:
                 archive = await self.archive(tenant, run_id)
                 if archive is None:
@@ -98,8 +98,8 @@ class Reading:
                     return await tier.of(tenant).recent(limit=limit, cursor=cursor)
             except StorageError as error:
                 failure = failure or error
-        if not layout.caches:
-            assert failure is not None, "a tier that works answers"
+        assert failure is not None, "a tier that works answers"
+        if not layout.caches or not failure.retryable:
             raise failure
         lines = [line async for line in self._listing.cached(layout.caches[0].of(tenant))]
         for owner, run_id in await self._outbox.runs(layout.authority.name, limit=1000):

@@ -24,7 +24,8 @@ def degraded_lines(
         waiting = outbox.known.waiting.get(tier.name, 0)
         if tier.failure is not None:
             queued = f"; {waiting} appends are queued {where}" if waiting else ""
-            lines.append(f"{tier.name}: {tier.failure.message}{queued}")
+            named = "" if tier.name in tier.failure.message else f"{tier.name}: "
+            lines.append(f"{named}{tier.failure.message}{queued}")
         elif waiting and tier is layout.authority:
             lines.append(f"{tier.name}: {waiting} appends are still queued {where}")
     if outbox.failure is not None:

@@ -104,6 +104,11 @@ class CachedStorage:
         )
 
     @property
+    def place(self) -> str:
+        """Those of the tiers."""
+        return ", ".join(store.place for store in self.tiers)
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         """What the tiers tell, which of them fail, what waits for them, what was refused."""
         return degraded_lines(self._layout, self._outbox, self._delivery, self.tenant)

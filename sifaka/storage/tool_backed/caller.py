@@ -9,6 +9,9 @@ from sifaka.errors import StorageError
 class ToolCaller(Protocol):
     """A session with one MCP server, safe to share between tasks and event loops."""
 
+    shown: str
+    """How the server is started, for people: without secrets."""
+
     async def call(self, tool: str, arguments: Mapping[str, object]) -> str:
         """The text that a tool answers with.
 

@@ -72,6 +72,11 @@ class LogStorage:
         self._owned = owned
 
     @property
+    def place(self) -> str:
+        """The command of the server, without secrets."""
+        return self._shared.name
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         """What a tool was found not to do."""
         return self._shared.log.trouble

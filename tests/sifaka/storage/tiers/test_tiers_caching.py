@@ -6,39 +6,11 @@ from sifaka.errors import ConfigurationError
 from sifaka.storage.checkpoints import CachedCheckpointStorage
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.storage.tiers import CachedStorage, Versioned
+from sifaka.storage.tiers import CachedStorage
 from sifaka.storage.tiers import cache as caching
 from tests.sifaka.storage.tiers.layered import begin, draft, names
-from tests.stubs.stores import Switch, UnreachableStore
 
 pytestmark = pytest.mark.anyio
-
-
-class VersionedStore(UnreachableStore):
-    """Tells a run's version at little cost."""
-
-    async def version(self, run_id: str) -> int:
-        return (await self.inner.load(run_id)).version
-
-
-async def test_a_cache_answers_when_the_authority_says_that_it_is_current(tmp_path: Path) -> None:
-    switch = Switch()
-    truth = SQLiteStorage(tmp_path / "runs.db")
-    authority = VersionedStore(truth, switch)
-    assert isinstance(authority, Versioned)
-    run = await begin(truth)
-    store = CachedStorage(MemoryStorage(), authority)
-
-    assert await store.load(run.run_id) == run
-    asked = switch.asked
-    assert asked > 0
-    assert await store.load(run.run_id) == run
-    assert switch.asked == asked
-
-    run = await draft(truth, run, "by somebody else")
-    assert await store.load(run.run_id) == run
-    assert switch.asked > asked
-    await store.aclose()
 
 
 async def test_a_cache_is_never_older_than_the_authority(tmp_path: Path) -> None:

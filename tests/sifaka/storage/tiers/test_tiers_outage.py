@@ -34,7 +34,7 @@ async def test_a_run_goes_on_while_the_authority_is_down_and_is_complete_when_it
     for number in range(3):
         run = await draft(store, run, f"during {number}")
         assert await store.load(run.run_id) == run
-    assert store.degraded == ("remote: remote: not reachable; 3 appends are queued on disk",)
+    assert store.degraded == ("remote: not reachable; 3 appends are queued on disk",)
     queue = (await store.health())[-1]
     assert queue.works
     assert "3 for remote" in queue.found
@@ -223,7 +223,7 @@ async def test_without_a_queue_the_failure_is_the_callers(tmp_path: Path) -> Non
     with pytest.raises(StorageError, match="not reachable"):
         await draft(store, run, "x")
     assert await store.load(run.run_id) == run
-    assert store.degraded == ("remote: remote: not reachable",)
+    assert store.degraded == ("remote: not reachable",)
     switch.down = False
     run = await draft(store, run, "y")
     assert await store.load(run.run_id) == run

@@ -92,14 +92,28 @@ async def test_a_password_that_is_wrong_is_told_once_and_until_it_is_right(
     locked = CachedStorage(
         MemoryStorage(), Locked(SQLiteStorage(setup.folder / "locked.db")), queue=setup.queue
     )
-    for _ in range(5):
-        await begin(locked)
+    monkeypatch.setattr(Locked, "locked", False)
+    runs = [await begin(locked) for _ in range(5)]
+    monkeypatch.setattr(Locked, "locked", True)
+    for run in runs:
+        await draft(locked, run, "meanwhile")
     await locked.catch_up()
     assert locked.degraded == ("locked: refuses the password; 5 appends are queued on disk",)
     monkeypatch.setattr(Locked, "locked", False)
     await catch_up(locked)
     assert locked.degraded == ()
     await locked.aclose()
+
+
+async def test_a_password_that_is_wrong_from_the_beginning_is_an_error(setup: Setup) -> None:
+    locked = CachedStorage(
+        MemoryStorage(), Locked(SQLiteStorage(setup.folder / "locked.db")), queue=setup.queue
+    )
+    with pytest.raises(StorageError, match="refuses the password"):
+        await begin(locked)
+    await locked.aclose()
+
+    assert not any("queued" in line for line in locked.degraded)
 
 
 async def test_many_runs_that_are_refused_are_told_in_a_few_lines(
