@@ -10,7 +10,7 @@ MCP_STORES := .venv-mcp-stores
 
 export PYDANTIC_AI_NO_BANNER := 1
 
-.PHONY: all demo test test-guardrails test-mcp-stores crashes lint types bench bench-quality coverage snapshots clean
+.PHONY: all demo test test-guardrails test-servers crashes lint types bench bench-quality coverage snapshots clean
 all: lint types test
 
 $(READY): pyproject.toml uv.lock
@@ -30,11 +30,12 @@ test-guardrails: $(READY)
 	UV_PROJECT_ENVIRONMENT=$(GUARDRAILS) $(UV) sync --frozen --quiet --no-default-groups --extra guardrails --group guardrails
 	$(GUARDRAILS)/bin/python -m pytest tests/guardrails
 
-# Stores behind the MCP servers of others; the one of Redis wants another version of the MCP SDK.
-test-mcp-stores: $(READY)
+# Stores on Milvus servers, and behind the MCP servers of databases; that of Redis wants another
+# version of the MCP SDK.
+test-servers: $(READY)
 	test -x $(MCP_STORES)/bin/python || $(UV) venv --quiet $(MCP_STORES)
 	$(UV) pip install --quiet --python $(MCP_STORES)/bin/python redis-mcp-server==0.5.1
-	$(BIN)/python -m pytest tests/mcp_stores tests/storage_contract -k mcp
+	$(BIN)/python -m pytest -n auto --dist worksteal -m servers
 
 # Kills a run at every phase boundary and at 200 random points, and resumes it.
 crashes: $(READY)

@@ -14,7 +14,7 @@ from sifaka.storage.tool_backed import MilvusToolStorage
 from sifaka.thought import Thought
 from tests.stubs.tool_sessions import milvus_mcp_command
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.servers]
 HOUR = timedelta(hours=1)
 
 

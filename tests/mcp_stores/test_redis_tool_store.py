@@ -20,7 +20,7 @@ from sifaka.thought import Thought
 from tests.stubs.redis_server import redis_server, shared_redis
 from tests.stubs.tool_sessions import redis_mcp_executable
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.servers]
 
 
 def command(url: str) -> list[str]:

@@ -19,8 +19,8 @@ KINDS = (
     "file",
     "redis",
     "milvus_lite",
-    "milvus_server",
-    "milvus_2_3",
+    pytest.param("milvus_server", marks=pytest.mark.servers),
+    pytest.param("milvus_2_3", marks=pytest.mark.servers),
     "milvus_url",
     "elasticsearch",
     "elasticsearch_url",
@@ -28,8 +28,8 @@ KINDS = (
     "tiers_redis",
     "tiers_without_queue",
     "hybrid",
-    "redis_mcp",
-    "milvus_mcp",
+    pytest.param("redis_mcp", marks=pytest.mark.servers),
+    pytest.param("milvus_mcp", marks=pytest.mark.servers),
 )
 
 

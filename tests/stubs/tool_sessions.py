@@ -28,7 +28,7 @@ class SharedSession(StdioToolSession):
 def redis_mcp_executable() -> str:
     """The official server, which lives in an environment of its own; skips without it."""
     if not Path(_REDIS_MCP).exists():
-        pytest.skip(f"no {_REDIS_MCP}: make test-mcp-stores installs it; or set REDIS_MCP_SERVER")
+        pytest.skip(f"no {_REDIS_MCP}: make test-servers installs it; or set REDIS_MCP_SERVER")
     return str(_REDIS_MCP)
 
 

@@ -163,8 +163,8 @@ class MilvusStorage:
 
         It is for all tenants. The first call in a process compares the indexes with what is stored.
         """
-        if not self._worker.used:
-            return 0  # nothing was asked of it yet, and connecting would load a large library
+        if self._embedder is None and not self._worker.used:
+            return 0  # connecting loads a large library, which only a sweep is not worth
         left = await self._worker.run(sweep)
         left += await self._worker.run(fill_words)
         if self._embedder is not None:

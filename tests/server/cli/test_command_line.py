@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.stubs.servers import environment
+from tests.stubs.static_models import write_static_model
 
 MISTAKES = "We recieve all of the the goods .\n"
 MENDED = "We receive all of the goods.\n"
@@ -201,3 +202,17 @@ def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
         check=False,
     )
     assert "Traceback" not in done.stderr
+
+
+def test_a_search_by_meaning_needs_no_server_to_have_run(folder: Path) -> None:
+    model = f"model2vec:{write_static_model(folder / 'tiny')}"
+    (folder / "alpha.md").write_text("alpha")
+    sifaka(folder, "improve", "alpha.md", SIFAKA_EMBEDDING_MODEL=model)
+
+    found = sifaka(folder, "search", "beta", "--json", SIFAKA_EMBEDDING_MODEL=model)
+
+    told = json.loads(found.stdout)
+    assert told["search"] == "hybrid"
+    assert [hit["snippet"] for hit in told["hits"]] == ["alpha"]
+    plain = sifaka(folder, "search", "beta", "--json")
+    assert json.loads(plain.stdout)["hits"] == []

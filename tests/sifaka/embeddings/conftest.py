@@ -1,32 +1,18 @@
-"""A real model2vec model, small enough to be made for a test."""
-
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.stubs.static_models import write_static_model
+
 Make = Callable[..., Path]
-WORDS = ("alpha", "beta", "gamma", "delta")
 
 
 @pytest.fixture
 def make_model(tmp_path: Path) -> Make:
-    """Writes a model of four words, two of which mean nearly the same, into a folder."""
+    """Writes a small model into a folder of the test's own."""
 
     def make(name: str = "tiny", *, dimension: int = 8, seed: int = 1) -> Path:
-        import numpy
-        from model2vec import StaticModel
-        from tokenizers import Tokenizer, models, pre_tokenizers
-
-        vocabulary = {"[UNK]": 0} | {word: n for n, word in enumerate(WORDS, 1)}
-        untyped: Any = models
-        tokenizer = Tokenizer(untyped.WordLevel(vocabulary, unk_token="[UNK]"))
-        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        random = numpy.random.default_rng(seed)
-        vectors = random.normal(size=(len(vocabulary), dimension)).astype(numpy.float32)
-        vectors[2] = vectors[1] + 0.1 * vectors[3]
-        StaticModel(vectors, tokenizer).save_pretrained(tmp_path / name)
-        return tmp_path / name
+        return write_static_model(tmp_path / name, dimension=dimension, seed=seed)
 
     return make

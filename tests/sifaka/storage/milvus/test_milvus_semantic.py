@@ -151,6 +151,7 @@ async def test_filters_and_tenants_hold_for_meaning_too(store: MilvusStorage, ke
     assert len((await store.search("car", limit=9, only=Filters(passed=False))).hits) == 1
 
 
+@pytest.mark.servers
 async def test_a_server_without_full_text_is_searched_by_meaning(
     keep: Keep, embedder: ConceptEmbedder
 ) -> None:

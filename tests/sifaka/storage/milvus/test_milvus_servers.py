@@ -20,7 +20,7 @@ from tests.stubs.milvus_server import (
     start_lite_server,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.servers]
 Keep = Callable[..., Awaitable[Run]]
 CLAIM = """
 import sys, anyio
