@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The environment's own uv, if the machine brings none.
 UV := $(shell command -v uv 2>/dev/null || echo $(BIN)/uv)
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 GUARDRAILS := .venv-guardrails
 MCP_STORES := .venv-mcp-stores
@@ -13,13 +14,18 @@ export PYDANTIC_AI_NO_BANNER := 1
 .PHONY: all demo test test-guardrails test-servers crashes lint types bench bench-quality coverage snapshots clean
 all: lint types test
 
-$(READY): pyproject.toml uv.lock
+# What the program needs; its tests need much more.
+$(INSTALLED): pyproject.toml uv.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	test -x "$(UV)" || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	UV_PROJECT_ENVIRONMENT=$(VENV) $(UV) sync --frozen --inexact --quiet --no-default-groups
+	touch $@
+
+$(READY): $(INSTALLED)
 	UV_PROJECT_ENVIRONMENT=$(VENV) $(UV) sync --frozen --inexact --quiet
 	touch $@
 
-demo: $(READY)
+demo: $(INSTALLED)
 	@$(BIN)/python -m server.cli improve examples/announcement.md --max-words 300 --forbid "world-class=reliable" || test $$? -eq 1
 
 test: $(READY)

@@ -27,14 +27,20 @@ class SifakaError(Exception):
     Args:
         message: What went wrong, in one line.
         suggestion: What to do about it, in one line.
+        retryable: Whether the same call may succeed later without any change; what the class says
+            when None.
     """
 
     retryable: bool = False
     """Whether the same call may succeed later without any change."""
 
-    def __init__(self, message: str, suggestion: str | None = None) -> None:
+    def __init__(
+        self, message: str, suggestion: str | None = None, *, retryable: bool | None = None
+    ) -> None:
         self.message = message
         self.suggestion = suggestion
+        if retryable is not None:
+            self.retryable = retryable
         super().__init__(message)
 
     def __str__(self) -> str:

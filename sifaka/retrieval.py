@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 
-from sifaka.retrievers.asking import ask
+from sifaka.retrievers.asking import DOCUMENTS, ask
 from sifaka.retrievers.protocol import Retriever
 from sifaka.run import Run
 from sifaka.thought import Document, Thought
-
-_DOCUMENTS = 5
-"""Asked of each retriever."""
 
 
 async def retrieve(
@@ -22,7 +19,7 @@ async def retrieve(
     found: list[Document] = []
     degraded: list[str] = []
     for retriever in retrievers:
-        documents, lines = await ask(retriever, query, _DOCUMENTS)
+        documents, lines = await ask(retriever, query, DOCUMENTS)
         found += documents
         degraded += lines
     return tuple(found), tuple(degraded)

@@ -6,6 +6,15 @@ MAX_TEXT = 1_000_000
 """Characters. A book; what is longer has to be worked on in parts."""
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text can be encoded: it has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def check_text(text: str, name: str = "text") -> str:
     """The text, when it can be stored and sent as it is.
 

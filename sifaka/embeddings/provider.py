@@ -110,11 +110,10 @@ def _translate(error: Exception, name: str) -> EmbeddingError:
 
 
 def _failure(message: str, retryable: bool) -> EmbeddingError:
-    failure = EmbeddingError(
+    return EmbeddingError(
         message,
         "try again later"
         if retryable
         else "check the provider's API key and that it offers this model",
+        retryable=retryable,
     )
-    failure.retryable = retryable
-    return failure

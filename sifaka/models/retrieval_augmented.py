@@ -6,7 +6,7 @@ from typing import Any
 from sifaka.errors import ConfigurationError
 from sifaka.models.protocol import Generation, Model
 from sifaka.models.provider import provider_model
-from sifaka.retrievers.asking import ask
+from sifaka.retrievers.asking import DOCUMENTS, ask
 from sifaka.retrievers.protocol import Retriever
 from sifaka.thought import Document, Thought
 
@@ -32,7 +32,9 @@ class RetrievalAugmentedModel:
         ConfigurationError: The model's name is none of a provider's model, or that cannot be used.
     """
 
-    def __init__(self, model: Model | str, retriever: Retriever, *, max_passages: int = 5) -> None:
+    def __init__(
+        self, model: Model | str, retriever: Retriever, *, max_passages: int = DOCUMENTS
+    ) -> None:
         if max_passages < 1:
             raise ConfigurationError(f"max_passages={max_passages}", "give a number from 1")
         self._writer = _of_name(model) if isinstance(model, str) else model

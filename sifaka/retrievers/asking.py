@@ -10,6 +10,8 @@ from sifaka.retrievers.protocol import Retriever
 from sifaka.thought import Document
 
 logger = logging.getLogger(__name__)
+DOCUMENTS = 5
+"""Asked of a retriever where nothing else is said."""
 
 
 async def ask(

@@ -1,10 +1,8 @@
 """Putting what one retriever finds on a thought, outside a chain."""
 
+from sifaka.retrievers.asking import DOCUMENTS
 from sifaka.retrievers.protocol import Retriever
 from sifaka.thought import Thought
-
-DOCUMENTS = 5
-"""Asked for, where nothing else is said."""
 
 
 async def retrieve_for_thought(

@@ -71,11 +71,11 @@ class RedisCache:
             return question(client)
         except (RedisError, OSError) as error:
             # Not in its words: they may quote the URL.
-            failure = StorageError(
-                f"the Redis cache failed: {type(error).__name__}", "check that Redis is running"
-            )
-            failure.retryable = True
-            raise failure from error
+            raise StorageError(
+                f"the Redis cache failed: {type(error).__name__}",
+                "check that Redis is running",
+                retryable=True,
+            ) from error
 
     def _client(self) -> _Client:
         with self._lock:

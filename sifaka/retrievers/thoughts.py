@@ -51,11 +51,11 @@ class ThoughtRetriever:
             return await self._found(query, limit)
         except StorageError as error:
             # Not as it is: a storage error means that the run at work could not be recorded.
-            failure = SifakaError(
-                f"past texts cannot be searched: {error.message}", error.suggestion
-            )
-            failure.retryable = error.retryable
-            raise failure from error
+            raise SifakaError(
+                f"past texts cannot be searched: {error.message}",
+                error.suggestion,
+                retryable=error.retryable,
+            ) from error
 
     async def _found(self, query: str, limit: int) -> tuple[Document, ...]:
         hits = (await self.store.search(query, limit=limit * _HITS_A_RUN, only=self.only)).hits

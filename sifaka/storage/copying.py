@@ -22,7 +22,7 @@ async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> R
         StorageError: A store failed, or the target holds something else under this id.
     """
     run = await source.load(run_id)
-    held = await _held(target, run_id)
+    held = await load_if_there(target, run_id)
     if held == run:
         return run
     entries = await read_entries(source, run)
@@ -33,7 +33,7 @@ async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> R
             "name another store, or delete it there",
         )
     await target.append(run, entries[version:], expected_version=version)
-    if await _held(target, run_id) != run:
+    if await load_if_there(target, run_id) != run:
         raise StorageError(
             f"the copy of run {run_id!r} is not like the original", "check the store it is in"
         )
@@ -56,7 +56,8 @@ async def read_entries(store: ThoughtStore, run: Run) -> Sequence[Entry]:
     return entries
 
 
-async def _held(store: ThoughtStore, run_id: str) -> Run | None:
+async def load_if_there(store: ThoughtStore, run_id: str) -> Run | None:
+    """The run as of its last entry; None when the store has no such run."""
     try:
         return await store.load(run_id)
     except ThoughtNotFound:

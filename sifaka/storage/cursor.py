@@ -6,7 +6,7 @@ import json
 from typing import cast
 
 from sifaka.errors import ConfigurationError
-from sifaka.run import RunSummary
+from sifaka.run import Run, RunSummary
 from sifaka.storage.timestamps import to_microseconds
 
 Position = tuple[int, str]
@@ -16,9 +16,9 @@ NEWEST: Position = (2**63 - 1, "")
 _MAC_BYTES = 8
 
 
-def position(line: RunSummary) -> Position:
+def position(run: Run | RunSummary) -> Position:
     """A run's place in a list of recent ones."""
-    return to_microseconds(line.updated_at), line.run_id
+    return to_microseconds(run.updated_at), run.run_id
 
 
 def encode_cursor(key: bytes, tenant: str, position: Position) -> str:

@@ -8,7 +8,7 @@ from sifaka.entries import Entry
 from sifaka.run import Run
 from sifaka.storage.entry_json import apply_entry
 
-_LOOK_AGAIN = 0.2
+LOOK_AGAIN = 0.2
 """Seconds between two looks."""
 
 Reading = Callable[[int], Awaitable[Sequence[Entry]]]
@@ -27,4 +27,4 @@ async def follow_by_looking(
                 yield entry, run
         if run is not None and run.finished:
             return
-        await anyio.sleep(_LOOK_AGAIN)
+        await anyio.sleep(LOOK_AGAIN)

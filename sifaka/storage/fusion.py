@@ -22,6 +22,11 @@ def fused_depth(limit: int) -> int:
     return max(_SHALLOWEST, limit)
 
 
+def weight(rank: int) -> float:
+    """What a place in a ranking counts, from 1 on."""
+    return 1 / (_K + rank)
+
+
 def fuse(*rankings: Sequence[Key]) -> list[tuple[Key, float]]:
     """What the rankings hold by the sum of 1 / (60 + rank) in each, with that sum, best first.
 
@@ -30,11 +35,11 @@ def fuse(*rankings: Sequence[Key]) -> list[tuple[Key, float]]:
     scores: dict[Key, float] = {}
     for ranking in rankings:
         for rank, key in enumerate(ranking, 1):
-            scores[key] = scores.get(key, 0.0) + 1 / (_K + rank)
+            scores[key] = scores.get(key, 0.0) + weight(rank)
     return sorted(scores.items(), key=lambda scored: scored[1], reverse=True)
 
 
-def hybrid(missing: int) -> str:
+def hybrid_name(missing: int) -> str:
     """What to call such a search while so many versions have no vector yet."""
     if not missing:
         return "hybrid"

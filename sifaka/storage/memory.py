@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from anyio import to_thread
 
 from sifaka.entries import Entry
-from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
+from sifaka.errors import ThoughtNotFound
 from sifaka.run import Run
-from sifaka.storage.cursor import Position, decode_cursor, encode_cursor
+from sifaka.storage.cursor import decode_cursor, encode_cursor, position
+from sifaka.storage.deciding import check_append, holds
 from sifaka.storage.entry_json import decode_entries, encode_entries
 from sifaka.storage.following import follow_by_looking
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
 from sifaka.storage.scanning import search_runs
-from sifaka.storage.timestamps import to_microseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,15 @@ class MemoryStorage:
             record = self._shelf.records.get(key)
             held = record.payloads if record else ()
             current = record.fence if record else 0
-            if len(held) != expected_version:
-                end = expected_version + len(payloads)
-                if len(held) >= end and held[expected_version:end] == payloads:
-                    return
-                _check(run.run_id, fence, current)
-                raise VersionConflict(run.run_id, expected=expected_version, found=len(held))
-            _check(run.run_id, fence, current)
+            if len(held) != expected_version and holds(held, payloads, after=expected_version):
+                return
+            check_append(
+                run.run_id,
+                fence=fence,
+                current=current,
+                expected=expected_version,
+                found=len(held),
+            )
             after = _fold(record.run if record else None, entries)
             self._shelf.records[key] = _Record((*held, *payloads), after, current)
 
@@ -100,12 +102,12 @@ class MemoryStorage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
         start = decode_cursor(self._shelf.cursor_key, self.tenant, cursor)
         runs = sorted(
-            (run for run in self._runs() if _position(run) < start), key=_position, reverse=True
+            (run for run in self._runs() if position(run) < start), key=position, reverse=True
         )
         page = runs[:limit]
         return RunPage(
             runs=tuple(run.summary() for run in page),
-            next_cursor=encode_cursor(self._shelf.cursor_key, self.tenant, _position(page[-1]))
+            next_cursor=encode_cursor(self._shelf.cursor_key, self.tenant, position(page[-1]))
             if page and len(runs) > limit
             else None,
         )
@@ -132,7 +134,7 @@ class MemoryStorage:
 
     async def health(self) -> tuple[Health, ...]:
         """It works."""
-        return (Health(part="memory:", works=True, found="ends with this process"),)
+        return (Health(part="memory", works=True, found="ends with this process"),)
 
     def scoped(self, tenant: str) -> "MemoryStorage":
         """The same runs as another tenant sees them."""
@@ -156,18 +158,9 @@ class MemoryStorage:
             ]
 
 
-def _check(run_id: str, fence: int | None, current: int) -> None:
-    if fence is not None and fence < current:
-        raise Fenced(run_id, fence=fence, current=current)
-
-
 def _fold(run: Run | None, entries: Sequence[Entry]) -> Run:
     if run is None:
         return Run.replay(entries)
     for entry in entries:
         run = run.apply(entry)
     return run
-
-
-def _position(run: Run) -> Position:
-    return to_microseconds(run.updated_at), run.run_id

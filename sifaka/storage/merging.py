@@ -4,10 +4,8 @@ from collections.abc import AsyncGenerator, Sequence
 
 from sifaka.run import RunSummary
 from sifaka.storage.cursor import position
+from sifaka.storage.fusion import weight
 from sifaka.storage.protocol import Hit
-
-_RANKS = 60
-"""The constant of reciprocal rank fusion (Cormack, Clarke & Büttcher, SIGIR 2009)."""
 
 
 async def merge_runs(*lists: AsyncGenerator[RunSummary]) -> AsyncGenerator[RunSummary]:
@@ -27,7 +25,7 @@ def merge_hits(lists: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
     best: dict[tuple[str, str], Hit] = {}
     for hits in lists:
         for rank, hit in enumerate(hits, 1):
-            ranked = hit.model_copy(update={"score": 1 / (_RANKS + rank)})
+            ranked = hit.model_copy(update={"score": weight(rank)})
             known = best.setdefault((hit.run_id, hit.thought_id), ranked)
             if ranked.score > known.score:
                 best[hit.run_id, hit.thought_id] = ranked

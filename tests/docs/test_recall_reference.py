@@ -16,7 +16,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.query import parse_query
 from sifaka.retrievers.for_thought import DOCUMENTS
 from sifaka.storage import MemoryStorage
-from sifaka.storage.fusion import hybrid
+from sifaka.storage.fusion import hybrid_name
 from sifaka.storage.protocol import ANY, Filters
 from tests.docs.extras import EXTRAS
 from tests.docs.markdown import code, read, section, table
@@ -62,8 +62,8 @@ def test_the_kinds_of_search_are_called_as_told() -> None:
     additions = [
         name for row in table(KINDS[KINDS.index("| Addition ") :]) for name in code(row[0])
     ]
-    assert kinds == {"bm25", hybrid(0), "dense"}
-    assert f"hybrid {additions[3]}" == hybrid(2)
+    assert kinds == {"bm25", hybrid_name(0), "dense"}
+    assert f"hybrid {additions[3]}" == hybrid_name(2)
 
 
 @pytest.mark.anyio

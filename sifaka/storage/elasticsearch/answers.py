@@ -51,15 +51,14 @@ class Answer:
 
     def failure(self) -> StorageError:
         """The error that this answer is."""
-        return failure(self.where, self.status, self.kind, self.reason)
+        return _failure(self.where, self.status, self.kind, self.reason)
 
     def _error(self) -> Json:
         error = self.body.get("error")
         return cast("Json", error) if isinstance(error, dict) else {"reason": error}
 
 
-def failure(where: str, status: int, kind: str, reason: str) -> StorageError:
-    """The error that a status and an error object amount to."""
+def _failure(where: str, status: int, kind: str, reason: str) -> StorageError:
     if status == 401 or (status == 403 and kind == "security_exception"):
         return StorageError(
             f"Elasticsearch at {where} refuses the credentials ({status})",
@@ -71,17 +70,16 @@ def failure(where: str, status: int, kind: str, reason: str) -> StorageError:
             "restore it from a snapshot, or open the store again to begin anew",
         )
     if kind == "cluster_block_exception":
-        error = StorageError(
-            f"Elasticsearch at {where} is blocked for writing: {reason}", "free disk space there"
+        return StorageError(
+            f"Elasticsearch at {where} is blocked for writing: {reason}",
+            "free disk space there",
+            retryable=True,
         )
-        error.retryable = True
-        return error
-    error = StorageError(
+    return StorageError(
         f"Elasticsearch at {where} answers {status}: {kind or 'error'}: {reason}",
         "try again in a moment" if status in _BUSY else "look at the server's log and mappings",
+        retryable=status in _BUSY,
     )
-    error.retryable = status in _BUSY
-    return error
 
 
 def _text(value: object) -> str:

@@ -8,17 +8,19 @@ before that fails at the record, so nobody commits entries that are not their ow
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from random import uniform
 
 import anyio
 
 from sifaka.entries import Drafted, Entry
-from sifaka.errors import Fenced, StorageError, VersionConflict
+from sifaka.errors import StorageError
 from sifaka.run import Run
+from sifaka.storage.deciding import check_append
 from sifaka.storage.elasticsearch.documents import Action, Documents
 from sifaka.storage.elasticsearch.forgetting import forget
-from sifaka.storage.elasticsearch.moments import expiry
 from sifaka.storage.elasticsearch.records import Held, Record, read_record, run_key
+from sifaka.storage.timestamps import now_in_microseconds
 
 _ATTEMPTS = 12
 _TAKEN = frozenset({409})
@@ -57,19 +59,22 @@ async def append_entries(
             await anyio.sleep(uniform(0.01, 0.04) * attempt)  # noqa: S311
         held = await _present(documents, run_key(tenant, run.run_id))
         record = held.record if held else Record.begun(tenant, run.run_id)
-        if record.version != expected:
-            if await _has(documents, record, expected, payloads):
-                return None
-            _check(run.run_id, fence, record.fence)
-            raise VersionConflict(run.run_id, expected=expected, found=record.version)
-        _check(run.run_id, fence, record.fence)
+        if record.version != expected and await _has(documents, record, expected, payloads):
+            return None
+        check_append(
+            run.run_id,
+            fence=fence,
+            current=record.fence,
+            expected=expected,
+            found=record.version,
+        )
         if not payloads:
             return None
         after = record.appended(
             run,
             payloads,
             indexed=record.indexed and _first(record, run, entries) == len(run.thoughts),
-            expires_at=expiry(documents.address.ttl),
+            expires_at=_expiry(documents.address.ttl),
         )
         if held is None:
             written = await _create(documents, after, payloads)
@@ -77,9 +82,13 @@ async def append_entries(
             written, seen = await _continue(documents, held, after, payloads, seen)
         if written is not None:
             return Appended(written, _first(record, run, entries))
-    error = StorageError(f"run {run.run_id!r} is appended to by too many", "try again in a moment")
-    error.retryable = True
-    raise error
+    raise StorageError(
+        f"run {run.run_id!r} is appended to by too many", "try again in a moment", retryable=True
+    )
+
+
+def _expiry(ttl: timedelta | None) -> int | None:
+    return None if ttl is None else now_in_microseconds() + ttl // timedelta(microseconds=1)
 
 
 async def _present(documents: Documents, key: str) -> Held | None:
@@ -165,8 +174,3 @@ def _creations(record: Record, ids: Sequence[str], payloads: Sequence[str]) -> l
         Action("create", {"_id": doc_id}, {"generation": record.generation, "payload": payload})
         for doc_id, payload in zip(ids, payloads, strict=True)
     ]
-
-
-def _check(run_id: str, fence: int | None, current: int) -> None:
-    if fence is not None and fence < current:
-        raise Fenced(run_id, fence=fence, current=current)

@@ -96,7 +96,7 @@ class Connection:
         except ImportError as error:
             raise ConfigurationError(
                 "the store in Elasticsearch needs httpx",
-                "install it with: pip install 'sifaka-mcp[elasticsearch]'",
+                "pip install 'sifaka-mcp[elasticsearch]'",
             ) from error
         with self._lock:
             if self._client is None:
@@ -108,13 +108,12 @@ class Connection:
             return self._client
 
     def _unreachable(self, error: Exception) -> StorageError:
-        failure = StorageError(
+        return StorageError(
             f"Elasticsearch at {self.address.url} cannot be reached: "
             f"{' '.join(str(error).split())[:120] or type(error).__name__}",
             "start it, or check the URL and the network",
+            retryable=True,
         )
-        failure.retryable = True
-        return failure
 
 
 def _json(body: Json) -> bytes:

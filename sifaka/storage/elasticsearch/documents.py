@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sifaka.storage.elasticsearch.answers import Answer, Json, failure
+from sifaka.storage.elasticsearch.answers import Answer, Json
 from sifaka.storage.elasticsearch.connection import Connection
 
 _BULK_BYTES = 8_000_000
@@ -97,18 +97,16 @@ class Documents:
         )
         return _written(answer, source)
 
-    async def delete(self, index: str, doc_id: str, known: Document) -> bool:
-        """Remove a known document; False when it is another one, or gone, by now."""
+    async def delete(self, index: str, doc_id: str, known: Document) -> None:
+        """Remove a known document, unless it is another one, or gone, by now."""
         answer = await self._connection.send(
             "DELETE",
             f"/{index}/_doc/{doc_id}",
             if_seq_no=known.seq_no,
             if_primary_term=known.primary_term,
         )
-        if answer.status in {404, 409} and answer.kind != "index_not_found_exception":
-            return False
-        answer.checked()
-        return True
+        if answer.status not in {404, 409} or answer.kind == "index_not_found_exception":
+            answer.checked()
 
     async def bulk(
         self, index: str, actions: Sequence[Action], *, tolerated: frozenset[int] = frozenset()
@@ -127,8 +125,7 @@ class Documents:
                 (result,) = item.values()
                 status = cast("int", result["status"])
                 if status >= 300 and status not in tolerated:
-                    error = Answer(status, result, answer.where)
-                    raise failure(answer.where, status, error.kind, error.reason)
+                    raise Answer(status, result, answer.where).failure()
                 statuses.append(status)
         return statuses
 

@@ -1,8 +1,8 @@
 """Removing a run with everything that was made of it."""
 
 from sifaka.storage.elasticsearch.documents import Documents
-from sifaka.storage.elasticsearch.moments import now
 from sifaka.storage.elasticsearch.records import Held, read_record
+from sifaka.storage.timestamps import now_in_microseconds
 
 _AT_ONCE = 20
 
@@ -34,7 +34,7 @@ async def sweep(documents: Documents) -> int:
     hits = await documents.search(
         documents.address.runs,
         {
-            "query": {"range": {"expires_at": {"lte": now()}}},
+            "query": {"range": {"expires_at": {"lte": now_in_microseconds()}}},
             "size": _AT_ONCE,
             "_source": False,
             "track_total_hits": True,

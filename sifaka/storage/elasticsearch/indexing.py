@@ -17,7 +17,7 @@ from sifaka.storage.timestamps import to_microseconds
 _EXCERPT_CHARS = 160
 _AT_ONCE = 20
 _ATTEMPTS = 5
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 async def index_versions(documents: Documents, held: Held, run: Run, *, first: int = 0) -> None:
@@ -62,10 +62,9 @@ async def index_missing(documents: Documents) -> int:
         except SifakaError as error:
             if isinstance(error, StorageError) and error.retryable:
                 raise
-            _log.warning("run %r cannot be indexed: %s", held.record.run_id, error)
-            await held.replaced(
-                documents, replace(held.record, indexed=True)
-            )  # it would stay so for ever
+            logger.warning("run %r cannot be indexed: %s", held.record.run_id, error)
+            # Noted as done, or it would be tried for ever.
+            await held.replaced(documents, replace(held.record, indexed=True))
             continue
         await index_versions(documents, held, run)
     return hits["total"]["value"] - len(hits["hits"])

@@ -9,13 +9,13 @@ from sifaka.run import RunSummary
 from sifaka.storage.cursor import NEWEST, Position, decode_cursor, encode_cursor
 from sifaka.storage.elasticsearch.answers import Json
 from sifaka.storage.elasticsearch.documents import Documents
-from sifaka.storage.elasticsearch.moments import now
 from sifaka.storage.protocol import RunPage
+from sifaka.storage.timestamps import now_in_microseconds
 
 _CURSOR_KEY = "cursor-key"
 """The id of the document with the key that seals cursors, the same for all processes."""
 _MOST = 1000
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 async def read_cursor_key(documents: Documents) -> bytes:
@@ -53,7 +53,7 @@ def recent_request(tenant: str, limit: int, start: Position) -> Json:
         "query": {
             "bool": {
                 "filter": [{"term": {"tenant": tenant}}],
-                "must_not": [{"range": {"expires_at": {"lte": now()}}}],
+                "must_not": [{"range": {"expires_at": {"lte": now_in_microseconds()}}}],
             }
         },
         "sort": [{"updated_at": "desc"}, {"key": "desc"}],
@@ -73,5 +73,5 @@ def _line(source: Json) -> RunSummary | None:
     try:
         return RunSummary.model_validate_json(source["summary"])
     except ValidationError:
-        _log.warning("the summary of run %r cannot be read", source["run_id"])
+        logger.warning("the summary of run %r cannot be read", source["run_id"])
         return None

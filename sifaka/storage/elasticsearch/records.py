@@ -8,8 +8,7 @@ from hashlib import sha256
 from sifaka.run import Run
 from sifaka.storage.elasticsearch.answers import Json
 from sifaka.storage.elasticsearch.documents import Document, Documents
-from sifaka.storage.elasticsearch.moments import now
-from sifaka.storage.timestamps import to_microseconds
+from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 _DELETED = 0
 """The moment of expiry of a run that somebody has deleted."""
@@ -53,7 +52,7 @@ class Record:
     @property
     def gone(self) -> bool:
         """Whether it has outlived its time, or was deleted and its documents are left."""
-        return self.expires_at is not None and self.expires_at <= now()
+        return self.expires_at is not None and self.expires_at <= now_in_microseconds()
 
     def entry_ids(self, after: int, until: int) -> list[str]:
         """The ids of the documents of its entries beyond the first so many."""

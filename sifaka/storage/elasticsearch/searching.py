@@ -20,7 +20,8 @@ from sifaka.storage.elasticsearch.requests import (
     match_text,
 )
 from sifaka.storage.elasticsearch.vectors import Vectors
-from sifaka.storage.fusion import fuse, fused_depth, hybrid
+from sifaka.storage.embedding import embed_query, without_meaning
+from sifaka.storage.fusion import fuse, fused_depth, hybrid_name
 from sifaka.storage.protocol import Filters, Hit, Hits
 from sifaka.storage.timestamps import from_microseconds
 
@@ -71,11 +72,9 @@ async def _meant(
     try:
         if not await vectors.prepare(documents):
             return None, f"bm25 (semantic: the server keeps no vectors ({vectors.lack}))"
-        # A model cannot read half a surrogate pair.
-        text = query.encode(errors="replace").decode()
-        (vector,) = await vectors.embedder.embed([text], role="query")
+        vector = await embed_query(vectors.embedder, query)
     except EmbeddingError as error:
-        return None, f"bm25 (semantic: failed ({' '.join(str(error).split())}))"
+        return None, f"bm25{without_meaning(error)}"
     meant = await _found(documents, by_meaning(vectors.name, vector, filters, size))
     counted = await documents.search(
         documents.address.thoughts,
@@ -85,7 +84,7 @@ async def _meant(
             "track_total_hits": True,
         },
     )
-    return meant, hybrid(counted["total"]["value"])
+    return meant, hybrid_name(counted["total"]["value"])
 
 
 async def _found(documents: Documents, request: Json) -> list[Json]:

@@ -27,7 +27,7 @@ from sifaka.storage.entry_json import decode_entries, encode_entries
 from sifaka.storage.following import follow_by_looking
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class ElasticsearchStorage:
@@ -94,7 +94,7 @@ class ElasticsearchStorage:
                 await index_versions(documents, done.held, run, first=done.first)
             except StorageError as error:
                 # The entries are durable; `catch_up` finds that this is left to do.
-                _log.warning("run %r is not searchable yet: %s", run.run_id, error)
+                logger.warning("run %r is not searchable yet: %s", run.run_id, error)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`."""

@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.errors import ConfigurationError, EmbeddingError, StorageError
+from sifaka.errors import ConfigurationError
 from sifaka.storage.elasticsearch.answers import Json
 from sifaka.storage.elasticsearch.documents import Action, Documents
+from sifaka.storage.embedding import embedding_failures, meaning
 
 _AT_ONCE = 64
 
@@ -80,7 +81,7 @@ async def embed_missing(documents: Documents, vectors: Vectors) -> int:
         StorageError: The model or the server failed.
     """
     thoughts = documents.address.thoughts
-    try:
+    with embedding_failures():
         if not await vectors.prepare(documents):
             return 0
         hits = await documents.search(
@@ -93,12 +94,8 @@ async def embed_missing(documents: Documents, vectors: Vectors) -> int:
             },
         )
         found: list[Json] = hits["hits"]
-        texts = [f"{hit['_source']['prompt']}\n\n{hit['_source']['text']}".strip() for hit in found]
+        texts = [meaning(hit["_source"]["prompt"], hit["_source"]["text"]) for hit in found]
         made = await vectors.embedder.embed(texts, role="document") if texts else ()
-    except EmbeddingError as error:
-        failure = StorageError(f"versions cannot be embedded: {error.message}", error.suggestion)
-        failure.retryable = True
-        raise failure from error
     await documents.bulk(
         thoughts,
         [

@@ -72,9 +72,8 @@ def _lock(descriptor: int, path: Path) -> None:
 
 
 def _busy(path: Path) -> StorageError:
-    busy = StorageError(
+    return StorageError(
         f"the store {str(path.parent)!r} is kept locked by another process",
         "try again, or end that process",
+        retryable=True,
     )
-    busy.retryable = True
-    return busy

@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from sifaka.entries import Entry
-from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
+from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.run import Run
+from sifaka.storage.deciding import check_append
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.files.durable import (
     read_stamped,
@@ -36,10 +37,13 @@ def append_entries(
         if known.version != expected_version and _holds(path, expected_version, payloads):
             settle(path)
             return
-        if fence is not None and fence < known.fence:
-            raise Fenced(run.run_id, fence=fence, current=known.fence)
-        if known.version != expected_version:
-            raise VersionConflict(run.run_id, expected=expected_version, found=known.version)
+        check_append(
+            run.run_id,
+            fence=fence,
+            current=known.fence,
+            expected=expected_version,
+            found=known.version,
+        )
         if payloads:
             after = replace(
                 _add(path, known, append_lines(payloads)),

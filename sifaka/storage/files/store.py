@@ -12,12 +12,13 @@ from sifaka.storage.files import listing, runs
 from sifaka.storage.files.failures import failures
 from sifaka.storage.files.folder import TenantFolder
 from sifaka.storage.files.index import Index
-from sifaka.storage.files.threads import Threads
 from sifaka.storage.following import follow_by_looking
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
 from sifaka.storage.scanning import search_runs
+from sifaka.storage.threads import Threads
 
 T = TypeVar("T")
+_READERS = 4
 
 
 class FileStorage:
@@ -40,7 +41,9 @@ class FileStorage:
         self.tenant = tenant
         self._files = TenantFolder(self.folder, tenant)
         self._index = Index()
-        self._threads = Threads()
+        # Who writes has the lock to themselves anyway.
+        self._writers = Threads("sifaka.storage.files.writers", 1)
+        self._readers = Threads("sifaka.storage.files.readers", _READERS)
 
     @property
     def place(self) -> str:
@@ -125,7 +128,8 @@ class FileStorage:
     def scoped(self, tenant: str) -> "FileStorage":
         """The same folder as another tenant sees it."""
         view = FileStorage(self.folder, tenant=tenant)
-        view._index, view._threads = self._index, self._threads
+        view._index = self._index
+        view._writers, view._readers = self._writers, self._readers
         return view
 
     async def aclose(self) -> None:
@@ -133,8 +137,8 @@ class FileStorage:
 
     async def _write(self, work: Callable[[], T]) -> T:
         with failures(self.folder):
-            return await self._threads.write(work)
+            return await self._writers.run(work)
 
     async def _read(self, work: Callable[[], T]) -> T:
         with failures(self.folder):
-            return await self._threads.read(work)
+            return await self._readers.run(work)

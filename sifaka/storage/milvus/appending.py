@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sifaka.entries import Entry
-from sifaka.errors import Fenced, VersionConflict
 from sifaka.run import Run
+from sifaka.storage.deciding import check_append, holds
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.index import note_versions, word_rows
@@ -17,12 +17,11 @@ from sifaka.storage.milvus.rows import (
     drafted,
     entry_rows,
     next_revision,
-    now,
     run_key,
     tenant_key,
     version_key,
 )
-from sifaka.storage.timestamps import to_microseconds
+from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 
 def append_entries(
@@ -41,13 +40,11 @@ def append_entries(
         row = newest_row(milvus, key, creating=expected == 0)
         held = row if row and row.alive else None
         version, current = (held.version, held.fence) if held else (0, 0)
-        if version != expected:
-            end = expected + len(payloads)
-            if held and version >= end and read_payloads(milvus, held)[expected:end] == payloads:
-                return
-            _check(run.run_id, fence, current)
-            raise VersionConflict(run.run_id, expected=expected, found=version)
-        _check(run.run_id, fence, current)
+        # Entries are read only where these can be among them.
+        ahead = version != expected and version >= expected + len(payloads)
+        if held and ahead and holds(read_payloads(milvus, held), payloads, after=expected):
+            return
+        check_append(run.run_id, fence=fence, current=current, expected=expected, found=version)
         if not payloads:
             return
         after = RunRow(
@@ -60,7 +57,7 @@ def append_entries(
             size=(held.size if held else 0) + sum(len(text.encode()) for text in payloads),
             digest=digest_of(held.digest if held else "", payloads),
             updated_at=to_microseconds(run.updated_at),
-            expires_at=now() + round(ttl * 1_000_000) if ttl else 0,
+            expires_at=now_in_microseconds() + round(ttl * 1_000_000) if ttl else 0,
             about=about(run),
         )
         versions = drafted(expected, entries)
@@ -86,8 +83,3 @@ def claim_run(milvus: MilvusConnection, tenant: str, run_id: str) -> int:
         milvus.put(milvus.names.runs, [claimed.row()])
         milvus.shared.remember(claimed)
         return claimed.fence
-
-
-def _check(run_id: str, fence: int | None, current: int) -> None:
-    if fence is not None and fence < current:
-        raise Fenced(run_id, fence=fence, current=current)

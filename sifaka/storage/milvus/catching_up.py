@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.entries import Drafted, Started
-from sifaka.errors import EmbeddingError, StorageError
-from sifaka.storage.document_vectors import embed_documents
+from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
 from sifaka.storage.entry_json import decode_entries
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.index import look_for_missing, parse_version_key, word_rows
@@ -31,8 +30,7 @@ class _Version:
 
     @property
     def meaning(self) -> str:
-        """What is embedded: the task and the text."""
-        return f"{self.prompt}\n\n{self.drafted.thought.text}".strip()
+        return meaning(self.prompt, self.drafted.thought.text)
 
 
 def fill_words(milvus: MilvusConnection) -> int:
@@ -58,7 +56,7 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
         StorageError: The model or the server failed.
         ConfigurationError: The model makes vectors of another dimension than it did.
     """
-    try:
+    with embedding_failures():
         dimension = await embedder.dimension()
         collection = await worker.run(lambda m: m.ensure_vectors(embedder.model_id, dimension))
         await worker.run(lambda m: look_for_missing(m, collection))
@@ -67,10 +65,6 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
             version for version in await worker.run(lambda m: _read(m, names)) if version.meaning
         ]
         made = await embed_documents(embedder, [version.meaning for version in versions])
-    except EmbeddingError as error:
-        failed = StorageError(f"versions cannot be embedded: {error.message}", error.suggestion)
-        failed.retryable = True
-        raise failed from error
     pairs = [(v, vector) for v, vector in zip(versions, made, strict=True) if vector is not None]
     await worker.run(lambda m: _store(m, collection, pairs))
     worker.shared.settle(collection, names)

@@ -62,7 +62,7 @@ def pymilvus() -> Any:
     except ImportError as error:
         raise ConfigurationError(
             f"a Milvus store needs a package that is missing: {error}",
-            "install it with: pip install 'sifaka-mcp[milvus]'",
+            "pip install 'sifaka-mcp[milvus]'",
         ) from error
     # While it is imported it reads a `.env` file into the environment, which is not ours to fill.
     for name in os.environ.keys() - before:
@@ -116,10 +116,9 @@ def _translated(shown: str, error: Exception) -> StorageError:
             "check them in SIFAKA_STORE, and that the user may use these collections",
         )
     if _UNREACHABLE.search(line):
-        away = StorageError(
+        return StorageError(
             f"the Milvus server {shown!r} cannot be reached or is too busy",
             "check that it runs and that the URL is right",
+            retryable=True,
         )
-        away.retryable = True
-        return away
     return StorageError(f"the Milvus store {shown!r} failed: {line}", "look into its log")

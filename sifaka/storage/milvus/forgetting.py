@@ -2,7 +2,8 @@
 
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.reading import newest_row
-from sifaka.storage.milvus.rows import RunRow, next_revision, now, run_key
+from sifaka.storage.milvus.rows import RunRow, next_revision, run_key
+from sifaka.storage.timestamps import now_in_microseconds
 
 _EXPIRED_AT_ONCE = 64
 
@@ -30,7 +31,7 @@ def purge(milvus: MilvusConnection, key: str) -> None:
 def sweep(milvus: MilvusConnection) -> int:
     """Remove some of the runs that have expired; how many are left."""
     rows = milvus.select(
-        milvus.names.runs, f"expires_at > 0 and expires_at <= {now()}", ("tenant",)
+        milvus.names.runs, f"expires_at > 0 and expires_at <= {now_in_microseconds()}", ("tenant",)
     )
     for row in rows[:_EXPIRED_AT_ONCE]:
         key = str(row["pk"])

@@ -12,7 +12,7 @@ from sifaka.storage.milvus.reading import unexpired
 from sifaka.storage.milvus.rows import RunRow, summary_of, tenant_key
 from sifaka.storage.protocol import RunPage
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _CURSOR_KEY = "cursor-key"
 
 
@@ -33,16 +33,16 @@ def list_recent(milvus: MilvusConnection, tenant: str, limit: int, cursor: str |
     page = after[:limit]
     last = page[-1][0] if page and len(after) > limit else None
     return RunPage(
-        runs=tuple(line for _, _, text in page if (line := _line(text)) is not None),
+        runs=tuple(line for _, _, about in page if (line := _line(about)) is not None),
         next_cursor=encode_cursor(key, tenant, last) if last else None,
     )
 
 
-def _line(text: str) -> RunSummary | None:
+def _line(about: str) -> RunSummary | None:
     try:
-        return summary_of({"about": text})
+        return summary_of(about)
     except (KeyError, ValueError):
-        _log.warning("the summary of a run in Milvus cannot be read; it is left out of the list")
+        logger.warning("the summary of a run in Milvus cannot be read; it is left out of the list")
         return None
 
 

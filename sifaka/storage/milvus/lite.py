@@ -64,7 +64,7 @@ def _start(folder: Path) -> _Running:
     except ImportError as error:
         raise ConfigurationError(
             f"{str(folder)!r} needs Milvus Lite: {error}",
-            "install it with: pip install 'sifaka-mcp[milvus]'",
+            "pip install 'sifaka-mcp[milvus]'",
         ) from error
     if folder.is_file():
         raise ConfigurationError(

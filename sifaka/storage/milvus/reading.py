@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.storage.milvus.connection import MilvusConnection
-from sifaka.storage.milvus.rows import RUN_FIELDS, RunRow, chunk_key, digest_of, now, run_key
+from sifaka.storage.milvus.rows import RUN_FIELDS, RunRow, chunk_key, digest_of, run_key
+from sifaka.storage.timestamps import now_in_microseconds
 
 _SHOWN_AFTER = 2_000_000
 """Microseconds after which a server shows a write to everybody."""
@@ -41,7 +42,7 @@ def newest_row(
         return found
     if strong:
         return None if known.version else known
-    if found is None and known.version and known.revision < now() - _SHOWN_AFTER:
+    if found is None and known.version and known.revision < now_in_microseconds() - _SHOWN_AFTER:
         return rows_of(milvus, [key], strong=True).get(key)  # somebody else has deleted it
     return known
 
@@ -94,4 +95,4 @@ def read_entries(
 
 def unexpired() -> str:
     """The condition of a run that has not expired."""
-    return f"(expires_at == 0 or expires_at > {now()})"
+    return f"(expires_at == 0 or expires_at > {now_in_microseconds()})"

@@ -1,7 +1,6 @@
 """Runs and entries as rows."""
 
 import json
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,7 +9,7 @@ from sifaka.entries import Drafted, Entry
 from sifaka.errors import StorageError
 from sifaka.run import Run, RunSummary
 from sifaka.storage.milvus.client import Row
-from sifaka.storage.timestamps import to_microseconds
+from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 CHUNK_BYTES = 60_000
 """What a row takes of an entry: a VARCHAR holds 65,535 bytes."""
@@ -78,7 +77,7 @@ class RunRow:
     @property
     def alive(self) -> bool:
         """Whether there is such a run, for those who look now."""
-        return self.version > 0 and (not self.expires_at or self.expires_at > now())
+        return self.version > 0 and (not self.expires_at or self.expires_at > now_in_microseconds())
 
     def row(self) -> Mapping[str, object]:
         """The same as it is written."""
@@ -89,14 +88,9 @@ class RunRow:
         }
 
 
-def now() -> int:
-    """Microseconds since 1970."""
-    return time.time_ns() // 1000
-
-
 def next_revision(row: RunRow | None) -> int:
     """Higher than the one before, and than that of a row that nobody remembers."""
-    return max(now(), row.revision + 1 if row else 0)
+    return max(now_in_microseconds(), row.revision + 1 if row else 0)
 
 
 def digest_of(before: str, payloads: Iterable[str]) -> str:
@@ -120,13 +114,14 @@ def about(run: Run) -> str:
     return text
 
 
-def summary_of(row: Row) -> RunSummary:
+def summary_of(about: str) -> RunSummary:
     """The line of a run.
 
     Raises:
+        KeyError: It is not in there.
         ValueError: It cannot be read.
     """
-    return RunSummary.model_validate(json.loads(row["about"])["summary"])
+    return RunSummary.model_validate(json.loads(about)["summary"])
 
 
 def entry_rows(

@@ -8,7 +8,7 @@ from sifaka.errors import StorageError
 from sifaka.run import Run
 from sifaka.storage.bm25 import query_words
 from sifaka.storage.entry_json import replay_run
-from sifaka.storage.fusion import fuse, fused_depth, hybrid
+from sifaka.storage.fusion import fuse, fused_depth, hybrid_name
 from sifaka.storage.milvus.candidates import Candidate, rank, show
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.folding import fold
@@ -19,7 +19,7 @@ from sifaka.storage.protocol import Filters, Hits
 from sifaka.storage.scanning import search_runs
 from sifaka.storage.timestamps import to_microseconds
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _NO_FULL_TEXT = "no full text on this server"
 _SCANNED_RUNS = 500
 _UNRELATED = 0.0003
@@ -91,7 +91,7 @@ def _condition(tenant: str, only: Filters) -> str:
 def _kind(milvus: MilvusConnection, tenant: str, meant: Meant | None) -> str:
     if meant is None:
         return "bm25"
-    name = hybrid(milvus.shared.count_missing(meant.collection, tenant_key(tenant)))
+    name = hybrid_name(milvus.shared.count_missing(meant.collection, tenant_key(tenant)))
     if milvus.full_text:
         return name
     return f"{name.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
@@ -113,5 +113,5 @@ def _replayed(milvus: MilvusConnection, row: RunRow) -> Run | None:
     except StorageError as error:
         if error.retryable:
             raise
-        _log.warning("a search leaves out what it cannot read: %s", error.message)
+        logger.warning("a search leaves out what it cannot read: %s", error.message)
         return None

@@ -8,6 +8,7 @@ from sifaka.entries import Entry
 from sifaka.errors import EmbeddingError, SifakaError
 from sifaka.run import Run
 from sifaka.storage.bm25 import query_words
+from sifaka.storage.embedding import embed_query, without_meaning
 from sifaka.storage.entry_json import decode_entries, replay_run
 from sifaka.storage.following import follow_by_looking
 from sifaka.storage.lifetime import checked_ttl
@@ -205,13 +206,11 @@ class MilvusStorage:
         embedder = self._embedder
         if embedder is None or not query_words(query):
             return None, ""
-        # A model cannot read half a surrogate pair.
-        text = query.encode(errors="replace").decode()
         try:
-            dimension = await embedder.dimension()
-            (vector,) = await embedder.embed([text], role="query")
+            vector = await embed_query(embedder, query)
         except EmbeddingError as error:
-            return None, f" (semantic: failed ({' '.join(str(error).split())}))"
-        model_id = embedder.model_id
-        collection = await self._worker.run(lambda m: m.ensure_vectors(model_id, dimension))
+            return None, without_meaning(error)
+        collection = await self._worker.run(
+            lambda m: m.ensure_vectors(embedder.model_id, len(vector))
+        )
         return Meant(collection, vector), ""

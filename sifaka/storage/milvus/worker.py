@@ -4,8 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from anyio import CancelScope, CapacityLimiter, to_thread
-from anyio.lowlevel import RunVar
+from anyio import CancelScope, to_thread
 
 from sifaka.errors import StorageError
 from sifaka.storage.milvus import lite
@@ -14,9 +13,10 @@ from sifaka.storage.milvus.client import connect, failures
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.schema import Collections, ensure
 from sifaka.storage.milvus.shared import shared_by
+from sifaka.storage.threads import Threads
 
 T = TypeVar("T")
-_THREADS = 8
+_AT_ONCE = 8
 
 
 class MilvusWorker:
@@ -34,7 +34,7 @@ class MilvusWorker:
         self._closed = False
         self._at_work = 0
         self._change = threading.Condition()
-        self._turn: RunVar[CapacityLimiter] = RunVar("sifaka.storage.milvus")
+        self._threads = Threads("sifaka.storage.milvus", _AT_ONCE)
 
     @property
     def place(self) -> str:
@@ -54,19 +54,12 @@ class MilvusWorker:
             ConfigurationError: pymilvus is missing, or a collection is not one of ours.
             StorageError: Milvus failed, or the store is closed.
         """
-        return await to_thread.run_sync(self._run, work, limiter=self._limiter())
+        return await self._threads.run(lambda: self._run(work))
 
     async def aclose(self) -> None:
         """Disconnect when the functions at work are done; further calls change nothing."""
         with CancelScope(shield=True):
             await to_thread.run_sync(self._close)
-
-    def _limiter(self) -> CapacityLimiter:
-        limiter = self._turn.get(None)
-        if limiter is None:
-            limiter = CapacityLimiter(_THREADS)
-            self._turn.set(limiter)
-        return limiter
 
     def _run(self, work: Callable[[MilvusConnection], T]) -> T:
         connection = self._enter()
@@ -80,7 +73,7 @@ class MilvusWorker:
     def _enter(self) -> MilvusConnection:
         with self._change:
             if self._closed:
-                raise StorageError(f"the store {self._address.shown!r} is closed")
+                raise StorageError(f"the store {self._address.shown!r} is closed", "open it again")
             if self._connection is None:
                 self._connection = self._open()
             self._at_work += 1

@@ -14,7 +14,7 @@ from anyio import CancelScope, Semaphore, current_time, sleep, to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage.redis.address import RedisAddress
-from sifaka.storage.redis.failures import failures, lost_connection
+from sifaka.storage.redis.failures import failures, lost_connection, silence
 
 T = TypeVar("T")
 _CONNECT_SECONDS = 2.0
@@ -89,7 +89,7 @@ class Connections:
             async with pool.turns:
                 if pool.silent_at > asked:
                     # Who waited for their turn does not wait for the server again, one by one.
-                    raise _silence()
+                    raise silence(self.address.shown)
                 for pause in _PAUSES:
                     try:
                         return await _answer(pool, work)
@@ -144,7 +144,7 @@ class Connections:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StorageError(f"the store {self.address.shown!r} is closed")
+            raise StorageError(f"the store {self.address.shown!r} is closed", "open it again")
 
     async def _keep(
         self, loop: asyncio.AbstractEventLoop, client: RedisClient
@@ -169,12 +169,6 @@ async def _answer(pool: _Pool, work: Callable[[RedisClient], Awaitable[T]]) -> T
         raise
     pool.silent_at = -math.inf
     return answer
-
-
-def _silence() -> Exception:
-    from redis import exceptions
-
-    return exceptions.TimeoutError("it has not answered others")
 
 
 async def _finish(keeper: AsyncGenerator[None]) -> None:

@@ -74,6 +74,13 @@ def failures(server: str) -> Generator[None]:
         raise _translated(server, error) from error
 
 
+def silence(server: str) -> StorageError:
+    """The error of a server that does not answer in time."""
+    return StorageError(
+        f"the store {server!r} does not answer", "check the server and try again", retryable=True
+    )
+
+
 def lost_connection(error: Exception) -> bool:
     """Whether the same command may well succeed over a new connection."""
     from redis import exceptions
@@ -92,24 +99,14 @@ def _translated(server: str, error: Exception) -> StorageError:
     text = str(error)
     for signs, what, advice, later in _REASONS:
         if any(sign in kinds or re.search(rf"(?:^|: )(?:\('|-)?{sign}\b", text) for sign in signs):
-            return _failure(f"the store {server!r} {what}", advice, retryable=later)
+            return StorageError(f"the store {server!r} {what}", advice, retryable=later)
     if isinstance(error, exceptions.TimeoutError):
-        return _failure(
-            f"the store {server!r} does not answer",
-            "check the server and try again",
-            retryable=True,
-        )
+        return silence(server)
     if isinstance(error, exceptions.ConnectionError | OSError):
-        return _failure(
+        return StorageError(
             f"the store {server!r} cannot be reached",
             "start the server, or check SIFAKA_STORE",
             retryable=True,
         )
     line = " ".join(text.split())[:200]
-    return _failure(f"the store {server!r} failed: {line}", "look into its log", retryable=False)
-
-
-def _failure(message: str, suggestion: str, *, retryable: bool) -> StorageError:
-    failure = StorageError(message, suggestion)
-    failure.retryable = retryable
-    return failure
+    return StorageError(f"the store {server!r} failed: {line}", "look into its log")

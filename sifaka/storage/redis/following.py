@@ -14,9 +14,9 @@ import anyio
 from sifaka.entries import Entry
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.run import Run
-from sifaka.storage.entry_json import decode_entries
+from sifaka.storage.entry_json import apply_entry, decode_entries
 from sifaka.storage.redis.connections import Connections, RedisClient
-from sifaka.storage.redis.failures import failures
+from sifaka.storage.redis.failures import failures, silence
 from sifaka.storage.redis.keys import Keys
 from sifaka.storage.redis.reading import Stored, between_versions, missing, payloads
 
@@ -46,21 +46,11 @@ class StreamFollower:
         run: Run | None = None
         async with aclosing(self._entries()) as entries:
             async for entry in entries:
-                run = self._applied(run, entry)
+                run = apply_entry(self.run_id, run, entry)
                 if run.version > after:
                     yield entry, run
                 if run.finished:
                     return
-
-    def _applied(self, run: Run | None, entry: Entry) -> Run:
-        try:
-            return run.apply(entry) if run else Run.replay([entry])
-        except (KeyError, ValueError) as error:
-            number = run.version + 1 if run else 1
-            raise StorageError(
-                f"entry {number} of run {self.run_id!r} does not fit the ones before it",
-                "it is damaged or was written by a newer release; other runs are not affected",
-            ) from error
 
     async def _entries(self) -> AsyncGenerator[Entry]:
         known = 0
@@ -101,7 +91,7 @@ class StreamFollower:
                     ),
                 )
         except TimeoutError:
-            raise _silent(self.connections.address.shown) from None
+            raise silence(self.connections.address.shown) from None
         return found[0][1] if found else ()
 
     async def _look_after(self, client: RedisClient, known: int) -> None:
@@ -112,17 +102,9 @@ class StreamFollower:
                     client, self.keys, self.run_id, "XLEN", self.keys.entries(self.run_id)
                 )
         except TimeoutError:
-            raise _silent(self.connections.address.shown) from None
+            raise silence(self.connections.address.shown) from None
         # One with fewer entries than were seen is another run, begun when this one was deleted.
         if version < known:
             raise ThoughtNotFound(self.run_id)
         if count < version:
             raise missing(self.run_id, count + 1)
-
-
-def _silent(server: str) -> StorageError:
-    failure = StorageError(
-        f"the store {server!r} does not answer", "check the server and try again"
-    )
-    failure.retryable = True
-    return failure

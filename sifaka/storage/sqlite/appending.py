@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import cast
 
 from sifaka.entries import Drafted, Entry
-from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
+from sifaka.errors import ThoughtNotFound
 from sifaka.run import Run
+from sifaka.storage.deciding import check_append
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.sqlite.connection import Connection, transaction
 from sifaka.storage.sqlite.index import index_version
@@ -32,10 +33,9 @@ def append_entries(
                 payloads
             ):
                 return
-        if fence is not None and fence < current:
-            raise Fenced(run.run_id, fence=fence, current=current)
-        if found != expected_version:
-            raise VersionConflict(run.run_id, expected=expected_version, found=found)
+        check_append(
+            run.run_id, fence=fence, current=current, expected=expected_version, found=found
+        )
         _write_summary(connection, tenant, run)
         numbered = enumerate(zip(entries, payloads, strict=True), expected_version + 1)
         for seq, (entry, payload) in numbered:

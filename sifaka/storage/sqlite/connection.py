@@ -4,6 +4,9 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+UNREADABLE = (TypeError, ValueError, OverflowError)
+"""What comes of a damaged row: a value of another type, text that is not UTF-8, no moment."""
+
 
 class Rows(Protocol):
     """The rows of a statement, fetched as they are asked for."""

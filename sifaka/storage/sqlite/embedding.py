@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from sifaka.embeddings.protocol import Embedder, Vector
-from sifaka.errors import EmbeddingError, StorageError
-from sifaka.storage.document_vectors import embed_documents
+from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
 from sifaka.storage.sqlite.connection import Connection, transaction
 from sifaka.storage.sqlite.vectors import VectorTable, add_vector, make_table
 from sifaka.storage.sqlite.worker import SQLiteWorker
@@ -41,16 +40,12 @@ async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
         ConfigurationError: The model makes vectors of another dimension than it used to.
         StorageError: The model or SQLite failed.
     """
-    try:
+    with embedding_failures():
         dimension = await embedder.dimension()
         batch = await worker.run(lambda c: _next_batch(c, embedder.model_id, dimension))
         if batch.until == batch.table.until:
             return 0
         vectors = await embed_documents(embedder, tuple(batch.texts.values()))
-    except EmbeddingError as error:
-        failure = StorageError(f"versions cannot be embedded: {error.message}", error.suggestion)
-        failure.retryable = True
-        raise failure from error
     return await worker.run(lambda c: _keep(c, batch, vectors))
 
 
@@ -82,7 +77,7 @@ def _next_batch(connection: Connection, model_id: str, dimension: int) -> _Batch
             (table.until, until),
         )
         texts = {
-            version: b"\n\n".join((prompt, text)).decode(errors="replace").strip()
+            version: meaning(prompt.decode(errors="replace"), text.decode(errors="replace"))
             for version, prompt, text in cast("Iterator[tuple[int, bytes, bytes]]", rows)
         }
     for version in versions:

@@ -15,7 +15,7 @@ def check_package() -> None:
     if importlib.util.find_spec("sqlite_vec") is None:
         raise ConfigurationError(
             "vectors in a SQLite file need the package sqlite-vec",
-            "install sifaka-mcp[embeddings]",
+            "pip install 'sifaka-mcp[embeddings]'",
         )
 
 

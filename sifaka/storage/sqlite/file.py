@@ -165,6 +165,4 @@ def _translated(path: Path, error: apsw.Error) -> SifakaError:
     message = f"the store {str(path)!r} {what}"
     if isinstance(error, apsw.NotADBError):
         return ConfigurationError(message, advice)
-    failure = StorageError(message, advice)
-    failure.retryable = isinstance(error, apsw.BusyError)
-    return failure
+    return StorageError(message, advice, retryable=isinstance(error, apsw.BusyError))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sifaka.embeddings.protocol import Vector
-from sifaka.storage.fusion import fuse, fused_depth, hybrid
+from sifaka.storage.fusion import fuse, fused_depth, hybrid_name
 from sifaka.storage.protocol import Filters, Hits
 from sifaka.storage.sqlite.connection import Connection, transaction
 from sifaka.storage.sqlite.embedding import count_missing
@@ -37,4 +37,4 @@ def search_both(
         )
         best = fuse(by_meaning, [version for version, _ in by_words])
         missing = count_missing(connection, table, tenant)
-        return Hits(hits=show(connection, match, best, limit), search=hybrid(missing))
+        return Hits(hits=show(connection, match, best, limit), search=hybrid_name(missing))

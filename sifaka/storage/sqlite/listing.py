@@ -8,8 +8,7 @@ from typing import Any, cast
 from sifaka.run import RunSummary
 from sifaka.storage.cursor import decode_cursor, encode_cursor, position
 from sifaka.storage.protocol import RunPage
-from sifaka.storage.sqlite.connection import Connection
-from sifaka.storage.sqlite.damage import UNREADABLE
+from sifaka.storage.sqlite.connection import UNREADABLE, Connection
 from sifaka.storage.timestamps import from_microseconds
 
 logger = logging.getLogger(__name__)

@@ -6,8 +6,7 @@ from typing import cast
 
 from sifaka.storage.bm25 import query_words, shorten
 from sifaka.storage.protocol import Filters, Hit, Hits
-from sifaka.storage.sqlite.connection import Connection, transaction
-from sifaka.storage.sqlite.damage import UNREADABLE
+from sifaka.storage.sqlite.connection import UNREADABLE, Connection, transaction
 from sifaka.storage.sqlite.filtering import ADMITTED, bindings
 from sifaka.storage.timestamps import from_microseconds
 

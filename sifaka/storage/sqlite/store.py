@@ -11,6 +11,7 @@ from sifaka.entries import Entry
 from sifaka.errors import EmbeddingError, SifakaError, ThoughtNotFound
 from sifaka.run import Run
 from sifaka.storage.bm25 import query_words
+from sifaka.storage.embedding import embed_query, without_meaning
 from sifaka.storage.following import follow_by_looking
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
 from sifaka.storage.sqlite.appending import append_entries, claim_run
@@ -24,6 +25,7 @@ from sifaka.storage.sqlite.reading import load_run, read_entries, size_of_run
 from sifaka.storage.sqlite.search import search_versions
 from sifaka.storage.sqlite.vectors import drop_table
 from sifaka.storage.sqlite.worker import SQLiteWorker
+from sifaka.texts import is_unicode
 
 _PATIENCE = 5
 """Seconds after which a part that has not answered does not work."""
@@ -148,7 +150,7 @@ class SQLiteStorage:
 
     async def delete(self, run_id: str) -> None:
         """Forget a run with what the index holds of it."""
-        if _is_text(run_id):
+        if is_unicode(run_id):  # no run has another id, and SQLite cannot be asked for it
             await self._worker.run(lambda c: delete_run(c, self.tenant, run_id))
 
     async def catch_up(self) -> int:
@@ -170,11 +172,10 @@ class SQLiteStorage:
 
     async def health(self) -> tuple[Health, ...]:
         """Whether the file can be read and written at this moment, and what the embedder does."""
-        url = f"sqlite:///{self.path}"
-        file = await _checked(url, self._worker.run(look))
+        file = await _checked(self.place, self._worker.run(look))
         if self._embedder is None:
             return (file,)
-        part = f"{url} vectors of {self._embedder.model_id}"
+        part = f"{self.place} vectors of {self._embedder.model_id}"
         return file, await _checked(part, look_at_vectors(self._worker, self._embedder))
 
     def scoped(self, tenant: str) -> "SQLiteStorage":
@@ -190,12 +191,10 @@ class SQLiteStorage:
         """The query with its vector; without one, what to say about it."""
         if self._embedder is None or not query_words(query):
             return None, ""
-        # A model cannot read half a surrogate pair.
-        text = query.encode(errors="replace").decode()
         try:
-            (vector,) = await self._embedder.embed([text], role="query")
+            vector = await embed_query(self._embedder, query)
         except EmbeddingError as error:
-            return None, f" (semantic: failed ({' '.join(str(error).split())}))"
+            return None, without_meaning(error)
         return Question(query, self._embedder.model_id, vector), ""
 
 
@@ -210,14 +209,5 @@ async def _checked(part: str, looking: Awaitable[str]) -> Health:
 
 
 def _check_id(run_id: str) -> None:
-    if not _is_text(run_id):
+    if not is_unicode(run_id):
         raise ThoughtNotFound(run_id)
-
-
-def _is_text(run_id: str) -> bool:
-    """Whether SQLite can be asked for it."""
-    try:
-        run_id.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from anyio import CancelScope, CapacityLimiter, to_thread
-from anyio.lowlevel import RunVar
+from anyio import CancelScope
 
 from sifaka.errors import StorageError
 from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.threads import Threads
 
 if TYPE_CHECKING:
     from sifaka.storage.sqlite.file import OpenFile
@@ -31,8 +31,8 @@ class SQLiteWorker:
         self._guard = threading.Lock()
         self._file: OpenFile | None = None
         self._closed = False
-        # Tasks queue here, without a thread each; the guard is for several loops at once.
-        self._turn: RunVar[CapacityLimiter] = RunVar("sifaka.storage.sqlite")
+        # The guard is for several loops at once; the tasks of one take turns here.
+        self._threads = Threads("sifaka.storage.sqlite", 1)
 
     async def run(self, work: Callable[[Connection], T]) -> T:
         """What the function returns. A task that is cancelled meanwhile waits for its end.
@@ -41,26 +41,19 @@ class SQLiteWorker:
             ConfigurationError: The file is not a store that this release can use.
             StorageError: SQLite failed, or the store is closed.
         """
-        return await to_thread.run_sync(self._run, work, limiter=self._limiter())
+        return await self._threads.run(lambda: self._run(work))
 
     async def aclose(self) -> None:
         """Close the file when the function at work is done; further calls change nothing."""
         with CancelScope(shield=True):
-            await to_thread.run_sync(self._close, limiter=self._limiter())
-
-    def _limiter(self) -> CapacityLimiter:
-        limiter = self._turn.get(None)
-        if limiter is None:
-            limiter = CapacityLimiter(1)
-            self._turn.set(limiter)
-        return limiter
+            await self._threads.run(self._close)
 
     def _run(self, work: Callable[[Connection], T]) -> T:
         from sifaka.storage.sqlite import file as sqlite_file
 
         with self._guard:
             if self._closed:
-                raise StorageError(f"the store {str(self._path)!r} is closed")
+                raise StorageError(f"the store {str(self._path)!r} is closed", "open it again")
             with sqlite_file.failures(self._path):
                 if self._file is not None and not self._file.current:
                     self._file, former = None, self._file

@@ -98,12 +98,11 @@ class Appending:
             # Once the authority has it, others may have claimed it.
             if (tenant, run_id) in self._created and waiting[0].expected_version == 0:
                 return 0
-            failure = StorageError(
+            raise StorageError(
                 f"entries of run {run_id!r} wait until {authority.name} can be reached",
                 "try again when it can",
+                retryable=True,
             )
-            failure.retryable = True
-            raise failure
         with authority.attempt():
             return await authority.of(tenant).claim(run_id)
 

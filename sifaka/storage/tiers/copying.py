@@ -6,6 +6,7 @@ from contextlib import aclosing
 from sifaka.entries import Entry
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.run import Run
+from sifaka.storage.copying import load_if_there
 from sifaka.storage.protocol import ThoughtStore
 
 _ATTEMPTS = 3
@@ -25,7 +26,9 @@ async def read_until(store: ThoughtStore, run_id: str, version: int) -> tuple[Ru
             entries.append(entry)
             if run.version >= version:
                 return run, entries
-    raise StorageError(f"run {run_id!r} has fewer entries than it had a moment ago")
+    raise StorageError(
+        f"run {run_id!r} has fewer entries than it had a moment ago", "check the store it is in"
+    )
 
 
 async def push(
@@ -63,7 +66,7 @@ async def push(
         except VersionConflict:
             pass  # some of it may be there: looked at now
     for _ in range(_ATTEMPTS):
-        held = await _load(store, run_id)
+        held = await load_if_there(store, run_id)
         version = held.version if held else 0
         if version < after:
             break
@@ -80,7 +83,7 @@ async def push(
             return await _append(store, run_id, held, lacking, fence)
         except VersionConflict:
             continue
-    held = await _load(store, run_id)
+    held = await load_if_there(store, run_id)
     raise VersionConflict(run_id, expected=after, found=held.version if held else 0)
 
 
@@ -90,7 +93,7 @@ async def read_all(store: ThoughtStore, run_id: str) -> tuple[Run, list[Entry]] 
     Raises:
         StorageError: The store failed.
     """
-    run = await _load(store, run_id)
+    run = await load_if_there(store, run_id)
     if run is None:
         return None
     try:
@@ -105,7 +108,7 @@ async def make_equal(copy: ThoughtStore, run_id: str, run: Run, entries: Sequenc
     Raises:
         StorageError: The copy failed.
     """
-    held = await _load(copy, run_id)
+    held = await load_if_there(copy, run_id)
     if held is None or held.version <= run.version:
         try:
             await push(copy, run_id, 0, entries)
@@ -134,10 +137,3 @@ async def _append(
         raise VersionConflict(run_id, expected=before + len(entries), found=before) from error
     await store.append(after, entries, expected_version=before, fence=fence)
     return after
-
-
-async def _load(store: ThoughtStore, run_id: str) -> Run | None:
-    try:
-        return await store.load(run_id)
-    except ThoughtNotFound:
-        return None

@@ -8,11 +8,10 @@ import anyio
 from sifaka.entries import Entry
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.run import Run
+from sifaka.storage.entry_json import apply_entry
+from sifaka.storage.following import LOOK_AGAIN
 from sifaka.storage.tiers.layout import Layout
 from sifaka.storage.tiers.reading import Reading
-
-_LOOK_AGAIN = 0.2
-"""Seconds between two looks at the queue while the authority is down."""
 
 
 async def follow_tiers(
@@ -54,16 +53,14 @@ async def follow_tiers(
                     known = number
         if run is not None and run.finished and run.version <= known:
             return
-        await anyio.sleep(_LOOK_AGAIN)
+        await anyio.sleep(LOOK_AGAIN)  # at the queue
 
 
 async def _at(
     reading: Reading, tenant: str, run_id: str, run: Run | None, entry: Entry, number: int
 ) -> Run:
-    if run is not None and run.version == number - 1:
-        return run.apply(entry)
-    if run is None and number == 1:
-        return Run.replay([entry])
+    if number == (run.version + 1 if run else 1):
+        return apply_entry(run_id, run, entry)
     loaded = await reading.load(tenant, run_id)
     if loaded.version < number:
         raise ThoughtNotFound(run_id)

@@ -31,10 +31,8 @@ def lay_out(stores: Sequence[ThoughtStore], *, retry_after: float) -> Layout:
     """Leading stores in memory are caches, the first lasting one decides, the others are copies.
 
     Raises:
-        ConfigurationError: There are fewer than two stores, or one of them twice.
+        ConfigurationError: One of them stands there twice.
     """
-    if len(stores) < 2:
-        raise ConfigurationError("a store in tiers needs at least two stores", "name two or more")
     if len({id(store) for store in stores}) < len(stores):
         raise ConfigurationError("the same store stands in two tiers", "name each store once")
     tiers = tuple(

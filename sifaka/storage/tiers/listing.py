@@ -1,14 +1,11 @@
 """The list of recent runs from what this process knows, while no lasting tier can be asked."""
 
 import secrets
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 
 from sifaka.run import RunSummary
-from sifaka.storage.cursor import Position, decode_cursor, encode_cursor
-from sifaka.storage.protocol import RunPage, ThoughtStore
-from sifaka.storage.timestamps import to_microseconds
-
-_AT_ONCE = 100
+from sifaka.storage.cursor import decode_cursor, encode_cursor, position
+from sifaka.storage.protocol import RunPage
 
 
 class Listing:
@@ -16,17 +13,6 @@ class Listing:
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(16)
-
-    async def cached(self, cache: ThoughtStore) -> AsyncGenerator[RunSummary]:
-        """Every run in a cache."""
-        cursor: str | None = None
-        while True:
-            page = await cache.recent(limit=_AT_ONCE, cursor=cursor)
-            for line in page.runs:
-                yield line
-            cursor = page.next_cursor
-            if cursor is None:
-                return
 
     def page(
         self, tenant: str, lines: Sequence[RunSummary], *, limit: int, cursor: str | None
@@ -38,14 +24,12 @@ class Listing:
         """
         start = decode_cursor(self._key, tenant, cursor)
         latest = {line.run_id: line for line in lines}.values()
-        behind = sorted((line for line in latest if _at(line) < start), key=_at, reverse=True)
+        behind = sorted(
+            (line for line in latest if position(line) < start), key=position, reverse=True
+        )
         page = tuple(behind[:limit])
         more = page and len(behind) > limit
         return RunPage(
             runs=page,
-            next_cursor=encode_cursor(self._key, tenant, _at(page[-1])) if more else None,
+            next_cursor=encode_cursor(self._key, tenant, position(page[-1])) if more else None,
         )
-
-
-def _at(line: RunSummary) -> Position:
-    return to_microseconds(line.updated_at), line.run_id

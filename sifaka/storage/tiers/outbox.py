@@ -16,13 +16,12 @@ from sifaka.storage.tiers.queue_rows import (
     continues,
     insert_row,
     look_over,
-    now,
     remove_rows,
     rows_about,
-    storable,
 )
 from sifaka.storage.tiers.waiting import Known, Refused, Waiting
-from sifaka.storage.timestamps import from_microseconds
+from sifaka.storage.timestamps import from_microseconds, now_in_microseconds
+from sifaka.texts import is_unicode
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -30,6 +29,8 @@ T = TypeVar("T")
 
 class Outbox:
     """The queue of a store in tiers; each method is one transaction.
+
+    Nothing is queued for an id that is no text, which SQLite cannot be asked for.
 
     Args:
         path: Its file, None for a queue that ends with the process.
@@ -84,13 +85,13 @@ class Outbox:
 
     async def rows(self, tier: str, tenant: str, run_id: str) -> list[Waiting]:
         """What waits for a tier about one run, in order."""
-        if not storable(run_id):
+        if not is_unicode(run_id):
             return []
         return await self._read(lambda sql: rows_about(sql, tier, tenant, run_id)) or []
 
     async def look(self, tier: str, tenant: str, run_id: str) -> tuple[bool, bool]:
         """Whether anything waits for a tier about one run, and whether any of it was refused."""
-        if not storable(run_id):
+        if not is_unicode(run_id):
             return False, False
 
         def work(sql: Connection) -> tuple[bool, bool]:
@@ -124,7 +125,7 @@ class Outbox:
         """Set aside what waits for a tier about one run, and queue what follows from that."""
 
         def work(sql: Connection) -> Known:
-            moment = now()
+            moment = now_in_microseconds()
             rows = rows_about(sql, tier, tenant, run_id)
             for row in rows:
                 if row.kind == "append":
@@ -149,7 +150,7 @@ class Outbox:
 
     async def forget(self, tenant: str, run_id: str, then: Sequence[Waiting]) -> None:
         """Drop all there is about a run, and queue what follows from that."""
-        if (self.empty and not then) or not storable(run_id):
+        if (self.empty and not then) or not is_unicode(run_id):
             return
 
         def work(sql: Connection) -> Known:

@@ -9,11 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from anyio import CapacityLimiter, to_thread
-from anyio.lowlevel import RunVar
-
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage.sqlite.connection import Connection, transaction
+from sifaka.storage.threads import Threads
 
 if TYPE_CHECKING:
     import apsw
@@ -67,21 +65,21 @@ class QueueFile:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self.path = path
+        self._path = path
         self._guard = threading.Lock()
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._closed = False
-        self._turn: RunVar[CapacityLimiter] = RunVar("sifaka.storage.tiers")
+        self._threads = Threads("sifaka.storage.tiers", 1)
 
     @property
     def exists(self) -> bool:
         """Whether anything has ever been queued: looking for it need not make a file."""
-        return self._connection is not None if self.path is None else self.path.exists()
+        return self._connection is not None if self._path is None else self._path.exists()
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """What the function returns, which sees one state of the file; errors as for `run`."""
-        return await to_thread.run_sync(self._run, work, "DEFERRED", limiter=self._limiter())
+        return await self._threads.run(lambda: self._run(work, "DEFERRED"))
 
     async def run(self, work: Callable[[Connection], T]) -> T:
         """What the function returns, run as one transaction.
@@ -90,31 +88,24 @@ class QueueFile:
             ConfigurationError: The file is something else.
             StorageError: It cannot be read or written, or it is closed.
         """
-        return await to_thread.run_sync(self._run, work, "IMMEDIATE", limiter=self._limiter())
+        return await self._threads.run(lambda: self._run(work, "IMMEDIATE"))
 
     async def aclose(self) -> None:
         """Release the file; further calls change nothing."""
-        await to_thread.run_sync(self._close, limiter=self._limiter())
-
-    def _limiter(self) -> CapacityLimiter:
-        limiter = self._turn.get(None)
-        if limiter is None:
-            limiter = CapacityLimiter(1)
-            self._turn.set(limiter)
-        return limiter
+        await self._threads.run(self._close)
 
     def _run(self, work: Callable[[Connection], T], kind: str) -> T:
         from sifaka.storage.sqlite.file import failures
 
-        with self._guard, failures(self.path or Path(":memory:")):
+        with self._guard, failures(self._path or Path(":memory:")):
             if self._closed:
-                raise StorageError("the queue of the store is closed")
-            if self._connection is not None and self._identity != _identity(self.path):
+                raise StorageError("the queue of the store is closed", "open the store again")
+            if self._connection is not None and self._identity != _identity(self._path):
                 self._connection.close()  # deleted or replaced: what is written there is lost
                 self._connection = None
             if self._connection is None:
-                self._connection = _open(self.path)
-                self._identity = _identity(self.path)
+                self._connection = _open(self._path)
+                self._identity = _identity(self._path)
             sql = cast("Connection", self._connection)
             with transaction(sql, kind):
                 return work(sql)

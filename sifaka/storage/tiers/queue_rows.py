@@ -1,12 +1,12 @@
 """The rows of the queue: the SQL of it."""
 
 import json
-import time
 from collections.abc import Sequence
 
 from sifaka.errors import VersionConflict
 from sifaka.storage.sqlite.connection import Connection
 from sifaka.storage.tiers.waiting import Known, Waiting
+from sifaka.storage.timestamps import now_in_microseconds
 
 
 def continues(sql: Connection, row: Waiting) -> bool:
@@ -58,7 +58,7 @@ def insert_row(sql: Connection, row: Waiting) -> int:
             row.expected_version,
             row.fence,
             json.dumps(row.payloads),
-            now(),
+            now_in_microseconds(),
         ),
     )
     return sql.last_insert_rowid()
@@ -78,17 +78,3 @@ def look_over(sql: Connection) -> Known:
         " GROUP BY tenant, run_id"
     )
     return Known(dict(counts), {(tenant, run_id): n for tenant, run_id, n in refused})
-
-
-def now() -> int:
-    """This moment in microseconds since 1970."""
-    return time.time_ns() // 1000
-
-
-def storable(run_id: str) -> bool:
-    """Whether SQLite can be asked for the id; nothing is queued for others."""
-    try:
-        run_id.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

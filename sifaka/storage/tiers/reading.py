@@ -6,12 +6,15 @@ import anyio
 
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.run import Run
+from sifaka.storage.entry_json import apply_entry
 from sifaka.storage.protocol import Filters, Hits, RunPage, ThoughtStore
+from sifaka.storage.retention import every_run
 from sifaka.storage.tiers.cache import Caches
 from sifaka.storage.tiers.delivery import Delivery
 from sifaka.storage.tiers.layout import Layout
 from sifaka.storage.tiers.listing import Listing
 from sifaka.storage.tiers.outbox import Outbox
+from sifaka.storage.tiers.tier import Tier
 from sifaka.storage.tiers.waiting import Waiting
 
 _BEFORE_LISTING_SECONDS = 1.0
@@ -92,7 +95,7 @@ class Reading:
         """See `CachedStorage.recent`."""
         layout, failure = self._layout, None
         for tier in (layout.authority, *layout.copies):
-            await self._deliver(tier.name, time.monotonic() + _BEFORE_LISTING_SECONDS)
+            await self._deliver(tier, time.monotonic() + _BEFORE_LISTING_SECONDS)
             try:
                 with tier.attempt():
                     return await tier.of(tenant).recent(limit=limit, cursor=cursor)
@@ -101,7 +104,7 @@ class Reading:
         assert failure is not None, "a tier that works answers"
         if not layout.caches or not failure.retryable:
             raise failure
-        lines = [line async for line in self._listing.cached(layout.caches[0].of(tenant))]
+        lines = [line async for line in every_run(layout.caches[0].of(tenant))]
         for owner, run_id in await self._outbox.runs(layout.authority.name, limit=1000):
             if owner == tenant:
                 try:
@@ -116,7 +119,7 @@ class Reading:
         """See `CachedStorage.search`."""
         layout, down, failure = self._layout, list[str](), None
         for tier in reversed((*layout.caches, layout.authority, *layout.copies)):
-            await self._deliver(tier.name, deadline)
+            await self._deliver(tier, deadline)
             try:
                 with tier.attempt():
                     hits = await tier.of(tenant).search(query, limit=limit, only=only)
@@ -130,9 +133,8 @@ class Reading:
         assert failure is not None, "a tier that works answers"
         raise failure
 
-    async def _deliver(self, name: str, deadline: float) -> None:
+    async def _deliver(self, tier: Tier, deadline: float) -> None:
         """Bring a tier up to date as far as that is possible by the deadline."""
-        tier = next(tier for tier in self._layout.tiers if tier.name == name)
         if not self._outbox.empty:
             with anyio.move_on_after(max(0.0, deadline - time.monotonic())):
                 # An event would belong to one event loop; who delivers may be in another.
@@ -158,7 +160,7 @@ class Reading:
             if version < row.expected_version:
                 break
             for entry in row.entries()[version - row.expected_version :]:
-                run = run.apply(entry) if run else Run.replay([entry])
+                run = apply_entry(run_id, run, entry)
         if run is None or (rows and run.version < rows[-1].end):
             raise failure or StorageError(
                 f"only the end of run {run_id!r} is known here", "try again in a moment"

@@ -41,13 +41,6 @@ class Tier:
         """Why it is not worth an attempt now; None when it is."""
         return self.failure if time.monotonic() < self._ask_again else None
 
-    def _note(self, failure: StorageError, seconds: float) -> None:
-        """Remember a failure; one that may pass by itself closes the tier for a while."""
-        self.failure = failure
-        if failure.retryable and self.retry_after:
-            pause = max(self.retry_after, _LONGER * seconds)
-            self._ask_again = time.monotonic() + pause
-
     def try_again(self) -> None:
         """The next attempt is not put off."""
         self._ask_again = 0.0
@@ -86,6 +79,13 @@ class Tier:
             raise
         self._works()
 
+    def _note(self, failure: StorageError, seconds: float) -> None:
+        """Remember a failure; one that may pass by itself closes the tier for a while."""
+        self.failure = failure
+        if failure.retryable and self.retry_after:
+            pause = max(self.retry_after, _LONGER * seconds)
+            self._ask_again = time.monotonic() + pause
+
     def _works(self) -> None:
         self.failure = None
         self.try_again()
@@ -93,6 +93,4 @@ class Tier:
 
 def _again(failure: StorageError) -> StorageError:
     # A new one each time: raising the same one would gather the tracebacks of all callers.
-    error = StorageError(failure.message, failure.suggestion)
-    error.retryable = True
-    return error
+    return StorageError(failure.message, failure.suggestion, retryable=True)

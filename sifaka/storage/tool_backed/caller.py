@@ -34,8 +34,8 @@ def unexpected(tool: str, answer: str) -> StorageError:
     The servers answer failures of the database as if they were results: the text is all there is.
     """
     line = " ".join(answer[:400].split())[:200]
-    error = StorageError(
-        f"the tool {tool} answered {line!r}", "check the database behind the MCP server"
+    return StorageError(
+        f"the tool {tool} answered {line!r}",
+        "check the database behind the MCP server",
+        retryable=True,
     )
-    error.retryable = True
-    return error

@@ -3,7 +3,8 @@
 from sifaka.storage.tool_backed.caller import ToolCaller
 from sifaka.storage.tool_backed.milvus_log import MilvusLog
 from sifaka.storage.tool_backed.milvus_rows import MOST_ROWS, MilvusRows
-from sifaka.storage.tool_backed.store import LogStorage, Shared
+from sifaka.storage.tool_backed.shared import Shared
+from sifaka.storage.tool_backed.store import LogStorage
 
 
 class MilvusToolStorage(LogStorage):
@@ -23,7 +24,7 @@ class MilvusToolStorage(LogStorage):
         caller: The session with that server; it is closed with the store.
         tenant: Whose runs are seen.
         prefix: What the name of the collection begins with: letters, digits and underscores.
-        name: What `health` calls it.
+        name: Its place, as `health` and tiers call it.
         most_rows: How many rows that Milvus returns to one query.
     """
 

@@ -2,13 +2,13 @@
 
 import logging
 import secrets
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote, unquote
 
 from sifaka.errors import StorageError
 from sifaka.storage.cursor import Position
+from sifaka.storage.timestamps import now_in_microseconds
 from sifaka.storage.tool_backed.envelope import pack, unpack
 from sifaka.storage.tool_backed.log import Listing, RunKey
 from sifaka.storage.tool_backed.milvus_rows import MilvusRows, Row
@@ -27,7 +27,7 @@ _NOBODY = "!"
 """The tenant of what belongs to the collection; no quoted name is like it."""
 _GONE = "gone"
 """The line of a run that was deleted."""
-_logger = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class MilvusLog:
@@ -106,7 +106,9 @@ class MilvusLog:
             rows = await self._rows.query(f"{earlier} and at > {end - span}", ("run", "seq", "at"))
             if len(rows) >= self._rows.most:
                 if span == 1:
-                    raise StorageError("the list has too many entries of the same microsecond")
+                    raise StorageError(
+                        "the list has too many entries of the same microsecond", "delete some runs"
+                    )
                 span = self._span = _DAY if span > _DAY else span // 2
                 continue
             places = sorted(
@@ -135,13 +137,13 @@ class MilvusLog:
             return
         if line != _GONE:
             record = Record(kind="forget")
-            listing = Listing(time.time_ns() // 1_000, _GONE)
+            listing = Listing(now_in_microseconds(), _GONE)
             last += 1
             await self.push(key, last, record.id, encode_record(record), listing)
         try:
             await self._rows.delete(f"{_of(key)} and seq <= {last}")
         except StorageError as error:
-            _logger.warning("run %r is hidden, not removed: %s", key.run_id, error)
+            logger.warning("run %r is hidden, not removed: %s", key.run_id, error)
             self._trouble = (
                 "milvus_delete_entities fails: deleted runs are hidden, but stay in Milvus",
             )
@@ -159,7 +161,7 @@ class MilvusLog:
                 await self._rows.insert([{**row, "id": id_, "at": 0, "line": "", "data": value}])
             rows = await self._rows.query(condition, ("data",))
             if not rows:
-                raise StorageError("Milvus does not show what was just written")
+                raise StorageError("Milvus does not show what was just written", "try again")
             self._cursor_key = unpack(str(min(rows, key=lambda row: str(row["id"]))["data"]))
         return self._cursor_key
 

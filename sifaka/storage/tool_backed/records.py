@@ -14,8 +14,9 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from sifaka.errors import Fenced, StorageError, VersionConflict
+from sifaka.errors import StorageError
 from sifaka.immutable import Frozen
+from sifaka.storage.deciding import check_append, holds
 from sifaka.storage.tool_backed.envelope import pack, unpack
 
 
@@ -69,10 +70,7 @@ class Folded:
 
     def holds(self, record: Record) -> bool:
         """Whether these entries are in this log, read from its beginning, at their place."""
-        end = record.after + len(record.payloads)
-        return len(self.payloads) >= end and tuple(self.payloads[record.after : end]) == (
-            record.payloads
-        )
+        return holds(self.payloads, record.payloads, after=record.after)
 
     def check(self, run_id: str, record: Record) -> None:
         """Raise what keeps an append from counting.
@@ -81,10 +79,13 @@ class Folded:
             Fenced: The run was claimed since.
             VersionConflict: The log holds another number of entries.
         """
-        if record.fence is not None and record.fence < self.state.fence:
-            raise Fenced(run_id, fence=record.fence, current=self.state.fence)
-        if record.after != self.state.version:
-            raise VersionConflict(run_id, expected=record.after, found=self.state.version)
+        check_append(
+            run_id,
+            fence=record.fence,
+            current=self.state.fence,
+            expected=record.after,
+            found=self.state.version,
+        )
 
 
 def fold(records: Iterable[Placed], start: LogState | None = None) -> Folded:

@@ -11,7 +11,8 @@ from sifaka.storage.cursor import Position
 from sifaka.storage.tool_backed.caller import ToolCaller, unexpected
 from sifaka.storage.tool_backed.envelope import pack, unpack
 from sifaka.storage.tool_backed.log import Listing, RunKey
-from sifaka.storage.tool_backed.store import LogStorage, Shared
+from sifaka.storage.tool_backed.shared import Shared
+from sifaka.storage.tool_backed.store import LogStorage
 
 _WINDOW = 200
 """How many places of the list one call reads."""
@@ -33,7 +34,7 @@ class RedisToolStorage(LogStorage):
         caller: The session with that server; it is closed with the store.
         tenant: Whose runs are seen.
         prefix: What the keys begin with.
-        name: What `health` calls it.
+        name: Its place, as `health` and tiers call it.
     """
 
     def __init__(

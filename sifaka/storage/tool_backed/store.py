@@ -1,57 +1,31 @@
 """A store on top of logs of records: what Redis and Milvus have in common behind their tools."""
 
 import logging
-import weakref
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 
 import anyio
 from anyio import to_thread
-from anyio.lowlevel import EventLoopToken, current_token
 
 from sifaka.entries import Entry
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.run import Run, RunSummary
-from sifaka.storage.cursor import decode_cursor, encode_cursor
+from sifaka.storage.cursor import NEWEST, decode_cursor, encode_cursor
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.following import follow_by_looking
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
 from sifaka.storage.scanning import search_runs
 from sifaka.storage.timestamps import to_microseconds
-from sifaka.storage.tool_backed.caller import ToolCaller
 from sifaka.storage.tool_backed.envelope import pack, unpack
-from sifaka.storage.tool_backed.log import Listing, RunKey, RunLog
-from sifaka.storage.tool_backed.records import (
-    Folded,
-    LogState,
-    Placed,
-    Record,
-    decode_record,
-    encode_record,
-    fold,
-)
+from sifaka.storage.tool_backed.log import Listing, RunKey
+from sifaka.storage.tool_backed.records import Folded, LogState, Record
+from sifaka.storage.tool_backed.shared import Shared
+from sifaka.texts import is_unicode
 
 _SEARCHED = 200
 """How many runs a search reads through: each costs a call."""
-_REMEMBERED = 1_000
-"""How many runs' states are kept, to append without reading a whole log again."""
 _HEALTH_SECONDS = 5
-_logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Shared:
-    """What all tenants' views have in common."""
-
-    caller: ToolCaller
-    log: RunLog
-    name: str
-    states: dict[RunKey, LogState] = field(default_factory=dict[RunKey, LogState])
-    """What each log amounted to when it was last read; an old one only costs another reading."""
-    locks: weakref.WeakValueDictionary[tuple[EventLoopToken, RunKey], anyio.Lock] = field(
-        default_factory=weakref.WeakValueDictionary[tuple[EventLoopToken, RunKey], anyio.Lock]
-    )
+logger = logging.getLogger(__name__)
 
 
 class LogStorage:
@@ -91,7 +65,7 @@ class LogStorage:
         listing = Listing(to_microseconds(run.updated_at), line)
         key = self._key(run.run_id)
         with anyio.CancelScope(shield=True):
-            async with self._lock(key):
+            async with self._shared.lock(key):
                 if await self._append(key, record, listing) == run.version:
                     await self._shared.log.list_run(key, listing)
 
@@ -100,10 +74,10 @@ class LogStorage:
         key = self._key(run_id)
         record = Record(kind="claim")
         with anyio.CancelScope(shield=True):
-            async with self._lock(key):
+            async with self._shared.lock(key):
                 state = self._shared.states.get(key)
                 state = state or (await self._existing(run_id)).state
-                pushed = await self._push(key, state, record)
+                pushed = await self._shared.push(key, state, record)
                 if record.id in pushed.fences:
                     return pushed.fences[record.id]
         # Somebody has deleted the run meanwhile.
@@ -120,7 +94,7 @@ class LogStorage:
 
         async def read(known: int) -> Sequence[Entry]:
             nonlocal state
-            folded = await self._since(key, state)
+            folded = await self._shared.since(key, state)
             if not folded.state.version:
                 raise ThoughtNotFound(run_id)
             state = folded.state
@@ -146,8 +120,7 @@ class LogStorage:
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions of the latest 200 runs that share words with the query; not stemmed."""
-        start = decode_cursor(b"", self.tenant, None)
-        newest = await self._shared.log.newest(self.tenant, start, _SEARCHED + 1)
+        newest = await self._shared.log.newest(self.tenant, NEWEST, _SEARCHED + 1)
         runs: list[Run] = []
         for (_, run_id), _line in newest[:_SEARCHED]:
             try:
@@ -157,7 +130,7 @@ class LogStorage:
             except StorageError as error:
                 if error.retryable:
                     raise
-                _logger.warning("left out of a search: %s", error)
+                logger.warning("left out of a search: %s", error)
         hits = await to_thread.run_sync(lambda: search_runs(runs, query, limit=limit, only=only))
         if len(newest) <= _SEARCHED:
             return hits
@@ -169,11 +142,11 @@ class LogStorage:
 
     async def delete(self, run_id: str) -> None:
         """Forget a run."""
-        if not _is_text(run_id):
-            return
+        if not is_unicode(run_id):
+            return  # no run has an id that cannot be sent
         key = self._key(run_id)
         with anyio.CancelScope(shield=True):
-            async with self._lock(key):
+            async with self._shared.lock(key):
                 self._shared.states.pop(key, None)
                 await self._shared.log.forget(key)
 
@@ -203,73 +176,32 @@ class LogStorage:
     def _key(self, run_id: str) -> RunKey:
         return RunKey(self.tenant, run_id)
 
-    def _lock(self, key: RunKey) -> anyio.Lock:
-        return self._shared.locks.setdefault((current_token(), key), anyio.Lock())
-
     async def _append(self, key: RunKey, record: Record, listing: Listing) -> int:
         """Append and say how many entries the run has then."""
         state = self._shared.states.get(key)
         if state is None or not record.payloads or not state.admits(record):
-            known = await self._read(key)
+            known = await self._shared.read(key)
             if record.payloads and known.holds(record):
                 return known.state.version
             known.check(key.run_id, record)
             state = known.state
         if not record.payloads:
             return state.version
-        pushed = await self._push(key, state, record, listing)
+        pushed = await self._shared.push(key, state, record, listing)
         if record.id not in pushed.fences:
-            known = await self._read(key)
+            known = await self._shared.read(key)
             if not known.holds(record):
                 known.check(key.run_id, record)
                 raise VersionConflict(key.run_id, expected=record.after, found=pushed.state.version)
         return pushed.state.version
 
-    async def _push(
-        self, key: RunKey, state: LogState, record: Record, listing: Listing | None = None
-    ) -> Folded:
-        """Add a record and read what was added since the state was."""
-        value = encode_record(record)
-        await self._shared.log.push(key, state.position + 1, record.id, value, listing)
-        return await self._since(key, state)
-
     async def _existing(self, run_id: str) -> Folded:
-        if not _is_text(run_id):
+        if not is_unicode(run_id):
             raise ThoughtNotFound(run_id)
-        known = await self._read(self._key(run_id))
+        known = await self._shared.read(self._key(run_id))
         if not known.state.version:
             raise ThoughtNotFound(run_id)
         return known
-
-    async def _read(self, key: RunKey) -> Folded:
-        return self._remember(key, fold(await self._records(key, 0)))
-
-    async def _since(self, key: RunKey, state: LogState) -> Folded:
-        """What was added to a log; its last record that was known is read again.
-
-        Where that one is another now, the run was deleted, and perhaps begun anew.
-        """
-        if state.position < 0:
-            return await self._read(key)
-        records = await self._records(key, state.position)
-        begun_anew = any(record.kind == "forget" for _, record in records[1:])
-        if records and records[0][1].id == state.last and not begun_anew:
-            return self._remember(key, fold(records[1:], state))
-        again = await self._read(key)
-        return replace(again, payloads=again.payloads[state.version :])
-
-    async def _records(self, key: RunKey, start: int) -> Sequence[Placed]:
-        values = await self._shared.log.read(key, start)
-        return [(position, decode_record(value)) for position, value in values]
-
-    def _remember(self, key: RunKey, folded: Folded) -> Folded:
-        states = self._shared.states
-        states.pop(key, None)
-        if folded.state.version:
-            states[key] = folded.state
-        while len(states) > _REMEMBERED:
-            states.pop(next(iter(states)))
-        return folded
 
 
 def _summary(run_id: str, line: str | None) -> RunSummary | None:
@@ -278,14 +210,5 @@ def _summary(run_id: str, line: str | None) -> RunSummary | None:
     try:
         return RunSummary.model_validate_json(unpack(line))
     except (StorageError, ValueError) as error:
-        _logger.warning("run %r is left out of the list: %s", run_id, error)
+        logger.warning("run %r is left out of the list: %s", run_id, error)
         return None
-
-
-def _is_text(run_id: str) -> bool:
-    """Whether an id can be sent at all; no run has one that cannot."""
-    try:
-        run_id.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

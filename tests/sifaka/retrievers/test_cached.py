@@ -17,7 +17,7 @@ from sifaka.retrievers import (
     SQLiteCache,
 )
 from sifaka.thought import Document
-from tests.sifaka.retrievers.redis_server import redis_url
+from tests.stubs.redis_server import shared_redis
 
 pytestmark = pytest.mark.anyio
 FACT = Document(text="a fact", id="f", score=0.5, metadata={"page": 3})
@@ -142,7 +142,7 @@ async def test_a_copy_in_a_faster_cache_does_not_live_longer() -> None:
 async def test_three_tiers_fill_each_other_from_below(tmp_path: Path) -> None:
     mock = MockRetriever([FACT])
     memory, disk = MemoryCache(), SQLiteCache(tmp_path / "cache.db")
-    shared = RedisCache(redis_url())
+    shared = RedisCache(shared_redis().url)
     tiers: list[Cache] = [memory, shared, disk]
     name = str(tmp_path)
     assert await CachedRetriever(mock, caches=tiers, name=name).retrieve("q", 5) == (FACT,)

@@ -11,7 +11,7 @@ import pytest
 from sifaka.blocking import run_blocking
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.retrievers import Cache, MemoryCache, RedisCache, SQLiteCache
-from tests.sifaka.retrievers.redis_server import redis_url
+from tests.stubs.redis_server import shared_redis
 
 pytestmark = pytest.mark.anyio
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 async def cache(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Cache]:
     make: dict[str, Callable[[], Cache]] = {
         "memory": MemoryCache,
-        "redis": lambda: RedisCache(redis_url()),
+        "redis": lambda: RedisCache(shared_redis().url),
         "sqlite": lambda: SQLiteCache(tmp_path / "deep" / "cache.db"),
     }
     cache = make[request.param]()
@@ -69,10 +69,10 @@ async def test_redis_itself_forgets_a_value_after_its_time(tmp_path: Path) -> No
     import redis
 
     key = str(tmp_path)
-    cache = RedisCache(redis_url())
+    cache = RedisCache(shared_redis().url)
     await cache.set(key, b"v", ttl=60)
     await cache.aclose()
-    with cast("Any", redis.Redis).from_url(redis_url()) as client:
+    with cast("Any", redis.Redis).from_url(shared_redis().url) as client:
         left = client.pttl(f"sifaka:cache:{key}")
     assert 0 < left <= 60_000
 
@@ -134,7 +134,7 @@ async def test_a_url_that_is_none_is_refused_without_quoting_it() -> None:
 
 
 def test_a_cache_in_redis_serves_several_event_loops(tmp_path: Path) -> None:
-    cache = RedisCache(redis_url())
+    cache = RedisCache(shared_redis().url)
     run_blocking(lambda: cache.set(str(tmp_path), b"v", ttl=60))
     assert run_blocking(lambda: cache.get(str(tmp_path))) == b"v"
     run_blocking(cache.aclose)

@@ -1,0 +1,80 @@
+"""What all tenants' views of one database share: the session, and what is known of its logs."""
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import anyio
+from anyio.lowlevel import EventLoopToken, current_token
+
+from sifaka.storage.tool_backed.caller import ToolCaller
+from sifaka.storage.tool_backed.log import Listing, RunKey, RunLog
+from sifaka.storage.tool_backed.records import (
+    Folded,
+    LogState,
+    Placed,
+    Record,
+    decode_record,
+    encode_record,
+    fold,
+)
+
+_REMEMBERED = 1_000
+"""How many runs' states are kept, to append without reading a whole log again."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """What all tenants' views have in common."""
+
+    caller: ToolCaller
+    log: RunLog
+    name: str
+    states: dict[RunKey, LogState] = field(default_factory=dict[RunKey, LogState])
+    """What each log amounted to when it was last read; an old one only costs another reading."""
+    locks: weakref.WeakValueDictionary[tuple[EventLoopToken, RunKey], anyio.Lock] = field(
+        default_factory=weakref.WeakValueDictionary[tuple[EventLoopToken, RunKey], anyio.Lock]
+    )
+
+    def lock(self, key: RunKey) -> anyio.Lock:
+        """Held by whoever writes to a log, within an event loop."""
+        return self.locks.setdefault((current_token(), key), anyio.Lock())
+
+    async def push(
+        self, key: RunKey, state: LogState, record: Record, listing: Listing | None = None
+    ) -> Folded:
+        """Add a record and read what was added since the state was."""
+        value = encode_record(record)
+        await self.log.push(key, state.position + 1, record.id, value, listing)
+        return await self.since(key, state)
+
+    async def read(self, key: RunKey) -> Folded:
+        """What a log amounts to, from its beginning."""
+        return self._remember(key, fold(await self._records(key, 0)))
+
+    async def since(self, key: RunKey, state: LogState) -> Folded:
+        """What was added to a log; its last record that was known is read again.
+
+        Where that one is another now, the run was deleted, and perhaps begun anew.
+        """
+        if state.position < 0:
+            return await self.read(key)
+        records = await self._records(key, state.position)
+        begun_anew = any(record.kind == "forget" for _, record in records[1:])
+        if records and records[0][1].id == state.last and not begun_anew:
+            return self._remember(key, fold(records[1:], state))
+        again = await self.read(key)
+        return replace(again, payloads=again.payloads[state.version :])
+
+    async def _records(self, key: RunKey, start: int) -> Sequence[Placed]:
+        values = await self.log.read(key, start)
+        return [(position, decode_record(value)) for position, value in values]
+
+    def _remember(self, key: RunKey, folded: Folded) -> Folded:
+        states = self.states
+        states.pop(key, None)
+        if folded.state.version:
+            states[key] = folded.state
+        while len(states) > _REMEMBERED:
+            states.pop(next(iter(states)))
+        return folded
