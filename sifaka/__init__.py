@@ -1,7 +1,6 @@
 """Sifaka: check a text, criticise it, improve it in a bounded loop, and remember every version."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sifaka.budget import Budget
 from sifaka.chain import Chain, RunResult, create_pydantic_chain
@@ -18,6 +17,7 @@ from sifaka.critics import (
 )
 from sifaka.events import ChainEvent
 from sifaka.improve import improve, improve_sync
+from sifaka.lazy import imported_later
 from sifaka.results import CriticFeedback, Issue, ValidationResult
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.thought import Document, Thought, ThoughtReference, ToolCall
@@ -110,8 +110,4 @@ __all__ = [
     "improve_sync",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_LATER[name]), name)
+__getattr__ = imported_later(__name__, _LATER)

@@ -5,7 +5,14 @@ A model is named by a string: `model2vec:/folder`, `fastembed:/folder`,
 is ever downloaded, and none is loaded before it is needed.
 """
 
-from sifaka.embeddings.opening import open_embedder
+from typing import TYPE_CHECKING
+
 from sifaka.embeddings.protocol import Embedder, Role, Vector
+from sifaka.lazy import imported_later
+
+if TYPE_CHECKING:
+    from sifaka.embeddings.opening import open_embedder
 
 __all__ = ["Embedder", "Role", "Vector", "open_embedder"]
+
+__getattr__ = imported_later(__name__, {"open_embedder": "sifaka.embeddings.opening"})

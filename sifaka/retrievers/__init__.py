@@ -1,14 +1,31 @@
 """Retrievers: where documents for models and critics come from."""
 
-from sifaka.retrievers.cached import CachedRetriever
-from sifaka.retrievers.caches import Cache, MemoryCache
-from sifaka.retrievers.for_thought import retrieve_for_thought
-from sifaka.retrievers.in_memory import InMemoryRetriever
-from sifaka.retrievers.mock import MockRetriever
+from typing import TYPE_CHECKING
+
+from sifaka.lazy import imported_later
 from sifaka.retrievers.protocol import Retriever
-from sifaka.retrievers.redis_cache import RedisCache
-from sifaka.retrievers.sqlite_cache import SQLiteCache
-from sifaka.retrievers.thoughts import ThoughtRetriever
+
+if TYPE_CHECKING:
+    from sifaka.retrievers.cached import CachedRetriever
+    from sifaka.retrievers.caches import Cache, MemoryCache
+    from sifaka.retrievers.for_thought import retrieve_for_thought
+    from sifaka.retrievers.in_memory import InMemoryRetriever
+    from sifaka.retrievers.mock import MockRetriever
+    from sifaka.retrievers.redis_cache import RedisCache
+    from sifaka.retrievers.sqlite_cache import SQLiteCache
+    from sifaka.retrievers.thoughts import ThoughtRetriever
+
+_LATER = {
+    "Cache": "sifaka.retrievers.caches",
+    "CachedRetriever": "sifaka.retrievers.cached",
+    "InMemoryRetriever": "sifaka.retrievers.in_memory",
+    "MemoryCache": "sifaka.retrievers.caches",
+    "MockRetriever": "sifaka.retrievers.mock",
+    "RedisCache": "sifaka.retrievers.redis_cache",
+    "SQLiteCache": "sifaka.retrievers.sqlite_cache",
+    "ThoughtRetriever": "sifaka.retrievers.thoughts",
+    "retrieve_for_thought": "sifaka.retrievers.for_thought",
+}
 
 __all__ = [
     "Cache",
@@ -22,3 +39,5 @@ __all__ = [
     "ThoughtRetriever",
     "retrieve_for_thought",
 ]
+
+__getattr__ = imported_later(__name__, _LATER)

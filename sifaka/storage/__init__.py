@@ -3,9 +3,9 @@
 The stores that need a package of their own are imported when they are first asked for.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sifaka.lazy import imported_later
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.opening import FORMS, SCHEMES, open_store
 from sifaka.storage.protocol import ThoughtStore
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from sifaka.storage.tiers import CachedStorage
 
 _LATER = {
-    "CachedCheckpointStorage": "checkpoints",
-    "CachedStorage": "tiers",
-    "ElasticsearchStorage": "elasticsearch",
-    "FileStorage": "files",
-    "HybridMemory": "hybrid",
-    "MilvusStorage": "milvus",
-    "RedisStorage": "redis",
+    "CachedCheckpointStorage": "sifaka.storage.checkpoints",
+    "CachedStorage": "sifaka.storage.tiers",
+    "ElasticsearchStorage": "sifaka.storage.elasticsearch",
+    "FileStorage": "sifaka.storage.files",
+    "HybridMemory": "sifaka.storage.hybrid",
+    "MilvusStorage": "sifaka.storage.milvus",
+    "RedisStorage": "sifaka.storage.redis",
 }
 
 __all__ = [
@@ -46,8 +46,4 @@ __all__ = [
     "open_store",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+__getattr__ = imported_later(__name__, _LATER)
