@@ -63,3 +63,12 @@ class ConceptEmbedder:
     def _fail(self) -> None:
         if self.failure is not None:
             raise EmbeddingError(self.failure)
+
+
+class PickyEmbedder(ConceptEmbedder):
+    """Refuses what is longer than 1,000 characters, and every batch that it is in."""
+
+    async def embed(self, texts: Sequence[str], *, role: Role) -> Sequence[Vector]:
+        if any(len(text) > 1000 for text in texts):
+            raise EmbeddingError("a text is too long")
+        return await super().embed(texts, role=role)

@@ -7,7 +7,7 @@ from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
 from sifaka.storage.elasticsearch.answers import Json
 from sifaka.storage.elasticsearch.documents import Action, Documents
-from sifaka.storage.embedding import embedding_failures, meaning
+from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
 
 _AT_ONCE = 64
 
@@ -19,6 +19,8 @@ class Vectors:
     embedder: Embedder
     lack: str | None = field(default=None, init=False)
     """Why the server keeps none, once that is known."""
+    refused: set[str] = field(default_factory=set[str], init=False)
+    """Documents that the model does not embed; another process tries them once more."""
     _ready: bool = field(default=False, init=False)
 
     @property
@@ -88,24 +90,32 @@ async def embed_missing(documents: Documents, vectors: Vectors) -> int:
             thoughts,
             {
                 "query": vectors.missing,
-                "size": _AT_ONCE,
+                "size": _AT_ONCE + len(vectors.refused),
                 "_source": ["text", "prompt"],
                 "track_total_hits": True,
             },
         )
-        found: list[Json] = hits["hits"]
+        found = [hit for hit in hits["hits"] if hit["_id"] not in vectors.refused]
         texts = [meaning(hit["_source"]["prompt"], hit["_source"]["text"]) for hit in found]
-        made = await vectors.embedder.embed(texts, role="document") if texts else ()
+        made = dict(
+            zip(
+                (hit["_id"] for hit in found),
+                await embed_documents(vectors.embedder, texts),
+                strict=True,
+            )
+        )
+    vectors.refused |= {doc_id for doc_id, vector in made.items() if vector is None}
     await documents.bulk(
         thoughts,
         [
             Action(
                 "update",
-                {"_id": hit["_id"], "retry_on_conflict": 3},
+                {"_id": doc_id, "retry_on_conflict": 3},
                 {"doc": {vectors.name: list(vector)}},
             )
-            for hit, vector in zip(found, made, strict=True)
+            for doc_id, vector in made.items()
+            if vector is not None
         ],
         tolerated=frozenset({404}),  # deleted meanwhile
     )
-    return hits["total"]["value"] - len(found)
+    return hits["total"]["value"] - len(hits["hits"])

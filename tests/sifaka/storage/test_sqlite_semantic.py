@@ -17,7 +17,7 @@ from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.connection import Connection
 from sifaka.storage.sqlite.worker import SQLiteWorker
-from tests.stubs.embedders import ConceptEmbedder
+from tests.stubs.embedders import ConceptEmbedder, PickyEmbedder
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
@@ -417,20 +417,11 @@ async def test_health_tells_of_the_file_and_of_the_vectors(
     assert (file.works, vectors.works, vectors.found) == (True, False, "the model is gone")
 
 
-class Picky(ConceptEmbedder):
-    """Refuses what is too long for it, and every batch that it is in."""
-
-    async def embed(self, texts: Any, *, role: Role) -> Any:
-        if any(len(text) > 1000 for text in texts):
-            raise EmbeddingError("a text is too long")
-        return await super().embed(texts, role=role)
-
-
 @pytest.mark.parametrize("count", [1, 3, 70])
 async def test_a_text_that_a_model_refuses_holds_up_no_other(
     tmp_path: Path, keep: Keep, caplog: pytest.LogCaptureFixture, count: int
 ) -> None:
-    store = SQLiteStorage(tmp_path / "runs.db", embedder=Picky())
+    store = SQLiteStorage(tmp_path / "runs.db", embedder=PickyEmbedder())
     refused = await keep(store, "zebra " * 400)
     runs = [await keep(store, f"automobile {n}") for n in range(count - 1)]
     await keep(store, "vehicle " * 400)

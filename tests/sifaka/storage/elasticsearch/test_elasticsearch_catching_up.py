@@ -17,7 +17,7 @@ from sifaka.storage.timestamps import to_microseconds
 from sifaka.thought import Thought
 from tests.stubs.elasticsearch_errors import rejected
 from tests.stubs.elasticsearch_server import ElasticsearchServer, Request
-from tests.stubs.embedders import ConceptEmbedder
+from tests.stubs.embedders import ConceptEmbedder, PickyEmbedder
 
 pytestmark = pytest.mark.anyio
 Made = Callable[..., tuple[Run, tuple[Entry, ...]]]
@@ -254,3 +254,20 @@ async def test_a_deletion_that_broke_off_shows_nothing_and_is_finished_later(
     await documents.refresh("sifaka-entries", "sifaka-thoughts")
     for index in ("sifaka-entries", "sifaka-thoughts"):
         assert (await documents.search(index, {"query": {"bool": {}}}))["hits"] == []
+
+
+async def test_a_text_that_the_model_refuses_holds_up_no_other_and_is_not_tried_again(
+    server: ElasticsearchServer, drafted: Made
+) -> None:
+    embedder = PickyEmbedder()
+    store = ElasticsearchStorage.of_url(f"elasticsearch+http://{server.host}", embedder=embedder)
+    run, entries = drafted("vehicle " * 400, "An automobile.")
+    await store.append(run, entries, expected_version=0)
+
+    assert await store.catch_up() == 0
+    asked = len(embedder.batches)
+    assert await store.catch_up() == 0
+
+    assert await found(store, "motorcar") == [run.thoughts[1].id]
+    assert len(embedder.batches) == asked + 1, "only the query was embedded"
+    await store.aclose()
