@@ -34,7 +34,7 @@ def measure() -> Report:
 
 
 async def _measure(folder: Path) -> Report:
-    chance = random.Random(1)  # noqa: S311
+    chance = random.Random(1)  # noqa: S311 - no secret
     runs = [_run(chance) for _ in range(RUNS)]
     queries = [_words(chance, WORDS_OF_A_QUERY) for _ in range(QUERIES)]
     figures: list[Figure] = []

@@ -56,7 +56,7 @@ async def append_entries(
     for attempt in range(_ATTEMPTS):
         if attempt:
             # Others are at it: let them finish, at different times.
-            await anyio.sleep(uniform(0.01, 0.04) * attempt)  # noqa: S311
+            await anyio.sleep(uniform(0.01, 0.04) * attempt)  # noqa: S311 - no secret
         held = await _present(documents, run_key(tenant, run.run_id))
         record = held.record if held else Record.begun(tenant, run.run_id)
         if record.version != expected and await _has(documents, record, expected, payloads):

@@ -103,7 +103,7 @@ def nearest(
 ) -> list[int]:
     """The numbers of the versions that are closest to a vector, closest first."""
     # Filtering comes first, so that of a few that are admitted none is missed.
-    among = "" if only == ANY else f"AND rowid IN (SELECT id FROM versions WHERE {ADMITTED})"  # noqa: S608
+    among = "" if only == ANY else f"AND rowid IN (SELECT id FROM versions WHERE {ADMITTED})"  # noqa: S608 - names of ours
     rows = connection.execute(
         f"SELECT rowid, distance FROM {table.name} "  # noqa: S608 - names of ours
         f"WHERE tenant = ?1 AND vector MATCH ?6 AND k = ?7 {among} ORDER BY distance",
@@ -123,7 +123,7 @@ def remove_vectors(connection: Connection, versions: Sequence[int]) -> None:
     for table in (VectorTable(*model) for model in models):
         load_extension(connection)
         for version in versions:
-            connection.execute(f"DELETE FROM {table.name} WHERE rowid = ?", (version,))  # noqa: S608
+            connection.execute(f"DELETE FROM {table.name} WHERE rowid = ?", (version,))  # noqa: S608 - names of ours
 
 
 def drop_table(connection: Connection, model_id: str) -> None:

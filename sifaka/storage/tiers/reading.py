@@ -138,7 +138,7 @@ class Reading:
         if not self._outbox.empty:
             with anyio.move_on_after(max(0.0, deadline - time.monotonic())):
                 # An event would belong to one event loop; who delivers may be in another.
-                while tier.delivering:  # noqa: ASYNC110
+                while tier.delivering:  # noqa: ASYNC110 - see above
                     await anyio.sleep(0.01)
                 try:
                     await self._delivery.work_off(tier, deadline=deadline)

@@ -199,7 +199,7 @@ class CachedStorage:
     def scoped(self, tenant: str) -> CachedStorage:
         """The same tiers and queue as another tenant sees them."""
         view = copy.copy(self)
-        view.tenant, view._owned = tenant, False  # noqa: SLF001
+        view.tenant, view._owned = tenant, False  # noqa: SLF001 - its own class
         return view
 
     async def aclose(self) -> None:
