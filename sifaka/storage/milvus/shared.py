@@ -32,6 +32,22 @@ class Shared:
         self._runs = tuple(threading.RLock() for _ in range(_LOCKS))
         self._guard = threading.Lock()
         self._known: OrderedDict[str, RunRow] = OrderedDict()
+        self._users = 0
+
+    def opened(self) -> None:
+        """Somebody is connected."""
+        with self._guard:
+            self._users += 1
+
+    def closed(self) -> None:
+        """Who was connected is not; what nobody keeps up to date is forgotten."""
+        with self._guard:
+            self._users -= 1
+            if not self._users:
+                self._known.clear()
+                self.missing.clear()
+                self.unsettled.clear()
+                self.cursor_key = b""
 
     def lock(self, key: str) -> AbstractContextManager[object]:
         """Held by whoever changes the run of this key."""

@@ -99,6 +99,7 @@ class MilvusWorker:
             if address.folder:
                 lite.stop(address.folder)
             raise
+        self.shared.opened()
         return MilvusConnection(
             client, address.shown, version, self._names, self.shared, full_text, set()
         )
@@ -110,6 +111,7 @@ class MilvusWorker:
             connection, self._connection = self._connection, None
             if connection is None:
                 return
+            self.shared.closed()
             connection.client.close()
             if self._address.folder:
                 lite.stop(self._address.folder)

@@ -75,7 +75,6 @@ async def test_what_is_left_of_an_append_that_failed_does_not_count(
     await writer.append(after, [entry], expected_version=run.version)
     raw.upsert("sifaka_runs", before)  # as if its last write had not happened
     await writer.aclose()
-    del writer
 
     reader = MilvusStorage(url)
     assert await reader.load(run.run_id) == run
@@ -128,7 +127,6 @@ async def test_an_index_that_lost_versions_is_filled_again(
     writer = MilvusStorage(url)
     run = await keep(writer.scoped("ann"), "The zebra sleeps.")
     await writer.aclose()
-    del writer
     raw.drop_collection("sifaka_words")
 
     reader = MilvusStorage(url)
