@@ -9,6 +9,7 @@ from mcp.server.mcpserver.tools import Tool
 from server.completions import add_completions
 from server.deferred import DeferredServer
 from server.lifespan import AppState, Lifespan
+from server.sampling.sealing import sealing
 from server.settings import Settings
 
 INSTRUCTIONS = """\
@@ -18,6 +19,7 @@ Sifaka checks, criticises and improves texts, and remembers every version.
 - When it answers `needs_revision`, you are the writer: follow `brief`, then call submit_revision
   with the whole text; repeat until `done`. The best version is kept: a failed try costs nothing.
 - Use validate_text for a quick check, critique_text to find weak places; they change nothing.
+- A run that is `running` goes on by itself: ask for it with resume_run.
 - Use get_thought_history for what happened in a run, or to find past texts."""
 
 
@@ -35,6 +37,7 @@ class SifakaServer(DeferredServer):
             version=version("sifaka-mcp"),
             lifespan=lifespan,
             log_level=settings.log_level,
+            request_state_security=sealing(settings),
             middleware=[_warm_up_after_first_answer],
         )
         add_completions(self, lifespan)

@@ -31,7 +31,7 @@ def add_completions(server: MCPServer[AppState], lifespan: Lifespan) -> None:
             case "critic":
                 names = list(CRITICS)
             case "run_id" | "thought_id" if lifespan.state is not None:
-                page = await lifespan.state.store.recent(limit=_RECENT)
+                page = await lifespan.state.of_request().store.recent(limit=_RECENT)
                 names = [run.run_id for run in page.runs]
                 if argument.name == "thought_id":
                     names = [

@@ -10,6 +10,7 @@ import anyio.abc
 
 from sifaka.chain import Listener, RunResult
 from sifaka.events import ChainEvent
+from sifaka.hosts import Suspended
 from sifaka.reporting import report_failure
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,7 @@ class _Job:
     finished: anyio.Event = field(default_factory=anyio.Event)
     result: RunResult | None = None
     error: Exception | None = None
+    suspended: Suspended | None = None
 
 
 class Jobs:
@@ -55,6 +57,7 @@ class Jobs:
 
         Raises:
             Exception: What the work raised.
+            Suspended: It waits for answers of the host.
         """
         with anyio.move_on_after(wait_seconds):
             while (other := self._jobs.get(run_id)) is not None:
@@ -73,6 +76,8 @@ class Jobs:
             job.listener = None
         if job.error is not None:
             raise job.error
+        if job.suspended is not None:
+            raise job.suspended
         return cast("Result | None", job.result)
 
     async def cancel(self, run_id: str) -> None:
@@ -90,6 +95,8 @@ class Jobs:
         try:
             with job.scope:
                 job.result = await work(tell)
+        except Suspended as suspended:
+            job.suspended = suspended
         # Whoever waits gets it raised; a run nobody waits for must not take the others down.
         except Exception as error:  # noqa: BLE001 - kept, and reported when nobody waits for it
             if job.listener is None:

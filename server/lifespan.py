@@ -3,8 +3,8 @@
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import anyio
 import anyio.abc
@@ -13,11 +13,14 @@ import anyio.to_thread
 from server.constitutions import named_in
 from server.jobs import Jobs
 from server.settings import Settings
+from server.tenancy import tenant_of_request
 from sifaka.breakers import Breakers
 from sifaka.chain import Chain, asks_a_provider
 from sifaka.critics import Critic, CriticSpec, parse_critics
 from sifaka.errors import SifakaError
+from sifaka.hosts import Host
 from sifaka.loading import load_pydantic_ai
+from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.connections import Connections
 from sifaka.monitoring import Monitor
 from sifaka.reporting import report_failure
@@ -49,35 +52,63 @@ class AppState:
     warmed: anyio.Event
     """Set when the warm-up has begun."""
 
+    def of_request(self) -> Self:
+        """The same as the tenant of the current request sees it."""
+        tenant = tenant_of_request()
+        return self if tenant is None else replace(self, store=self.store.scoped(tenant))
+
     async def chain(
-        self, *, model: str = "auto", critics: Iterable[CriticSpec] | None = None, **settings: Any
+        self,
+        *,
+        model: str = "auto",
+        host: Host | None = None,
+        critics: Iterable[CriticSpec] | None = None,
+        **settings: Any,
     ) -> Chain:
-        """A chain on this server's store; `auto` is the configured model, if there is one.
+        """A chain on this server's store.
+
+        Args:
+            model: Who writes; `auto` is the configured model if there is one, else the host's if it
+                can be asked, else the calling agent.
+            host: Asks the host's model.
+            critics: Who judges.
+            **settings: Further settings of `Chain`.
 
         Raises:
             ConfigurationError: A component or a setting is wrong.
         """
-        model = self.settings.model if model == "auto" else model
-        if asks_a_provider(model):
+        chosen = self.settings.model if model == AUTO else model
+        if chosen == AUTO and host is not None:
+            chosen = HOST
+        if chosen == HOST and host is None and critics is None:
+            critics = ("lint",)  # whoever writes then, the host will not be a critic
+        if asks_a_provider(chosen):
             await anyio.to_thread.run_sync(load_pydantic_ai)
         return Chain(
-            model=model,
+            model=chosen,
             judge_model=self.settings.judge_model,
-            fallback_models=self.settings.fallback_models,
+            fallback_models=(CALLER,) if chosen == HOST else self.settings.fallback_models,
             critics=None if critics is None else self._parsed(critics),
+            host=host,
             **self._shared(),
             **settings,
         )
 
-    async def chain_of(self, run_id: str) -> Chain:
+    async def chain_of(self, run_id: str, *, host: Host | None = None) -> Chain:
         """The chain a stored run was started with.
+
+        Args:
+            run_id: The run.
+            host: Asks the host's model.
 
         Raises:
             ThoughtNotFound: There is no such run.
             ConfigurationError: It was started by a program with components of its own.
         """
         run = await self.store.load(run_id)
-        return Chain.of_config(run.config, **self._shared())
+        if asks_a_provider(run.config.model):
+            await anyio.to_thread.run_sync(load_pydantic_ai)
+        return Chain.of_config(run.config, host=host, **self._shared())
 
     def _parsed(self, critics: Iterable[CriticSpec]) -> tuple[Critic, ...]:
         return parse_critics(critics, read_file=named_in(self.settings.home))
@@ -156,7 +187,7 @@ def _load(state: AppState) -> None:
     try:
         state.build()
         warm_up()
-        if asks_a_provider(state.settings.model):
+        if asks_a_provider(state.settings.model) and state.settings.model != HOST:
             from sifaka.models.provider import provider_model
 
             provider_model(state.settings.model)

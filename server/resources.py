@@ -22,7 +22,7 @@ def add_resources(server: MCPServer[AppState]) -> None:
     """Register the resources."""
 
     def store_of(ctx: ResourceContext) -> ThoughtStore:
-        return ctx.request_context.lifespan_context.store
+        return ctx.request_context.lifespan_context.of_request().store
 
     @server.resource(
         "run://{run_id}",

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 
 from server.stores import open_url
+from server.tenancy import TENANT
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
 from sifaka.immutable import Frozen
-from sifaka.models import AUTO, CALLER
+from sifaka.models import AUTO, CALLER, HOST
 from sifaka.selection import EDITOR
 from sifaka.storage.protocol import ThoughtStore
 
@@ -27,6 +28,7 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
         "validate_text",
         "critique_text",
         "get_thought_history",
+        "resume_run",
         "cancel_run",
     ),
     "recall": ("get_thought_history",),
@@ -35,8 +37,11 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
 
 
 MAX_PORT = 65_535
+_SHORTEST_KEY = 32
+_SECRET = frozenset({"store", "state_keys"})
+"""Settings whose values are not repeated: a store's reason names its URL as far as it may be."""
 _TOKENS = "SIFAKA_AUTH_TOKENS_FILE"
-_NO_PROVIDER = (AUTO, EDITOR, CALLER)
+_NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
 _PROVIDER = re.compile(r"[^\s:]+:\S+")
 _EMBEDDER = re.compile(r"[^\s:]+:\S.*")
 """The path of a folder may have spaces."""
@@ -52,7 +57,7 @@ class Settings(Frozen):
     model: str = "auto"
     judge_model: str | None = None
     fallback_models: tuple[str, ...] = ()
-    """Asked in this order when the model has failed for good."""
+    """Asked in this order when the model has failed for good; `caller` may be the last."""
     store: str = "sqlite:"
     embedding_model: str | None = None
     """What makes vectors for semantic search, in the stores that can keep some."""
@@ -61,6 +66,9 @@ class Settings(Frozen):
     toolsets: tuple[str, ...] = ("refine",)
     allowed_hosts: tuple[str, ...] = ()
     """Host headers the HTTP server answers to besides the loopback ones; `*` for any port."""
+    state_keys: tuple[SecretStr, ...] = ()
+    """What seals the state that clients carry between rounds, each of 32 characters at least; the
+    first seals. Replicas need the same ones; alone, a key is made in the home folder."""
     log_level: LogLevel = "WARNING"
     log_format: Literal["text", "json"] = "text"
     """How a log record is written to stderr: a line for people, or an object for programs."""
@@ -85,8 +93,12 @@ class Settings(Frozen):
     @classmethod
     def _name_providers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for name in value:
-            if not _PROVIDER.fullmatch(name):
-                raise ValueError(f"{name!r} should be provider:name such as openai:gpt-5")
+            if name not in {HOST, CALLER} and not _PROVIDER.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} should be {HOST}, {CALLER}, or provider:name such as openai:gpt-5"
+                )
+        if CALLER in value[:-1]:
+            raise ValueError(f"{CALLER} should be the last one")
         return value
 
     @field_validator("store")
@@ -111,7 +123,7 @@ class Settings(Frozen):
     @field_validator("tenant")
     @classmethod
     def _is_a_name(cls, value: str) -> str:
-        if not re.fullmatch(r"[\w.@-]{1,64}", value):
+        if not re.fullmatch(TENANT, value):
             raise ValueError("should be 1 to 64 letters, digits or characters of _ . @ -")
         return value
 
@@ -124,7 +136,14 @@ class Settings(Frozen):
                 raise ValueError(f"{host!r} should be host, host:port or host:*")
         return value
 
-    @field_validator("fallback_models", "toolsets", "allowed_hosts", mode="before")
+    @field_validator("state_keys")
+    @classmethod
+    def _are_long(cls, value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        if any(len(key.get_secret_value()) < _SHORTEST_KEY for key in value):
+            raise ValueError(f"should be {_SHORTEST_KEY} characters each, or more")
+        return value
+
+    @field_validator("fallback_models", "toolsets", "allowed_hosts", "state_keys", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
@@ -213,8 +232,7 @@ def load_settings(
         else:
             where = f"{path}: {name}"
         reason = explain(error).removeprefix(f"{name}: ")
-        # The reason names the URL of a store as far as it may be shown.
-        value = "" if name == "store" else f"={merged.get(name)!r}"
+        value = "" if name in _SECRET else f"={merged.get(name)!r}"
         raise ConfigurationError(f"{where}{value}: {reason}") from error
 
 

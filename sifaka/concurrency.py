@@ -6,6 +6,7 @@ from typing import TypeVar
 import anyio
 
 from sifaka.calls import current_calls
+from sifaka.hosts import Suspended
 from sifaka.journal import scope
 
 T = TypeVar("T")
@@ -28,15 +29,19 @@ async def fan_out(
 
     Raises:
         BudgetExceeded: There is no room for all of them.
+        Suspended: Some wait for answers; the others have come to their end.
         Exception: What the first branch that failed raised; the others were cancelled.
     """
     results: dict[str, T] = {}
     failures: list[Exception] = []
+    waiting: list[Suspended] = []
 
     async def run(name: str, branch: Callable[[], Awaitable[T]]) -> None:
         try:
             with scope(name):
                 results[name] = await branch()
+        except Suspended as suspended:
+            waiting.append(suspended)
         # Raised again below, out of the exception group that nobody above expects.
         except Exception as error:  # noqa: BLE001
             failures.append(error)
@@ -53,6 +58,8 @@ async def fan_out(
                     group.start_soon(run, name, branch)
     if failures:
         raise failures[0]
+    if waiting:
+        raise Suspended.together(waiting)
     return tuple(results[name] for name in branches)
 
 

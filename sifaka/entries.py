@@ -204,7 +204,8 @@ class Stopped(_Entry):
     status: RunStatus
     stop_reason: StopReason
     error: str | None = None
-    """One line on what failed and what to do, with status `failed`."""
+    """One line on what failed and what to do, with status `failed`, and with `needs_revision` on
+    why no model writes."""
     code: str | None = None
     """The error's code or kind, for what decides how to go on."""
     retry_after: float | None = None

@@ -60,7 +60,8 @@ class ModelProviderError(SifakaError):
         provider: The provider's name as in the model string, such as `openai`.
         code: One word of `authentication`, `rate_limit`, `quota`, `timeout`, `connection`,
             `server`, `circuit_open`, `not_found`, `context_window`, `output_limit`, `rejected`,
-            `malformed`, `empty`, `unknown`, in a replay `not_recorded`.
+            `malformed`, `empty`, `unknown`, of a host `refused` or `unavailable`, in a replay
+            `not_recorded`.
         retry_after: Seconds the provider asked to wait, where it said so, or until its circuit
             breaker lets a call through.
     """

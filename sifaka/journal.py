@@ -41,6 +41,24 @@ def scope(name: str) -> Generator[None]:
         _scope.reset(token)
 
 
+_asked: ContextVar[str | None] = ContextVar("sifaka_asked", default=None)
+
+
+@contextmanager
+def asking(key: str) -> Generator[None]:
+    """Within it, the call of this key is made."""
+    token = _asked.set(key)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def key_asked() -> str | None:
+    """The key of the call that is being made, None where no journal is kept."""
+    return _asked.get()
+
+
 class Journal:
     """The calls of one run: those on record, and where further ones go.
 

@@ -81,6 +81,8 @@ class Run(Frozen):
     """Words to find it by."""
     remembered: tuple[str, ...] = ()
     """What similar past runs have taught, for the writer."""
+    handed_over: bool = False
+    """Whether the caller writes because every model that was to write has failed."""
     champion_id: str | None = None
     thoughts: tuple[Thought, ...] = ()
     decisions: FrozenMap[Decision] = Field(default_factory=dict[str, Decision])
@@ -149,7 +151,11 @@ class Run(Frozen):
             case Recovered():
                 changes = {"recoveries": (*self.recoveries, entry)}
             case Stopped(status=status):
-                changes = {"failures": self.failures + (status == "failed")}
+                handed_over = status == "needs_revision" and entry.error is not None
+                changes = {
+                    "failures": self.failures + (status == "failed"),
+                    "handed_over": self.handed_over or handed_over,
+                }
         if not isinstance(entry, Called | Recovered | Stopped):
             changes["reached"] = entry.kind
         stopped = entry if isinstance(entry, Stopped) else None

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from mcp.server.mcpserver.tools import Tool
 
-from server.tools import cancel, critique, history, improve, submit, validate
+from server.tools import cancel, critique, history, improve, resume, submit, validate
 
 _TOOLS = (
     improve.tool,
@@ -12,6 +12,7 @@ _TOOLS = (
     validate.tool,
     critique.tool,
     history.tool,
+    resume.tool,
     cancel.tool,
 )
 

@@ -10,8 +10,8 @@ ToolContext = Context[AppState, object]
 
 
 def state_of(ctx: ToolContext) -> AppState:
-    """What this server works with."""
-    return ctx.request_context.lifespan_context
+    """What this server works with, as the tenant of the request sees it."""
+    return ctx.request_context.lifespan_context.of_request()
 
 
 def answer(text: str, data: BaseModel) -> CallToolResult:

@@ -15,6 +15,7 @@ from sifaka.chain import cancel_run as cancel
 async def cancel_run(run_id: str, ctx: ToolContext) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
     state = state_of(ctx)
+    await state.store.load(run_id)  # whoever may not see a run does not stop it either
     await state.jobs.cancel(run_id)
     result = await cancel(state.store, run_id)
     out = ImproveOut.of(result)

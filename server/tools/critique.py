@@ -3,9 +3,10 @@
 from typing import Annotated
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
+from server.sampling.exchange import Exchange
 from server.schemas.arguments import BudgetLimits, CriticList, OptionalText
 from server.schemas.reviews import CritiqueTextOut
 from server.schemas.verdicts import CritiqueOut, IssueOut, UsageOut
@@ -15,6 +16,8 @@ from server.view.text import critique
 from sifaka.brief import rubric_for
 from sifaka.chain import Chain, asks_a_provider
 from sifaka.errors import ConfigurationError
+from sifaka.hosts import Suspended
+from sifaka.models import HOST
 from sifaka.results import majority
 from sifaka.texts import check_text
 from sifaka.thought import Thought
@@ -25,12 +28,18 @@ async def critique_text(
     ctx: ToolContext,
     critics: CriticList = None,
     prompt: Annotated[OptionalText, Field(description="what the text is for")] = "",
-    model: Annotated[str, Field(description="auto or provider:name")] = "auto",
+    model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
-) -> Annotated[CallToolResult, CritiqueTextOut]:
+) -> Annotated[CallToolResult, CritiqueTextOut] | InputRequiredResult:
     """See the tool's description."""
-    chain = await state_of(ctx).chain(model=model, critics=critics, budget=budget)
-    out = await review(chain, text, prompt)
+    exchange = Exchange.of(ctx)
+    chain = await state_of(ctx).chain(
+        model=model, host=exchange.host, critics=critics, budget=budget
+    )
+    try:
+        out = await review(chain, text, prompt)
+    except Suspended as waiting:
+        return exchange.ask(waiting)
     return answer(critique(out), out)
 
 
@@ -44,10 +53,15 @@ async def review(chain: Chain, text: str, prompt: str) -> CritiqueTextOut:
         verdict=majority(found.feedback) or "undecided",
         issues=IssueOut.all_of(found.issues),
         critiques=[CritiqueOut.of(feedback) for feedback in found.feedback],
-        rubric=None if asks_a_provider(chain.model) else list(rubric_for(thought)),
+        rubric=None if _is_judged(chain) else list(rubric_for(thought)),
         usage=UsageOut.of(found.usage),
         degraded=list(found.degraded),
     )
+
+
+def _is_judged(chain: Chain) -> bool:
+    """Whether a model judges the text, so that the caller need not."""
+    return chain.host is not None if chain.model == HOST else asks_a_provider(chain.model)
 
 
 def tool() -> Tool:
@@ -56,8 +70,7 @@ def tool() -> Tool:
         critique_text,
         title="Criticise a text",
         description="What is wrong with a text and where, as issues that quote it. Without a model "
-        "configured: mechanical issues, plus a rubric for you to judge the rest by. Changes and "
-        "stores nothing.",
+        "configured: mechanical issues, and a rubric for you to judge by. Stores nothing.",
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=True
         ),

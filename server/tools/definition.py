@@ -57,7 +57,7 @@ def _brief(node: dict[str, Any]) -> dict[str, Any]:
         return node
     default = node.get("default", ...)
     needless = {"minimum", "maximum"} if node["type"] in {"integer", "number"} else set[str]()
-    if default in (None, False, "", 0):
+    if default in (None, False, "", 0) or node["type"] == "boolean":
         needless.add("default")
     if node.get("additionalProperties") is True:
         needless.add("additionalProperties")

@@ -2,23 +2,18 @@
 
 from typing import Annotated
 
-import anyio
-import anyio.to_thread
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
+from server.sampling.exchange import Exchange
 from server.schemas.arguments import BudgetLimits, CriticList, OptionalText
 from server.schemas.runs import ImproveOut
-from server.tools.answer import ToolContext, answer, state_of
+from server.tools.answer import ToolContext, state_of
 from server.tools.definition import define
-from server.tools.progress import reporter
-from server.view.text import improvement
-from sifaka.chain import RunResult, cancel_run
+from server.tools.running import answer_of_run, work_on
 from sifaka.presets import Effort
 from sifaka.validators import ValidatorSpec
-
-_PARTING_SECONDS = 5
 
 
 async def improve_text(
@@ -37,18 +32,22 @@ async def improve_text(
     budget: BudgetLimits = None,
     model: Annotated[
         str,
-        Field(description="auto; editor: safe edits only; caller: you write; provider:name writes"),
+        Field(
+            description="auto; editor: safe edits only; caller: you write; host: by sampling; "
+            "provider:name"
+        ),
     ] = "auto",
     tags: Annotated[list[str] | None, Field(description="to find the run by")] = None,
-    remember: Annotated[
-        int, Field(ge=0, le=20, description="past runs whose lessons help the writer")
-    ] = 0,
+    remember: Annotated[int, Field(ge=0, le=20, description="past runs to learn from")] = 0,
     wait_seconds: Annotated[float, Field(ge=0, le=3600, description="then answers `running`")] = 45,
-) -> Annotated[CallToolResult, ImproveOut]:
+) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
     """See the tool's description."""
-    state = state_of(ctx)
+    state, exchange = state_of(ctx), Exchange.of(ctx)
+    if exchange.run_id is not None:
+        return await answer_of_run(ctx, exchange.run_id, exchange, wait_seconds=wait_seconds)
     chain = await state.chain(
         model=model,
+        host=exchange.host,
         validators=validators or (),
         critics=critics,
         effort=effort,
@@ -58,23 +57,7 @@ async def improve_text(
         remember=remember,
     )
     run = await chain.start(prompt, text=text)
-    try:
-        result = await state.jobs.run(
-            run.run_id,
-            lambda listen: chain.resume(run.run_id, listen=listen),
-            wait_seconds=wait_seconds,
-            listener=reporter(ctx),
-        )
-    except anyio.get_cancelled_exc_class():
-        # Whoever asked has left; if the work had not begun, the record is still open.
-        with anyio.move_on_after(_PARTING_SECONDS, shield=True):
-            await cancel_run(state.store, run.run_id)
-        raise
-    result = result or RunResult(
-        run=await state.store.load(run.run_id), warnings=state.store.degraded
-    )
-    out = await anyio.to_thread.run_sync(ImproveOut.of, result)
-    return answer(improvement(out), out)
+    return await work_on(ctx, chain, run.run_id, exchange, wait_seconds=wait_seconds)
 
 
 def tool() -> Tool:
@@ -85,7 +68,7 @@ def tool() -> Tool:
         description="Improve a text (or write one) until it passes the validators and satisfies "
         "the critics. Never returns anything worse than the input. `done`: use `text`. "
         "`needs_revision`: write the next version by `brief` and call submit_revision. `running`: "
-        "ask get_thought_history later.",
+        "call resume_run.",
         annotations=ToolAnnotations(
             read_only_hint=False,
             destructive_hint=False,

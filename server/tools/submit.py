@@ -4,15 +4,17 @@ from typing import Annotated
 
 import anyio.to_thread
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
+from server.sampling.exchange import Exchange
 from server.schemas.runs import SubmitOut
 from server.tools.answer import ToolContext, answer, state_of
 from server.tools.definition import define
 from server.tools.progress import reporter
 from server.view.text import submission
 from sifaka.chain import Submission
+from sifaka.hosts import Suspended
 
 WAIT_SECONDS = 45.0
 """After which a submission that is still being judged is answered with `running`."""
@@ -23,16 +25,20 @@ async def submit_revision(
     parent_id: Annotated[str, Field(description="from the brief")],
     text: Annotated[str, Field(description="the complete new version")],
     ctx: ToolContext,
-) -> Annotated[CallToolResult, SubmitOut]:
+) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
-    state = state_of(ctx)
-    chain = await state.chain_of(run_id)
-    result = await state.jobs.run(
-        run_id,
-        lambda listen: chain.submit(run_id, parent_id, text, listen=listen),
-        wait_seconds=WAIT_SECONDS,
-        listener=reporter(ctx),
-    )
+    state, exchange = state_of(ctx), Exchange.of(ctx)
+    chain = await state.chain_of(run_id, host=exchange.host)
+    again = exchange.run_id is not None
+    try:
+        result = await state.jobs.run(
+            run_id,
+            lambda listen: chain.submit(run_id, parent_id, text, listen=listen, interrupted=again),
+            wait_seconds=WAIT_SECONDS,
+            listener=reporter(ctx),
+        )
+    except Suspended as waiting:
+        return exchange.ask(waiting, run_id=run_id)
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
     out = await anyio.to_thread.run_sync(SubmitOut.of_submission, result)

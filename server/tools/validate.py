@@ -44,7 +44,7 @@ def tool() -> Tool:
         validate_text,
         title="Validate a text",
         description="Check a text against rules, without a model: which pass, where and why the "
-        "others fail, and the fix where one is certain. Changes and stores nothing.",
+        "others fail, and the fix where one is certain. Stores nothing.",
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=False
         ),

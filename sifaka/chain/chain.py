@@ -13,11 +13,12 @@ from sifaka.chain.cancellation import cancel_run
 from sifaka.chain.configured import ConfiguredChain
 from sifaka.chain.engine import Engine
 from sifaka.chain.following import follow_run
+from sifaka.chain.parts import Parts
 from sifaka.chain.recovering import next_plan, recovered
 from sifaka.chain.replaying import Replay, replay
 from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
-from sifaka.chain.submission import Submission, take_in
+from sifaka.chain.submission import Submission, settled, take_in
 from sifaka.critique import run_critics
 from sifaka.entries import Drafted, RunStatus, Started
 from sifaka.errors import ConfigurationError, StorageError
@@ -133,7 +134,7 @@ class Chain(ConfiguredChain):
             run = await self._own(run_id)  # as it is now that nobody else can go on with it
         if run.status in _SETTLED:
             return RunResult(run=run, warnings=self.store.degraded)
-        return await self._work(Engine(self._parts(), run.reopened(), fence=fence), listen)
+        return await self._work(Engine(self._parts_of(run), run.reopened(), fence=fence), listen)
 
     async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
         """Start a new run from the best version of another one, under this chain's configuration.
@@ -165,11 +166,25 @@ class Chain(ConfiguredChain):
         return await replay(self, await self._own(run_id))
 
     async def submit(
-        self, run_id: str, parent_id: str, text: str, *, listen: Listener | None = None
+        self,
+        run_id: str,
+        parent_id: str,
+        text: str,
+        *,
+        listen: Listener | None = None,
+        interrupted: bool = False,
     ) -> Submission:
         """Take the caller's version into a run that waits for it.
 
         The same submission made twice is taken once and answered twice.
+
+        Args:
+            run_id: The run.
+            parent_id: The version that was revised.
+            text: The revision.
+            listen: Is told each event as it happens.
+            interrupted: Whether it is known that nobody is at work on this submission, although it
+                was begun.
 
         Returns:
             Whether the version was accepted, why, and the run after it.
@@ -181,13 +196,16 @@ class Chain(ConfiguredChain):
         """
         if not check_text(text).strip():
             raise ConfigurationError("the revision is empty", "submit the complete text")
-        run, draft = await take_in(self.store, await self._own(run_id), parent_id, text)
+        run = await self._own(run_id)
+        if run.status == "running" and not interrupted:
+            run = await settled(self.store, run)
+        run, draft = await take_in(self.store, run, parent_id, text)
         warnings = self.store.degraded
         if draft.id not in run.decisions:
             fence = await self.store.claim(run_id)
             run = await self._own(run_id)
             # A caller that leaves meanwhile may come back: what it submitted stays open.
-            engine = Engine(self._parts(), run.reopened(), fence=fence)
+            engine = Engine(self._parts_of(run), run.reopened(), fence=fence)
             with self.monitor.measure("run", "run", run_id=run_id):
                 await _listened(engine.drive(), listen)
             run, warnings = engine.run, engine.warnings
@@ -302,6 +320,10 @@ class Chain(ConfiguredChain):
             kind = type(error).__name__
             await engine.abandon("failed", "error", f"the run broke off with {kind}")
             raise
+
+    def _parts_of(self, run: Run) -> Parts:
+        """What a stored run is worked on with: once it is handed over, no host is bothered."""
+        return self._parts(without_host=run.handed_over)
 
     async def _own(self, run_id: str) -> Run:
         run = await self.store.load(run_id)

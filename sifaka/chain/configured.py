@@ -1,8 +1,9 @@
 """A chain as its settings: what it is made of, and how it is recorded."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from pydantic import ValidationError
 
@@ -21,8 +22,10 @@ from sifaka.critics import CriticSpec, parse_critics, with_judge
 from sifaka.entries import ChainConfig, Policy, Started
 from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
+from sifaka.hosts import Host
 from sifaka.judging import Judge, ModelJudge
-from sifaka.models import AUTO
+from sifaka.loading import load_pydantic_ai
+from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.connections import Connections
 from sifaka.models.provider import provider_model
 from sifaka.monitoring import Monitor
@@ -32,6 +35,10 @@ from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import parse_validators
 from sifaka.validators.protocol import Validator
+
+if TYPE_CHECKING:
+    from sifaka.models.host import HostModel
+    from sifaka.models.journaled import JournaledModel
 
 MOST_REMEMBERED = 20
 """Past runs whose lessons a writer can be told."""
@@ -43,7 +50,7 @@ class ConfiguredChain:
     """The settings of a chain. They never change: each `with_...` returns a new chain.
 
     Args:
-        model: Who writes. `auto` (the editor, then the calling agent), `editor`, `caller`,
+        model: Who writes. `auto` (the editor, then the calling agent), `editor`, `caller`, `host`,
             `provider:name`, a PydanticAI agent or model, or any `Model`.
         validators: What a text must pass: validators or their specs.
         critics: Who judges it: critics, names or specs. None takes `self_refine` with a model and
@@ -65,7 +72,9 @@ class ConfiguredChain:
         budget: What a run may spend.
         judge_model: What critics ask that name no model, and what compares versions: a name, a
             PydanticAI model, or any `Judge`. The writer's model when None.
-        fallback_models: Asked in this order when the model has failed for good.
+        fallback_models: Asked in this order when the model has failed for good; `host` may be among
+            them, and `caller` the last.
+        host: Asks the model of the program that called, for `host`.
         store: Where runs are kept; in memory when None.
         tags: Words to find its runs by.
         remember: From how many similar past runs of the store the writer is told the lessons.
@@ -108,6 +117,7 @@ class ConfiguredChain:
         breakers: Breakers | None = None,
         monitor: Monitor | None = None,
         connections: Connections | None = None,
+        host: Host | None = None,
     ) -> None:
         meant = preset(effort)
         has_judge = judge_model is not None or can_judge(model)
@@ -151,6 +161,7 @@ class ConfiguredChain:
         self.breakers = Breakers() if breakers is None else breakers
         self.monitor = Monitor() if monitor is None else monitor
         self.connections = connections
+        self.host = host
         self._check(has_judge=has_judge)
 
     @classmethod
@@ -208,14 +219,17 @@ class ConfiguredChain:
         """This chain with more critics; the first given replace the default ones."""
         return self._with(critics=(*(self._given["critics"] or ()), *critics))
 
-    def _parts(self) -> Parts:
+    def _parts(self, *, without_host: bool = False) -> Parts:
         """What a run is worked on with.
+
+        Args:
+            without_host: Whether the host is not to be asked, although it could be.
 
         Raises:
             ConfigurationError: A model is unknown or cannot be used.
         """
         fallbacks = self.fallback_models
-        opening = provider_model if self.connections is None else self.connections.model
+        opening = partial(self._open, None if without_host else self.host)
         writers = writers_for(
             self.model, self.validators, fallbacks=fallbacks, deps=self.deps, opening=opening
         )
@@ -238,6 +252,14 @@ class ConfiguredChain:
             connections=self.connections,
         )
 
+    def _open(
+        self, host: Host | None, model: Any, fallbacks: Sequence[Any] = ()
+    ) -> "JournaledModel":
+        """The model of a name, with those that are asked when it fails; see `provider_model`."""
+        opening = provider_model if self.connections is None else self.connections.model
+        first, *others = (_asking(host) if m == HOST else m for m in (model, *fallbacks))
+        return opening(first, others)
+
     def _check(self, *, has_judge: bool) -> None:
         try:
             _ = self.config
@@ -251,6 +273,10 @@ class ConfiguredChain:
             raise ConfigurationError(
                 f"remember={self.remember} is not possible",
                 f"learn from 0 to {MOST_REMEMBERED} past runs",
+            )
+        if CALLER in self.fallback_models[:-1]:
+            raise ConfigurationError(
+                "`caller` stands in for every model that fails", "name it last in fallback_models"
             )
         if self.policy == "judged" and not has_judge:
             raise ConfigurationError(
@@ -266,6 +292,13 @@ class ConfiguredChain:
     def _with(self, **changes: Any) -> Self:
         kept = {name: getattr(self, name) for name in _KEPT}
         return type(self)(**{**kept, **self._given, **changes})
+
+
+def _asking(host: Host | None) -> "HostModel":
+    load_pydantic_ai()
+    from sifaka.models.host import HostModel
+
+    return HostModel(host)
 
 
 _KEPT = (
@@ -288,5 +321,6 @@ _KEPT = (
     "breakers",
     "monitor",
     "connections",
+    "host",
 )
 """Settings that are always what was given; the others are in `_given`."""

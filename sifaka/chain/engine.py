@@ -47,11 +47,13 @@ from sifaka.entries import (
 from sifaka.errors import (
     AppendRefused,
     BudgetExceeded,
+    ModelProviderError,
     SifakaError,
     StorageError,
     VersionConflict,
 )
 from sifaka.events import ChainEvent, Phase
+from sifaka.hosts import Suspended
 from sifaka.journal import Journal
 from sifaka.models.editor import EditorModel
 from sifaka.recovery import code_of
@@ -127,12 +129,17 @@ class Engine:
 
         Raises:
             StorageError: Another process works on the same run.
+            Suspended: Answers of the host are needed; whoever has them goes on with the run.
         """
         if self._recovery is not None:
             yield await self._append(self._recovery)
-        async with self._parts.connected():
-            async for event in self._phases():
-                yield event
+        try:
+            async with self._parts.connected():
+                async for event in self._phases():
+                    yield event
+        except Suspended:
+            await self.recorder.flush()
+            raise
         await self.recorder.flush()
 
     async def _phases(self) -> AsyncGenerator[ChainEvent, None]:
@@ -196,8 +203,11 @@ class Engine:
             calls=self._calls,
         )
         last: Writer = None
+        failure: ModelProviderError | None = None
         for writer in self._parts.writers:
             last = writer
+            if self.run.handed_over and writer is not None:
+                continue
             if not isinstance(writer, EditorModel) and (reason := no_more_attempts(self.run)):
                 async for event in self._end("done", reason):
                     yield event
@@ -206,12 +216,18 @@ class Engine:
                 if champion is None:  # the caller needs a version to submit against
                     yield await self._append(Drafted(thought=base))
                     return
-                yield await self._stop("needs_revision", "awaiting_revision")
+                yield await self._stop("needs_revision", "awaiting_revision", failure)
                 return
             if isinstance(writer, EditorModel) and not base.text:
                 continue
             yield self._doing("generate", f"{writer.name} writes version {len(self.run.thoughts)}")
-            drafts = await next_versions(round_, writer)
+            try:
+                drafts = await next_versions(round_, writer)
+            except ModelProviderError as error:
+                if None not in self._parts.writers:
+                    raise
+                failure = error  # the caller writes
+                continue
             if isinstance(writer, EditorModel) and twin(self.run, drafts[0].text):
                 continue
             for event in await self._append_all(*(Drafted(thought=draft) for draft in drafts)):

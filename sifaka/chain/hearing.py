@@ -11,6 +11,7 @@ from sifaka.concurrency import fan_out
 from sifaka.critique import run_critics
 from sifaka.entries import Critiqued
 from sifaka.errors import CriticError
+from sifaka.models import CALLER
 from sifaka.naming import unique
 from sifaka.results import CriticFeedback
 from sifaka.run import Run
@@ -29,7 +30,8 @@ async def hear_critics(parts: Parts, calls: Calls, run: Run) -> list[Critiqued]:
     """What all critics say of the versions, all at once.
 
     Raises:
-        CriticError: Every critic of every version abstained, although there was room for calls.
+        CriticError: Every critic of every version abstained, although there was room for calls
+            and the caller does not stand in for models that fail.
         StorageError: An answer could not be put on record.
     """
     versions = run.undecided
@@ -40,7 +42,8 @@ async def hear_critics(parts: Parts, calls: Calls, run: Run) -> list[Critiqued]:
         }
         heard = await fan_out(branches, calls_each=0)
     said = [feedback for each in heard for feedback in each]
-    if _failed(said) and not calls.ledger.exhausted() and not _left_out(run):
+    goes_on = _left_out(run) or CALLER in run.config.fallback_models
+    if _failed(said) and not calls.ledger.exhausted() and not goes_on:
         raise _silence(said)
     return [
         Critiqued(thought_id=version.id, feedback=feedback)

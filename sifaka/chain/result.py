@@ -59,7 +59,7 @@ class RunResult(Frozen):
 
     @property
     def error(self) -> str | None:
-        """One line on what failed, with status `failed`."""
+        """One line on what failed, or on why the caller has to write where a model was to."""
         return self.run.error
 
     @property

@@ -53,7 +53,6 @@ async def take_in(store: ThoughtStore, run: Run, parent_id: str, text: str) -> t
         StaleRevision: It waits for a revision of another version.
     """
     while True:
-        run = await _settled(store, run)
         if earlier := _earlier_submission(run, parent_id, text):
             if run.status == "cancelled" and earlier.id not in run.decisions:
                 raise ConfigurationError(f"run {run.run_id!r} was cancelled", "start a new run")
@@ -67,7 +66,8 @@ async def take_in(store: ThoughtStore, run: Run, parent_id: str, text: str) -> t
         try:
             await store.append(after, [entry], expected_version=run.version)
         except VersionConflict:
-            run = await store.load(run.run_id)  # somebody else submitted at the same moment
+            # Somebody else submitted at the same moment.
+            run = await settled(store, await store.load(run.run_id))
             continue
         return after, draft
 
@@ -99,7 +99,7 @@ def _waiting_champion(run: Run, parent_id: str) -> Thought:
     return champion
 
 
-async def _settled(store: ThoughtStore, run: Run) -> Run:
+async def settled(store: ThoughtStore, run: Run) -> Run:
     """The run when nobody works on it any more: it has stopped, or fallen silent."""
     version, silent = run.version, 0.0
     while run.status == "running" and silent < _SILENCE:

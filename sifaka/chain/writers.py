@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sifaka.errors import ConfigurationError
 from sifaka.loading import load_pydantic_ai
-from sifaka.models import AUTO, CALLER, Model
+from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
 from sifaka.selection import EDITOR
@@ -71,14 +71,20 @@ def writers_for(
             return (EditorModel(passes), None)
         if model == CALLER:
             return (EditorModel(), None)
-        if ":" not in model and model != "test":
+        if ":" not in model and model not in {HOST, "test"}:
             raise ConfigurationError(
                 f"unknown model {model!r}",
-                "use auto, editor, caller, or provider:name such as openai:gpt-5",
+                "use auto, editor, caller, host, or provider:name such as openai:gpt-5",
             )
+    last: tuple[Writer, ...] = (None,) if CALLER in fallbacks else ()
     if hasattr(model, "generate_with_thought"):
-        return (cast("Model", model),)
-    return (_of_pydantic_ai(model, fallbacks, deps, opening),)
+        return (cast("Model", model), *last)
+    return (_of_pydantic_ai(model, models_among(fallbacks), deps, opening), *last)
+
+
+def models_among(fallbacks: Sequence[Any]) -> Sequence[Any]:
+    """Those that can be asked, which the calling agent cannot."""
+    return [each for each in fallbacks if each != CALLER]
 
 
 def judge_for(
@@ -94,7 +100,7 @@ def judge_for(
         ConfigurationError: The judge's model is unknown or cannot be used.
     """
     if judge_model is not None:
-        return opening(judge_model, fallbacks)
+        return opening(judge_model, models_among(fallbacks))
     return next((m for w in writers if (m := getattr(w, "model", None)) is not None), None)
 
 

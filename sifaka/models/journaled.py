@@ -20,6 +20,7 @@ from pydantic_core import PydanticSerializationError
 from sifaka.calls import current_calls
 from sifaka.entries import Called
 from sifaka.errors import ModelProviderError
+from sifaka.journal import asking
 from sifaka.models.metered import usage_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ class JournaledModel(WrapperModel):
             if calls.replaying:
                 calls.ledger.settle(calls.ledger.reserve(), usage_of(answer))
             return answer
-        response = await self._ask(messages, model_settings, model_request_parameters)
+        with asking(key):
+            response = await self._ask(messages, model_settings, model_request_parameters)
         model = answered_by(response) or self.model_id
         written = _written(response, model)
         fallback = bool((response.metadata or {}).get("sifaka_fallback"))

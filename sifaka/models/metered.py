@@ -20,6 +20,7 @@ from pydantic_ai.settings import ModelSettings, merge_model_settings
 
 from sifaka.calls import Calls, current_calls
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
+from sifaka.hosts import Suspended
 from sifaka.models.failures import translate
 from sifaka.models.quoting import asked_for, quote
 from sifaka.recovery import code_of
@@ -125,7 +126,7 @@ class MeteredModel(WrapperModel):
         usage = reserved.usage
         if ledger.budget.max_cost_usd is None:
             usage = usage.model_copy(update={"cost_usd": None})
-        left = ledger.seconds_left
+        left, asked_later = ledger.seconds_left, False
         try:
             with anyio.move_on_after(min(self._call_timeout, math.inf if left is None else left)):
                 response = await self.wrapped.request(messages, settings, parameters)
@@ -135,6 +136,9 @@ class MeteredModel(WrapperModel):
                     raise BudgetExceeded("tokens" if ledger.budget.max_tokens else "cost")
                 noted = {**self._signature, _COST: usage.cost_usd}
                 return replace(response, metadata={**(response.metadata or {}), **noted})
+        except Suspended:
+            asked_later = True
+            raise
         except ModelHTTPError:
             usage = Usage(model_calls=1)  # an error has no price
             raise
@@ -154,7 +158,9 @@ class MeteredModel(WrapperModel):
                 code="malformed",
             ) from error
         finally:
-            ledger.settle(reserved, usage)
+            # What is asked later stays set aside, so that no more is asked than there is room for.
+            if not asked_later:
+                ledger.settle(reserved, usage)
         if ledger.seconds_left == 0.0:
             raise BudgetExceeded("seconds")
         raise ModelTimeoutError(self.model_id, f"no answer within {self._call_timeout:g} s")

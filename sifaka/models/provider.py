@@ -64,7 +64,7 @@ def _metered(
         ) from error
     if isinstance(model, str):
         _leave_retries_to_us(inferred)
-    timeout = call_timeout or CALL_TIMEOUT
+    timeout = call_timeout or getattr(inferred, "call_timeout", CALL_TIMEOUT)
     return MeteredModel(inferred, call_timeout=timeout, fallback=fallback)
 
 

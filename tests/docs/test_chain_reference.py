@@ -110,8 +110,9 @@ def test_no_failure_that_something_is_tried_for_is_left_out() -> None:
     text = section(DOCUMENT, RECOVERY)
     told = {failure for row in table(text) for failure in code(row[0])}
     documented = re.findall(r"`(\w+)`", (ModelProviderError.__doc__ or "").partition("code:")[2])
-    assert set(documented) - {"unknown", "not_recorded"} <= told
-    assert _steps("unknown", "generate") == []
+    assert set(documented) - {"unknown", "not_recorded", "refused", "unavailable"} <= told
+    for nothing_helps in ("unknown", "refused", "unavailable"):
+        assert _steps(nothing_helps, "generate") == []
     strategies = table(text[text.index("| Strategy") :])
     assert {code(row[0])[0] for row in strategies} == set(get_args(Strategy))
 

@@ -6,6 +6,7 @@ import pytest
 
 from server.cli import COMMANDS, run
 from server.settings import TOOLSETS, LogLevel, Settings
+from sifaka.chain import Chain
 from sifaka.chain.writers import writers_for
 from sifaka.entries import Entry, RunStatus, StopReason
 from sifaka.models.metered import ATTEMPTS, CALL_TIMEOUT, LONGEST_WAIT
@@ -46,9 +47,10 @@ def test_every_effort_is_told() -> None:
 def test_every_kind_of_model_is_told() -> None:
     rows = table(section("docs/chain.md", "Who writes"))
     kinds = [code(row[0])[0] for row in rows]
-    assert kinds == ["auto", "editor", "caller", "provider:name"]
+    assert kinds == ["auto", "editor", "caller", "host", "provider:name"]
     for kind in kinds[:3]:
         assert writers_for(kind, ())
+    assert Chain(model=kinds[3]).config.model == "host"
 
 
 def test_the_numbers_about_failing_providers_are_those_of_the_code() -> None:
@@ -75,10 +77,10 @@ def test_every_kind_of_entry_is_told() -> None:
 
 
 def test_every_setting_is_told_with_its_default() -> None:
-    rows = table(section("README.md", "Settings"))
+    rows = table(section("docs/settings.md", "Settings"))
     told = {code(row[0])[0]: code(row[1]) for row in rows}
     assert set(told) == {f"SIFAKA_{name.upper()}" for name in Settings.model_fields}
-    lists = {"fallback_models", "toolsets", "allowed_hosts"}
+    lists = {"fallback_models", "toolsets", "allowed_hosts", "state_keys"}
     for name, field in Settings.model_fields.items():
         default = ",".join(field.default) if name in lists else field.default
         fixed = [default] if isinstance(default, str) and default else []
@@ -86,6 +88,12 @@ def test_every_setting_is_told_with_its_default() -> None:
     meanings = {code(row[0])[0]: row[2] for row in rows}
     assert set(code(meanings["SIFAKA_TOOLSETS"])) == set(TOOLSETS)
     assert set(code(meanings["SIFAKA_LOG_LEVEL"])) == set(get_args(LogLevel))
+
+
+def test_what_the_readme_tells_of_settings_is_what_their_page_tells() -> None:
+    rows = {code(row[0])[0]: code(row[1]) for row in table(section("docs/settings.md", "Settings"))}
+    for row in table(section("README.md", "Settings")):
+        assert rows[code(row[0])[0]] == code(row[1])
 
 
 def test_every_command_is_named_in_the_readme() -> None:

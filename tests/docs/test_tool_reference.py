@@ -34,6 +34,8 @@ SHAPES = {
     "hit": "HitOut",
 }
 """What the document calls the shapes, and what the schemas do."""
+LIKE_IMPROVE = {"resume_run", "cancel_run"}
+"""Tools whose result is that of `improve_text`."""
 OPTIONS_OF_THEIR_OWN = {"content": {"required"}, "classifier": {"name"}}
 """Options that mean something else than in all other validators, so they are told."""
 
@@ -94,8 +96,8 @@ async def test_every_field_of_an_answer_is_told(client: Client) -> None:
     same_as_improve = set(rows("improve_text", "Result"))
     for name, tool in live.items():
         assert tool.output_schema is not None
-        told: set[str] = set() if name == "cancel_run" else set(rows(name, "Result"))
-        if name in {"submit_revision", "cancel_run"}:
+        told: set[str] = set() if name in LIKE_IMPROVE else set(rows(name, "Result"))
+        if name in {"submit_revision", *LIKE_IMPROVE}:
             told |= same_as_improve
         assert told == set(tool.output_schema["properties"]), name
 

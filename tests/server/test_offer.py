@@ -40,7 +40,7 @@ async def test_every_tools_schema_is_its_committed_snapshot(client: Client) -> N
 async def test_the_annotations_are_honest(client: Client) -> None:
     hints = {t.name: t.annotations for t in (await client.list_tools()).tools}
     writes = {name for name, hint in hints.items() if hint and not hint.read_only_hint}
-    assert writes == {"improve_text", "submit_revision", "cancel_run"}
+    assert writes == {"improve_text", "submit_revision", "resume_run", "cancel_run"}
 
 
 async def test_the_instructions_name_the_tools_that_there_are(client: Client) -> None:

@@ -11,7 +11,7 @@ WRONG = [
     ("STORE", "foo", "allowed: memory:"),
     ("STORE", "mysql://localhost", "allowed: memory:"),
     ("STORE", "sqlite:///~/x.db", "sqlite:////absolute/path.db"),
-    ("MODEL", "foo", "should be auto, editor, caller, or provider:name"),
+    ("MODEL", "foo", "should be auto, editor, caller, host, or provider:name"),
     ("MODEL", "openai:", "provider:name"),
     ("MODEL", "openai:gpt 5", "provider:name"),
     ("JUDGE_MODEL", "zzz", "should be provider:name"),

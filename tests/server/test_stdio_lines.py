@@ -64,4 +64,4 @@ def test_half_of_a_surrogate_pair_is_refused_under_the_id_of_its_request(
 def test_garbage_is_answered_and_the_next_line_is_served(server: subprocess.Popen[str]) -> None:
     assert answer(server, "garbage")["error"]["code"] == -32700
     line = json.dumps({"jsonrpc": "2.0", "id": 9, "method": "tools/list"})
-    assert len(answer(server, line)["result"]["tools"]) == 6
+    assert len(answer(server, line)["result"]["tools"]) == 7

@@ -1,0 +1,50 @@
+"""The handshake era: the server sends its questions, and the connection brings the answers."""
+
+import anyio
+from mcp.server.session import ServerSession
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp_types import CreateMessageResult
+from pydantic import ValidationError
+
+from server.sampling.messages import answer_of, request_of
+from sifaka.errors import ModelProviderError
+from sifaka.hosts import HostAnswer, HostQuestion
+from sifaka.models import HOST
+
+PATIENCE = 300.0
+"""Seconds: a person may have to allow each question."""
+
+
+class PushedQuestions:
+    """Asks a host over the connection of a session, for as long as that is open."""
+
+    def __init__(self, session: ServerSession, *, patience: float = PATIENCE) -> None:
+        self._session = session
+        self._patience = patience
+
+    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
+        """The host's answer; see `Host`."""
+        del key  # the connection knows which answer belongs to which question
+        try:
+            with anyio.fail_after(self._patience):
+                result = await self._session.send_request(
+                    request_of(question), result_type=CreateMessageResult
+                )
+        except NoBackChannelError as error:
+            raise _failed("the client has left", "unavailable") from error
+        except MCPError as error:
+            said = str(error).partition("\n")[0][:200]
+            raise _failed(f"the client refused to ask its model: {said}", "refused") from error
+        except TimeoutError as error:
+            raise _failed(
+                f"the client has not answered within {self._patience:g} s", "unavailable"
+            ) from error
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
+            raise _failed("the client has left", "unavailable") from error
+        except ValidationError as error:
+            raise _failed("the client's answer is no sampling result", "malformed") from error
+        return answer_of(result)
+
+
+def _failed(message: str, code: str) -> ModelProviderError:
+    return ModelProviderError(f"{HOST}: {message}", provider=HOST, code=code)

@@ -1,0 +1,122 @@
+"""The host's model as a PydanticAI model: text in, text out, forms as JSON."""
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.usage import RequestUsage
+
+from sifaka.errors import ModelProviderError
+from sifaka.hosts import Host, HostQuestion
+from sifaka.journal import key_asked
+from sifaka.models import HOST
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.settings import ModelSettings
+
+LONGEST_ANSWER = 16_384
+"""Tokens to allow for an answer where nothing says how long it may be."""
+PATIENCE = 600.0
+"""Seconds for one answer: a person may have to allow each question."""
+
+
+class HostModel(Model):
+    """Asks the model of the program that called us.
+
+    Hosts answer in text. Where an answer has a form, the question ends with its JSON schema.
+
+    Args:
+        host: Whom to ask; None when there is nobody.
+    """
+
+    call_timeout = PATIENCE
+
+    def __init__(self, host: Host | None) -> None:
+        super().__init__()
+        self._host = host
+
+    @property
+    def model_name(self) -> str:
+        """Which model it is the host says with each answer."""
+        return "sampling"
+
+    @property
+    def system(self) -> str:
+        """What stands in the place of the provider."""
+        return HOST
+
+    @property
+    def base_url(self) -> str | None:
+        """It has none."""
+        return None
+
+    async def request(
+        self,
+        messages: "list[ModelMessage]",
+        model_settings: "ModelSettings | None",
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """The host's answer; its tokens are not known, and cost us nothing.
+
+        Raises:
+            ModelProviderError: The host has refused or cannot be asked.
+            Suspended: The answer comes later.
+        """
+        if self._host is None:
+            raise ModelProviderError(
+                "the host's model cannot be asked: the client offers no sampling",
+                "use another model, or a client with sampling",
+                provider=HOST,
+                code="unavailable",
+            )
+        question = _question(messages, model_settings, model_request_parameters)
+        mark = sha256(question.model_dump_json().encode()).hexdigest()[:12]
+        answer = await self._host.ask(f"{key_asked() or 'question'} {mark}", question)
+        return ModelResponse(
+            parts=[TextPart(content=answer.text)],
+            model_name=answer.model or None,
+            provider_name=HOST,
+            usage=RequestUsage(),
+            finish_reason="stop" if answer.complete else "length",
+        )
+
+
+def _question(
+    messages: "list[ModelMessage]",
+    settings: "ModelSettings | None",
+    parameters: ModelRequestParameters,
+) -> HostQuestion:
+    instructions: list[str] = []
+    prompt: list[str] = []
+    for message in messages:
+        if not isinstance(message, ModelRequest):
+            continue
+        if message.instructions:
+            instructions.append(message.instructions)
+        for part in message.parts:
+            if isinstance(part, SystemPromptPart):
+                instructions.append(part.content)
+            elif isinstance(part, UserPromptPart) and isinstance(part.content, str):
+                prompt.append(part.content)
+    for form in parameters.output_tools:
+        schema = json.dumps(form.parameters_json_schema, ensure_ascii=False)
+        instructions.append(
+            "Answer with one JSON object and nothing around it, where these instructions speak of "
+            f"the tool `{form.name}` too. It has to fit this JSON schema:\n{schema}"
+        )
+    wanted = settings or {}
+    return HostQuestion(
+        instructions="\n\n".join(instructions),
+        prompt="\n\n".join(prompt),
+        max_tokens=wanted.get("max_tokens") or LONGEST_ANSWER,
+        temperature=wanted.get("temperature"),
+    )
