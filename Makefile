@@ -11,7 +11,7 @@ MCP_STORES := .venv-mcp-stores
 
 export PYDANTIC_AI_NO_BANNER := 1
 
-.PHONY: all demo test test-guardrails test-servers crashes lint types bench bench-quality coverage snapshots clean
+.PHONY: all demo test test-guardrails test-servers crashes lint types docs bench bench-quality coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -66,6 +66,10 @@ snapshots: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# The site of the documents, with reference pages made of the code, in build/site.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --clean --quiet
 
 # Simulated worlds with known error rates; writes the tables and the plot of docs/quality.md.
 bench-quality: $(READY)

@@ -1,0 +1,74 @@
+"""Reference pages made of what the program itself says."""
+
+import argparse
+import importlib
+import inspect
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import anyio
+from mcp import Client
+from mcp_types import Tool
+
+import sifaka
+from server.app import SifakaServer
+from server.cli import COMMANDS
+from server.settings import TOOLSETS, Settings
+
+_COLUMNS = "88"
+
+
+def tools() -> str:
+    """Every tool of every toolset as a host receives it."""
+    parts = [
+        "# Tools as a host sees them",
+        "What the server lists, word for word. What it means: [Tools](../tools.md).",
+    ]
+    for tool in anyio.run(_listed):
+        asked = json.dumps(tool.input_schema, indent=2, ensure_ascii=False)
+        told = json.dumps(tool.output_schema, indent=2, ensure_ascii=False)
+        parts += [
+            f"## {tool.name}",
+            tool.description or "",
+            f"Arguments:\n\n```json\n{asked}\n```",
+            f'??? note "Structured result"\n\n{_indented(f"```json{chr(10)}{told}{chr(10)}```")}',
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def commands() -> str:
+    """The help of every command."""
+    os.environ["COLUMNS"] = _COLUMNS
+    parts = ["# Commands", "What `--help` prints."]
+    for name, summary in COMMANDS.items():
+        parser = argparse.ArgumentParser(
+            prog=f"sifaka {name}", description=f"{summary.capitalize()}."
+        )
+        importlib.import_module(f"server.cli.{name}").configure(parser)
+        parts += [f"## sifaka {name}", f"```text\n{parser.format_help().rstrip()}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def python() -> str:
+    """What can be imported from `sifaka`, each from where it is defined."""
+    parts = ["# Python", "Everything that can be imported from `sifaka`."]
+    for name in sorted(sifaka.__all__):
+        found = getattr(sifaka, name)
+        if inspect.isclass(found) or inspect.isfunction(found):
+            parts.append(f"::: {found.__module__}.{found.__qualname__}")
+        else:
+            parts.append(f"## {name}\n\n`{found!r}`")
+    return "\n\n".join(parts) + "\n"
+
+
+async def _listed() -> list[Tool]:
+    with tempfile.TemporaryDirectory() as home:
+        server = SifakaServer(Settings(home=Path(home), toolsets=tuple(TOOLSETS)))
+        async with Client(server) as client:
+            return (await client.list_tools()).tools
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" if line else "" for line in text.splitlines())

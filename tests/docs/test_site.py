@@ -1,0 +1,34 @@
+"""The reference pages of the site: made of the code, and all of it."""
+
+from pathlib import Path
+
+import sifaka
+from docs.site import reference
+from server.cli import COMMANDS
+from server.settings import TOOLSETS
+from tests.docs.markdown import ROOT
+
+
+def test_every_tool_of_every_toolset_is_in_the_reference() -> None:
+    page = reference.tools()
+    for tool in {name for names in TOOLSETS.values() for name in names}:
+        assert f"## {tool}\n" in page
+
+
+def test_every_command_is_in_the_reference_with_its_options() -> None:
+    page = reference.commands()
+    for command in COMMANDS:
+        assert f"## sifaka {command}\n" in page
+    assert "--max-words" in page
+
+
+def test_everything_that_can_be_imported_is_in_the_reference() -> None:
+    page = reference.python()
+    for name in sifaka.__all__:
+        assert f".{name}\n" in page or f"## {name}\n" in page
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in Path(ROOT / "docs").glob("*.md"):
+        assert f" {page.name}\n" in navigation, page.name
