@@ -1,5 +1,8 @@
-# The MCP server over HTTP: docker build -t sifaka-mcp . && docker run -p 127.0.0.1:8000:8000 sifaka-mcp
-# There is no authentication yet: publish the port to where its clients are, and no further.
+# The MCP server over HTTP. It listens to other machines, so it starts only when it is told whom to
+# let in; without, it says so and ends:
+#   docker build -t sifaka-mcp .
+#   docker run --rm -v sifaka:/data --entrypoint sifaka sifaka-mcp token NAME --auth-tokens-file /data/tokens
+#   docker run -p 127.0.0.1:8000:8000 -v sifaka:/data -e SIFAKA_AUTH_TOKENS_FILE=/data/tokens sifaka-mcp
 
 FROM python:3.12-slim AS build
 ENV UV_PROJECT_ENVIRONMENT=/opt/sifaka \
@@ -8,7 +11,7 @@ ENV UV_PROJECT_ENVIRONMENT=/opt/sifaka \
     UV_COMPILE_BYTECODE=1
 RUN pip install --no-cache-dir uv==0.13.8
 WORKDIR /src
-# For a provider's client: --build-arg EXTRAS="--extra openai"
+# For the clients of providers and stores: --build-arg EXTRAS="--extra openai --extra redis"
 ARG EXTRAS=""
 # The dependencies first: this layer stays as long as the lock does.
 COPY pyproject.toml uv.lock ./

@@ -8,10 +8,11 @@ INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 GUARDRAILS := .venv-guardrails
 MCP_STORES := .venv-mcp-stores
+FOREIGN := tests/conformance/node_modules
 
 export PYDANTIC_AI_NO_BANNER := 1
 
-.PHONY: all demo test test-guardrails test-servers crashes lint types docs bench bench-quality coverage snapshots clean
+.PHONY: all demo wheel bundle test test-guardrails test-servers conformance crashes long-run lint types docs bench bench-quality coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -28,6 +29,19 @@ $(READY): $(INSTALLED)
 demo: $(INSTALLED)
 	@$(BIN)/python -m server.cli improve examples/announcement.md --max-words 300 --forbid "world-class=reliable" || test $$? -eq 1
 
+# The source distribution, and the wheel built from it.
+wheel: $(INSTALLED)
+	rm -rf dist/wheel
+	$(UV) build --quiet --out-dir dist/wheel
+
+# What Claude Desktop installs with a click; npm is needed as well.
+bundle: wheel
+	npm ci --prefix distribution --silent --no-audit --no-fund
+	rm -rf dist/bundle
+	$(BIN)/python -m distribution.bundle dist/bundle dist/wheel/*.whl
+	distribution/node_modules/.bin/mcpb validate dist/bundle/manifest.json
+	distribution/node_modules/.bin/mcpb pack dist/bundle dist/sifaka-mcp.mcpb
+
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
@@ -36,16 +50,29 @@ test-guardrails: $(READY)
 	UV_PROJECT_ENVIRONMENT=$(GUARDRAILS) $(UV) sync --frozen --quiet --no-default-groups --extra guardrails --group guardrails
 	$(GUARDRAILS)/bin/python -m pytest tests/guardrails
 
-# Stores on Milvus servers, and behind the MCP servers of databases; that of Redis wants another
-# version of the MCP SDK.
+# Stores on Milvus servers, and behind the MCP servers of databases (that of Redis wants another
+# version of the MCP SDK); what is distributed, installed and run; servers behind nginx.
 test-servers: $(READY)
 	test -x $(MCP_STORES)/bin/python || $(UV) venv --quiet $(MCP_STORES)
 	$(UV) pip install --quiet --python $(MCP_STORES)/bin/python redis-mcp-server==0.5.1
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers
 
+# What programs of other people make of the server; npm brings them, and the Node.js they need.
+conformance: $(READY) $(FOREIGN)/.installed
+	$(BIN)/python -m tests.conformance
+
+$(FOREIGN)/.installed: tests/conformance/package-lock.json
+	@command -v npm >/dev/null || { echo "make conformance needs npm, which comes with Node.js" >&2; exit 1; }
+	npm ci --prefix tests/conformance --ignore-scripts --loglevel=error --no-audit --no-fund
+	touch $@
+
 # Kills a run at every phase boundary and at 200 random points, and resumes it.
 crashes: $(READY)
 	$(BIN)/python -m tests.crashes
+
+# Runs of some minutes that are answered at once, taken over and cancelled, over a real Redis.
+long-run: $(READY)
+	$(BIN)/python -m tests.long_run
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -77,4 +104,4 @@ bench-quality: $(READY)
 	$(BIN)/python -m benchmarks.quality --markdown docs/quality.md --plot docs/quality.svg
 
 clean:
-	rm -rf $(VENV) $(GUARDRAILS) $(MCP_STORES) dist .pytest_cache .ruff_cache .coverage
+	rm -rf $(VENV) $(GUARDRAILS) $(MCP_STORES) dist .pytest_cache .ruff_cache .coverage distribution/node_modules $(FOREIGN)

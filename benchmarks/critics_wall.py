@@ -41,13 +41,14 @@ def measure() -> Report:
     with (
         tempfile.TemporaryDirectory() as name,
         listening(command, environment(name)) as url,
-        _provider_at(url),
+        provider_at(url),
     ):
         return anyio.run(_measure, Path(name), backend_options={"use_uvloop": True})
 
 
 @contextmanager
-def _provider_at(url: str) -> Generator[None]:
+def provider_at(url: str) -> Generator[None]:
+    """Within it, the provider at this URL answers for OpenAI's."""
     given = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
     before = {name: os.environ.get(name) for name in given}
     os.environ.update(given)

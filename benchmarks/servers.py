@@ -22,11 +22,18 @@ def environment(home: str) -> dict[str, str]:
 @contextmanager
 def listening(command: tuple[str, ...], env: Mapping[str, str]) -> Generator[str]:
     """A server on HTTP; the URL it says it listens on."""
+    with started(command, env) as (url, _):
+        yield url
+
+
+@contextmanager
+def started(command: tuple[str, ...], env: Mapping[str, str]) -> Generator[tuple[str, int]]:
+    """A server on HTTP; the URL it says it listens on, and its process."""
     with subprocess.Popen(command, env=env, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
             found = re.search(r"http://\S+", process.stderr.readline())
             assert found, "the server did not start"
-            yield found.group()
+            yield found.group(), process.pid
         finally:
             process.kill()

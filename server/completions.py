@@ -1,5 +1,7 @@
 """Completions of what can be named: runs, versions, critics."""
 
+from collections.abc import Set as AbstractSet
+
 from mcp.server import MCPServer
 from mcp_types import (
     Completion,
@@ -11,6 +13,7 @@ from mcp_types import (
 
 from server.lifespan import AppState, Lifespan
 from sifaka.critics import CRITICS
+from sifaka.plugins import NO_PLUGINS
 
 _RECENT = 50
 """Runs that are offered for completion."""
@@ -18,8 +21,10 @@ _MOST = 100
 """Values in one answer, as the protocol allows."""
 
 
-def add_completions(server: MCPServer[AppState], lifespan: Lifespan) -> None:
-    """Register the completions of run and thought ids and of critics' names."""
+def add_completions(
+    server: MCPServer[AppState], lifespan: Lifespan, tools: AbstractSet[str]
+) -> None:
+    """Register the completions of run and thought ids, and of critics' names where one is asked."""
 
     @server.completion()
     async def complete(
@@ -28,8 +33,9 @@ def add_completions(server: MCPServer[AppState], lifespan: Lifespan) -> None:
         context: CompletionContext | None,
     ) -> Completion | None:
         match argument.name:
-            case "critic":
-                names = list(CRITICS)
+            case "critic" if "critique_text" in tools:
+                plugins = lifespan.state.plugins if lifespan.state else NO_PLUGINS
+                names = [*CRITICS, *plugins.offered("critics", CRITICS)]
             case "run_id" | "thought_id" if lifespan.state is not None:
                 page = await lifespan.state.of_request().store.recent(limit=_RECENT)
                 names = [run.run_id for run in page.runs]

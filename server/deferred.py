@@ -98,7 +98,10 @@ class DeferredServer(MCPServer[Any]):
 
     async def run_stdio_async(self) -> None:
         """See `MCPServer`."""
-        await serve_stdio(self._lowlevel_server)
+        await serve_stdio(self._lowlevel_server, ending=self.ending)
+
+    def ending(self) -> None:
+        """Is called when the process is about to end, perhaps from a signal handler."""
 
     async def get_prompt(
         self,

@@ -1,8 +1,11 @@
 """The one place where our errors become MCP errors."""
 
+import logging
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any
 
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.exceptions import (
     ResourceError,
     ResourceNotFoundError,
@@ -11,11 +14,31 @@ from mcp.server.mcpserver.exceptions import (
     UnexpectedToolError,
 )
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
 from sifaka.errors import SifakaError, ThoughtNotFound
 from sifaka.explain import explain
+from sifaka.reporting import report_failure
+
+logger = logging.getLogger(__name__)
+
+
+async def keep_bugs(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Middleware: of an error that nobody expected the client learns only that there was one.
+
+    The words of an exception may quote anything: a text, a path, a key. Where the SDK answers a
+    request itself it would send them.
+    """
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):  # the SDK says of these what a client may know
+        raise
+    except SifakaError as error:
+        raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
+    except Exception as error:
+        report_failure(logger, ctx.method, error, level=logging.ERROR)
+        raise MCPError(code=INTERNAL_ERROR, message="Internal error") from error
 
 
 @contextmanager

@@ -11,19 +11,26 @@ import anyio.abc
 import anyio.to_thread
 
 from server.constitutions import named_in
-from server.jobs import Jobs
+from server.followers import Followers
+from server.jobs import Assignment, Jobs, Leases, NoLeases, RunKey, open_leases
+from server.read_only import ReadOnlyStore
+from server.sampling.expiry import Expiry
+from server.sampling.sealing import LIFETIME
 from server.settings import Settings
-from server.tenancy import tenant_of_request
+from server.tenancy import may_only_read, tenant_of_request
 from sifaka.breakers import Breakers
-from sifaka.chain import Chain, asks_a_provider
+from sifaka.chain import Chain, Listener, Parting, RunResult, asks_a_provider, stop_run
 from sifaka.critics import Critic, CriticSpec, parse_critics
-from sifaka.errors import SifakaError
+from sifaka.entries import Stopped
+from sifaka.errors import SifakaError, ThoughtNotFound
 from sifaka.hosts import Host
 from sifaka.loading import load_pydantic_ai
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.connections import Connections
 from sifaka.monitoring import Monitor
+from sifaka.plugins import Plugins
 from sifaka.reporting import report_failure
+from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
 
 logger = logging.getLogger(__name__)
@@ -31,6 +38,8 @@ logger = logging.getLogger(__name__)
 _CLOSING_SECONDS = 5
 _PAUSE_BETWEEN_WORK, _PAUSE_WITHOUT_WORK = 0.05, 2.0
 """Seconds until a store is asked again to do what it has put off."""
+_MOST_DEATHS = 5
+"""Workers that a run may cost before it is given up: it may be the run that they die of."""
 _UNTIL_A_CLIENT_COMES = 10.0
 """Seconds after which what was put off is done although nobody has asked for anything yet."""
 
@@ -40,12 +49,20 @@ class AppState:
     """What the tools work with."""
 
     settings: Settings
+    tenant: str
     store: ThoughtStore
+    """As the tenant sees it."""
     jobs: Jobs
+    expiry: Expiry
+    """Of runs that wait for answers of a host."""
     breakers: Breakers
     """Of the providers; every run learns from the failures of the others."""
     monitor: Monitor
     connections: Connections
+    plugins: Plugins
+    """Where critics and validators come from that are not built in."""
+    followers: Followers
+    """Of the runs that clients have subscribed to."""
     group: anyio.abc.TaskGroup
     build: Callable[[], object]
     """Builds what the server offers."""
@@ -55,7 +72,21 @@ class AppState:
     def of_request(self) -> Self:
         """The same as the tenant of the current request sees it."""
         tenant = tenant_of_request()
-        return self if tenant is None else replace(self, store=self.store.scoped(tenant))
+        if tenant is None:
+            return self
+        state = self._of(tenant)
+        return replace(state, store=ReadOnlyStore(state.store)) if may_only_read() else state
+
+    def _of(self, tenant: str) -> Self:
+        return replace(self, tenant=tenant, store=self.store.scoped(tenant))
+
+    def key(self, run_id: str) -> RunKey:
+        """What a run of this tenant is known by."""
+        return RunKey(self.tenant, run_id)
+
+    def assignment(self, run: Run, *, deaths: int = 0) -> Assignment:
+        """A run of this tenant, to be worked on."""
+        return Assignment(run=run, store=self.store, tenant=self.tenant, deaths=deaths)
 
     async def chain(
         self,
@@ -94,24 +125,23 @@ class AppState:
             **settings,
         )
 
-    async def chain_of(self, run_id: str, *, host: Host | None = None) -> Chain:
+    async def chain_of(self, run: Run, *, host: Host | None = None) -> Chain:
         """The chain a stored run was started with.
 
         Args:
-            run_id: The run.
+            run: The run.
             host: Asks the host's model.
 
         Raises:
-            ThoughtNotFound: There is no such run.
             ConfigurationError: It was started by a program with components of its own.
         """
-        run = await self.store.load(run_id)
         if asks_a_provider(run.config.model):
             await anyio.to_thread.run_sync(load_pydantic_ai)
         return Chain.of_config(run.config, host=host, **self._shared())
 
     def _parsed(self, critics: Iterable[CriticSpec]) -> tuple[Critic, ...]:
-        return parse_critics(critics, read_file=named_in(self.settings.home))
+        read_file = named_in(self.settings.home)
+        return parse_critics(critics, read_file=read_file, plugins=self.plugins)
 
     def _shared(self) -> dict[str, Any]:
         return {
@@ -119,21 +149,65 @@ class AppState:
             "breakers": self.breakers,
             "monitor": self.monitor,
             "connections": self.connections,
+            "plugins": self.plugins,
         }
+
+    async def take_over(self, key: RunKey, deaths: int) -> None:
+        """Go on in the background with a run whose worker has died, or has handed it over.
+
+        Args:
+            key: The run.
+            deaths: How many workers have died on it.
+        """
+        state = self._of(key.tenant)
+        try:
+            run = await state.store.load(key.run_id)
+            assignment = state.assignment(run, deaths=deaths)
+            # Only a client that comes back can have its model asked.
+            if run.status != "running" or assignment.needs_host:
+                return
+            if deaths > _MOST_DEATHS:
+                await stop_run(state.store, run, _fatal(deaths))
+                return
+
+            async def work(listen: Listener, parting: Parting) -> RunResult:
+                chain = await state.chain_of(run)
+                return await chain.resume(key.run_id, listen=listen, parting=parting, reopen=False)
+
+            await self.jobs.run(assignment, work, wait_seconds=0)
+        except ThoughtNotFound:
+            return  # somebody has had it forgotten
+        except SifakaError as error:
+            report_failure(logger, "take-over", error, run_id=key.run_id)
+            await self.jobs.put_off(key, deaths=deaths)
 
     def warm_up(self) -> None:
         """Load in the background, once, what the first call would otherwise wait for."""
         if not self.warmed.is_set():
             self.warmed.set()
+            self.jobs.prepare()
             self.group.start_soon(anyio.to_thread.run_sync, _load, self)
 
 
 class Lifespan:
-    """Opens what a server works with, and closes it at the end."""
+    """Opens what a server works with, and closes it at the end.
 
-    def __init__(self, settings: Settings, *, warm_up: Callable[[], object]) -> None:
+    Args:
+        settings: What the process was told.
+        warm_up: Builds what the server offers.
+        host_seconds: How long a run waits for answers of its host.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        warm_up: Callable[[], object],
+        host_seconds: float = LIFETIME,
+    ) -> None:
         self._settings = settings
         self._warm_up = warm_up
+        self._host_seconds = host_seconds
         self.state: AppState | None = None
         """What is open now, for handlers that are given no context."""
 
@@ -142,25 +216,67 @@ class Lifespan:
         """Keep the store and the runs in progress open."""
         settings = self._settings
         store = settings.open_store()
+        if settings.read_only:
+            store = ReadOnlyStore(store)
         try:
             async with Connections() as connections, anyio.create_task_group() as group:
-                self.state = AppState(
+                jobs = Jobs(group, self._leases(), most=settings.max_runs)
+                self.state = state = AppState(
                     settings=settings,
+                    tenant=settings.tenant,
                     store=store,
-                    jobs=Jobs(group),
+                    jobs=jobs,
+                    expiry=Expiry(group, self._host_seconds),
                     breakers=Breakers(),
                     monitor=Monitor(),
                     connections=connections,
+                    plugins=Plugins(settings.plugins),
+                    followers=Followers(group),
                     group=group,
                     build=self._warm_up,
                     warmed=anyio.Event(),
                 )
-                group.start_soon(_keep_up, self.state)
-                yield self.state
-                group.cancel_scope.cancel()
+                group.start_soon(_keep_up, state)
+                group.start_soon(jobs.serve)
+                try:
+                    yield state
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await jobs.aclose()
+                    group.cancel_scope.cancel()
         finally:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
                 await store.aclose()
+
+    def stop(self) -> None:
+        """Have whoever waits answered within seconds: the process is about to end.
+
+        May be called from a signal handler.
+        """
+        if self.state is not None:
+            self.state.jobs.stop()
+
+    def _leases(self) -> Leases:
+        settings = self._settings
+        if settings.read_only:
+            return NoLeases()
+
+        async def take_over(key: RunKey, deaths: int) -> None:
+            assert self.state is not None, "nothing is taken over before there is a state"
+            await self.state.take_over(key, deaths)
+
+        return open_leases(
+            settings.store,
+            home=settings.home,
+            tenant=settings.tenant,
+            seconds=settings.takeover_seconds,
+            take_over=take_over,
+        )
+
+
+def _fatal(deaths: int) -> Stopped:
+    error = f"the work on it has broken off {deaths} times, each time with its process"
+    return Stopped(status="failed", stop_reason="error", error=error)
 
 
 async def _keep_up(state: AppState) -> None:

@@ -9,23 +9,9 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TextIO, cast
 
+from sifaka.masking import masked
 from sifaka.reporting import stack_of
 
-_SECRETS = (
-    (re.compile(r"\bsk-[\w-]{8,}"), "sk-***"),
-    (re.compile(r"\b(Bearer)\s+[^\s\"',;]{6,}", re.IGNORECASE), r"\1 ***"),
-    (re.compile(r"\b(Basic)\s+(?=[A-Za-z]*[0-9+/=])[\w+/=-]{6,}", re.IGNORECASE), r"\1 ***"),
-    (re.compile(r"\b(?:AIza|gh[opsu]_|xox[abp]-|AKIA|gsk_|hf_|xai-)[\w-]{8,}"), "***"),
-    (
-        re.compile(
-            r"\b((?:[\w-]{0,40}[_-])?(?:api[_-]?key|secret|password|passwd|token))"
-            r"([\"']?\s*[=:]\s*[\"']?)[^\s\"'&,;]+",
-            re.IGNORECASE,
-        ),
-        r"\1\2***",
-    ),
-    (re.compile(r"://[^/\s@]*@"), "://***@"),
-)
 _BARE = re.compile(r"[^\s\"'=\\]+")
 
 
@@ -52,8 +38,8 @@ class LineFormatter(logging.Formatter):
         line = " ".join(
             [
                 record.levelname,
-                _escaped(_masked(component)),
-                _escaped(_masked(message)),
+                _escaped(masked(component)),
+                _escaped(masked(message)),
                 *(f"{key}={_value(value)}" for key, value in data.items()),
             ]
         )
@@ -77,10 +63,10 @@ class JsonFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": _masked(_message(record)),
+            "message": masked(_message(record)),
         }
         for key, value in _data(record).items():
-            entry[key] = value if isinstance(value, bool | int | float) else _masked(str(value))
+            entry[key] = value if isinstance(value, bool | int | float) else masked(str(value))
         if lines := list(_traceback(record, self._verbose)):
             entry["traceback"] = lines
         return json.dumps(entry)
@@ -126,17 +112,11 @@ def _message(record: logging.LogRecord) -> str:
 def _value(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    text = _masked(str(value))
+    text = masked(str(value))
     if text.isprintable() and _BARE.fullmatch(text):
         return text
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{_escaped(quoted)}"'
-
-
-def _masked(text: str) -> str:
-    for pattern, replacement in _SECRETS:
-        text = pattern.sub(replacement, text)
-    return text
 
 
 def _escaped(text: str) -> str:
@@ -156,4 +136,4 @@ def _traceback(record: logging.LogRecord, verbose: bool) -> Iterator[str]:
         lines = traceback.format_exception(error) if verbose else stack_of(error)
     for chunk in lines:
         for line in chunk.splitlines():
-            yield _escaped(_masked(line))
+            yield _escaped(masked(line))

@@ -1,6 +1,7 @@
 """What can be read by address: runs, versions, changes, catalogues."""
 
 import json
+from collections.abc import Mapping
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -11,14 +12,15 @@ from server.schemas.history import RunOut, ThoughtOut
 from sifaka.chain import RunResult
 from sifaka.critics import CRITICS
 from sifaka.errors import ThoughtNotFound
+from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.validators import ValidatorSpec
+from sifaka.validators import VALIDATORS, ValidatorSpec
 
 ResourceContext = Context[AppState, object]
 
 
-def add_resources(server: MCPServer[AppState]) -> None:
+def add_resources(server: MCPServer[AppState], plugins: Plugins = NO_PLUGINS) -> None:
     """Register the resources."""
 
     def store_of(ctx: ResourceContext) -> ThoughtStore:
@@ -72,7 +74,9 @@ def add_resources(server: MCPServer[AppState]) -> None:
         mime_type="application/json",
     )
     def validators() -> str:
-        return json.dumps(TypeAdapter(ValidatorSpec).json_schema())
+        schema = TypeAdapter(ValidatorSpec).json_schema()
+        offered = plugins.offered("validators", VALIDATORS)
+        return json.dumps(schema | ({"plugins": _told(offered)} if offered else {}))
 
     @server.resource(
         "catalogue://critics",
@@ -81,9 +85,12 @@ def add_resources(server: MCPServer[AppState]) -> None:
         mime_type="application/json",
     )
     def critics() -> str:
-        return json.dumps(
-            {name: (critic.__doc__ or "").partition("\n")[0] for name, critic in CRITICS.items()}
-        )
+        built_in = {name: (each.__doc__ or "").partition("\n")[0] for name, each in CRITICS.items()}
+        return json.dumps(built_in | _told(plugins.offered("critics", CRITICS)))
+
+
+def _told(offered: Mapping[str, str]) -> dict[str, str]:
+    return {name: f"Of the package {package}." for name, package in offered.items()}
 
 
 def marked_changes(run: Run) -> str:

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 
+from server.http_settings import HttpSettings, split_list
 from server.stores import open_url
 from server.tenancy import TENANT
 from sifaka.embeddings.protocol import Embedder
-from sifaka.errors import ConfigurationError
+from sifaka.errors import ConfigurationError, PluginError
 from sifaka.explain import explain
-from sifaka.immutable import Frozen
+from sifaka.masking import conceal, passwords_in, secrets_in
 from sifaka.models import AUTO, CALLER, HOST
+from sifaka.plugins import Plugins
 from sifaka.selection import EDITOR
 from sifaka.storage.protocol import ThoughtStore
 
@@ -34,38 +36,41 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
     "recall": ("get_thought_history",),
 }
 """The names of the tools in each toolset."""
+READING = frozenset({"validate_text", "critique_text", "get_thought_history"})
+"""Those that say of themselves that they change nothing."""
 
 
-MAX_PORT = 65_535
 _SHORTEST_KEY = 32
+MOST_RUNS = 64
 _SECRET = frozenset({"store", "state_keys"})
 """Settings whose values are not repeated: a store's reason names its URL as far as it may be."""
-_TOKENS = "SIFAKA_AUTH_TOKENS_FILE"
 _NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
 _PROVIDER = re.compile(r"[^\s:]+:\S+")
 _EMBEDDER = re.compile(r"[^\s:]+:\S.*")
 """The path of a folder may have spaces."""
-_HOST = re.compile(
-    r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])"
-    r"(?::(?:\*|(?P<port>[0-9]{1,5})))?"
-)
 
 
-class Settings(Frozen):
+class Settings(HttpSettings):
     """What the process was told. Each field is `SIFAKA_<NAME>` in the environment."""
 
     model: str = "auto"
     judge_model: str | None = None
     fallback_models: tuple[str, ...] = ()
     """Asked in this order when the model has failed for good; `caller` may be the last."""
+    plugins: tuple[str, ...] = ()
+    """Packages whose critics, validators and stores may be loaded when a spec or URL names them."""
     store: str = "sqlite:"
     embedding_model: str | None = None
     """What makes vectors for semantic search, in the stores that can keep some."""
     home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("sifaka", False)))
     tenant: str = "default"
     toolsets: tuple[str, ...] = ("refine",)
-    allowed_hosts: tuple[str, ...] = ()
-    """Host headers the HTTP server answers to besides the loopback ones; `*` for any port."""
+    read_only: bool = False
+    """Whether the server offers only tools that change nothing, and never writes to the store."""
+    max_runs: int = Field(default=MOST_RUNS, ge=1)
+    """Runs in progress at the same time for one tenant in one process."""
+    takeover_seconds: float = Field(default=15.0, ge=1, le=3600)
+    """After which a silent process is taken for dead, and others go on with its runs; on Redis."""
     state_keys: tuple[SecretStr, ...] = ()
     """What seals the state that clients carry between rounds, each of 32 characters at least; the
     first seals. Replicas need the same ones; alone, a key is made in the home folder."""
@@ -103,10 +108,11 @@ class Settings(Frozen):
 
     @field_validator("store")
     @classmethod
-    def _can_be_opened(cls, value: str) -> str:
+    def _can_be_opened(cls, value: str, info: ValidationInfo) -> str:
+        plugins = Plugins(info.data.get("plugins", ()))
         try:
-            open_url(value, home=Path(os.sep))  # looks at the form only
-        except ConfigurationError as error:
+            open_url(value, home=Path(os.sep), plugins=plugins)  # looks at the form only
+        except (ConfigurationError, PluginError) as error:
             raise ValueError(str(error)) from error
         return value
 
@@ -123,17 +129,8 @@ class Settings(Frozen):
     @field_validator("tenant")
     @classmethod
     def _is_a_name(cls, value: str) -> str:
-        if not re.fullmatch(TENANT, value):
+        if not re.fullmatch(rf"~?{TENANT}", value):
             raise ValueError("should be 1 to 64 letters, digits or characters of _ . @ -")
-        return value
-
-    @field_validator("allowed_hosts")
-    @classmethod
-    def _are_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for host in value:
-            found = _HOST.fullmatch(host)
-            if not found or int(found["port"] or 0) > MAX_PORT:
-                raise ValueError(f"{host!r} should be host, host:port or host:*")
         return value
 
     @field_validator("state_keys")
@@ -143,12 +140,10 @@ class Settings(Frozen):
             raise ValueError(f"should be {_SHORTEST_KEY} characters each, or more")
         return value
 
-    @field_validator("fallback_models", "toolsets", "allowed_hosts", "state_keys", mode="before")
+    @field_validator("fallback_models", "plugins", "toolsets", "state_keys", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(",") if part.strip())
-        return value
+        return split_list(value)
 
     @field_validator("log_level", mode="before")
     @classmethod
@@ -168,7 +163,8 @@ class Settings(Frozen):
     @property
     def tools(self) -> frozenset[str]:
         """The names of the tools to offer."""
-        return frozenset(name for toolset in self.toolsets for name in TOOLSETS[toolset])
+        names = frozenset(name for toolset in self.toolsets for name in TOOLSETS[toolset])
+        return names & READING if self.read_only else names
 
     def open_store(self) -> ThoughtStore:
         """The configured store, of the configured tenant; it is touched on first use only.
@@ -177,7 +173,11 @@ class Settings(Frozen):
             ConfigurationError: The embedding model cannot be used.
         """
         return open_url(
-            self.store, home=self.home, tenant=self.tenant, embedder=self.open_embedder()
+            self.store,
+            home=self.home,
+            tenant=self.tenant,
+            embedder=self.open_embedder(),
+            plugins=Plugins(self.plugins),
         )
 
     def open_embedder(self) -> Embedder | None:
@@ -210,17 +210,13 @@ def load_settings(
         ConfigurationError: A value is wrong: names the flag, variable or file, the value and what
             is allowed.
     """
-    if environ.get(_TOKENS):
-        # Silently serving without the authentication somebody asked for would be worse.
-        raise ConfigurationError(
-            f"{_TOKENS} is set, and this version cannot check tokens",
-            "unset it, and expose the server only behind a proxy that authenticates",
-        )
+    conceal(secrets_in(environ))
     names = {name: f"SIFAKA_{name.upper()}" for name in Settings.model_fields}
     in_file, path = _file(folder)
     in_environ = {name: environ[v] for name, v in names.items() if environ.get(v)}
     in_flags = {name: v for name, v in (flags or {}).items() if v is not None}
     merged = {**in_file, **in_environ, **in_flags}
+    conceal(passwords_in(str(merged.get("store"))))
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:

@@ -1,6 +1,7 @@
 """The server over stdio, with an answer to every line that comes in."""
 
 import json
+from collections.abc import Callable
 from typing import Any, Self, cast
 
 import anyio
@@ -14,14 +15,18 @@ from pydantic import ValidationError
 _ADVICE = "not a JSON-RPC message in valid UTF-8 JSON: check for broken characters"
 
 
-async def serve_stdio(server: Server[Any]) -> None:
+async def serve_stdio(server: Server[Any], *, ending: Callable[[], None]) -> None:
     """Serve until the client closes our input.
 
     A line that is no valid message, such as one with half of a surrogate pair in a text, is
     answered with an error. Without an answer its sender would wait for ever.
+
+    Args:
+        server: What answers.
+        ending: Is called when the input is closed, before what is in progress is cancelled.
     """
     async with stdio_server() as (incoming, outgoing):
-        lines = _AnsweredLines(incoming, outgoing)
+        lines = _AnsweredLines(incoming, outgoing, ending)
         await server.run(cast("Any", lines), outgoing, server.create_initialization_options())
 
 
@@ -32,9 +37,11 @@ class _AnsweredLines:
         self,
         incoming: ReadStream[SessionMessage | Exception],
         outgoing: WriteStream[SessionMessage],
+        ending: Callable[[], None],
     ) -> None:
         self._incoming = incoming
         self._outgoing = outgoing
+        self._ending = ending
 
     @property
     def last_context(self) -> object:
@@ -56,6 +63,7 @@ class _AnsweredLines:
         try:
             return await self.receive()
         except anyio.EndOfStream:
+            self._ending()
             raise StopAsyncIteration from None
 
     async def __aenter__(self) -> Self:

@@ -1,6 +1,8 @@
-"""Whose runs a request may see: those of the subject of its token."""
+"""Whose runs a request may see, those of the subject of its token, and whether only see."""
 
+import math
 import re
+import time
 from hashlib import sha256
 
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -8,13 +10,15 @@ from mcp.server.auth.provider import principal_components
 
 TENANT = r"[\w.@-]{1,64}"
 """What the name of a tenant may be."""
+READ, WRITE = "sifaka:read", "sifaka:write"
+"""The scopes of tokens. One with neither of them is good for everything."""
 
 
 def tenant_of_request() -> str | None:
     """The tenant of the request that is being answered; None when it came without a token.
 
     A subject that cannot be a tenant's name stands under its hash, and so does one that another
-    name could be mistaken for.
+    name could be mistaken for. `--tenant` takes both; no token names a hash.
     """
     token = get_access_token()
     if token is None:
@@ -23,4 +27,19 @@ def tenant_of_request() -> str | None:
     name = subject or client
     if issuer is None and re.fullmatch(TENANT, name):
         return name
-    return f"~{sha256(f'{issuer} {name}'.encode()).hexdigest()[:40]}"
+    known_by = f"{issuer} {name}".encode("utf-8", "surrogatepass")
+    return f"~{sha256(known_by).hexdigest()[:40]}"
+
+
+def seconds_left() -> float:
+    """How long the token of the request that is being answered is good for; infinity for ever."""
+    token = get_access_token()
+    if token is None or token.expires_at is None:
+        return math.inf
+    return max(0.0, token.expires_at - time.time())
+
+
+def may_only_read() -> bool:
+    """Whether the request that is being answered came with a token for reading only."""
+    token = get_access_token()
+    return token is not None and READ in token.scopes and WRITE not in token.scopes

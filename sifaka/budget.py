@@ -3,11 +3,12 @@
 import math
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+import anyio
 from pydantic import Field, ValidationError
 
 from sifaka.errors import BudgetExceeded, ConfigurationError
@@ -29,8 +30,9 @@ class Budget(Frozen):
     max_tokens: int | None = Field(default=None, ge=0)
     """Input and output tokens together."""
     max_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """Seconds of work, over all resumes; waiting for a caller not included. Models, critics and
-    retrievers are stopped when it is spent; validators finish, so that every text has a verdict."""
+    """Seconds of work, over all resumes; waiting for a caller or a host not included. Models,
+    critics and retrievers are stopped when it is spent; validators finish, so that every text has a
+    verdict."""
     max_cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """US dollars. A model without a known price may make one call: it may have cost anything."""
 
@@ -89,11 +91,15 @@ class Ledger:
         self._set_aside = 0
         self._clock = clock
         self._started = clock()
+        self._waiting = 0
+        self._stopped = 0.0
+        self._limits: list[anyio.CancelScope] = []
 
     @property
     def spent(self) -> Usage:
         """What has been settled, seconds up to now included."""
-        return self._spent + Usage(seconds=self._clock() - self._started)
+        now = self._stopped if self._waiting else self._clock()
+        return self._spent + Usage(seconds=now - self._started)
 
     @property
     def seconds_left(self) -> float | None:
@@ -101,6 +107,43 @@ class Ledger:
         if self.budget.max_seconds is None:
             return None
         return max(0.0, self.budget.max_seconds - self.spent.seconds)
+
+    def within_time(self) -> AbstractContextManager[anyio.CancelScope, bool]:
+        """Within this context, what is done is cancelled when the time budget is spent."""
+        # Like a cancel scope it swallows the cancellation, which the decorator does not tell.
+        return cast("AbstractContextManager[anyio.CancelScope, bool]", self._limited())
+
+    @contextmanager
+    def _limited(self) -> Generator[anyio.CancelScope]:
+        with anyio.CancelScope(deadline=self._deadline()) as limit:
+            self._limits.append(limit)
+            try:
+                yield limit
+            finally:
+                self._limits.remove(limit)
+
+    @contextmanager
+    def waiting(self) -> Generator[None]:
+        """Within this context no time passes: somebody is waited for who may take any time."""
+        if not self._waiting:
+            self._stopped = self._clock()
+        self._waiting += 1
+        self._move_limits()
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._started += self._clock() - self._stopped
+            self._move_limits()
+
+    def _move_limits(self) -> None:
+        for limit in self._limits:
+            limit.deadline = self._deadline()
+
+    def _deadline(self) -> float:
+        left = self.seconds_left
+        return math.inf if left is None or self._waiting else anyio.current_time() + left
 
     @property
     def calls_left(self) -> float:

@@ -27,6 +27,8 @@ class Calls:
     monitor: Monitor = field(default_factory=Monitor)
     replaying: bool = False
     """Whether answers on record are charged, as nothing else is: the run is gone through again."""
+    frame_key: str = ""
+    """What the marks around quoted material are made with; those of the process when empty."""
     limiter: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(PARALLEL))
 
     @contextmanager

@@ -74,12 +74,12 @@ class _Question:
         return feedback.model_copy(update={"critic": self._name, "usage": feedback.usage + took})
 
     async def _ask(self) -> CriticFeedback:
-        name, critic, left = self._name, self._critic, self._calls.ledger.seconds_left
-        limits = [limit for limit in (left, self._deadline) if limit is not None]
+        name, critic = self._name, self._critic
         try:
             with (
                 self._calls.set_aside(calls_of(critic)),
-                anyio.move_on_after(min(limits, default=None)),
+                self._calls.ledger.within_time() as limit,
+                anyio.move_on_after(self._deadline),
             ):
                 return _checked(await critic.critique(self._thought))
         except StorageError:
@@ -99,12 +99,12 @@ class _Question:
         except Exception as error:  # noqa: BLE001 - reported just below
             self._report(error)
             return CriticFeedback.abstain(name, f"it failed with {type(error).__name__}")
-        if self._deadline is not None and self._deadline == min(limits):
+        if limit.cancelled_caught:
             return CriticFeedback.abstain(
-                name, f"no answer within {self._deadline:g} s", details={"code": "timeout"}
+                critic.name, "the run's budget of seconds is spent", details={"limit": "seconds"}
             )
         return CriticFeedback.abstain(
-            critic.name, "the run's budget of seconds is spent", details={"limit": "seconds"}
+            name, f"no answer within {self._deadline:g} s", details={"code": "timeout"}
         )
 
     def _report(self, error: Exception) -> None:

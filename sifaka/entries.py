@@ -109,6 +109,9 @@ class Started(_Entry):
     run_id: str = Field(default_factory=new_run_id)
     prompt: str = ""
     config: ChainConfig = ChainConfig()
+    frame_key: str = ""
+    """A secret that the marks around quoted material are made with, so that nobody who writes some
+    can foresee them; the run's id when empty."""
     branch_of: str | None = None
     """The run whose best version this one began with, under another configuration."""
     tags: tuple[Tag, ...] = Field(default=(), max_length=MOST_TAGS)

@@ -18,15 +18,23 @@
     └── BudgetExceeded          the next call would break the run's budget
 
 Every error carries what a program needs as attributes and what a person should do as `suggestion`.
+What it says goes to clients, into logs and into records: secrets in it are masked from the start.
 """
+
+from sifaka.masking import masked
+
+_LONGEST = 4_000
+"""Characters of a message: what it quotes may have been made to be long."""
+_LOOKED_AT = 5 * _LONGEST
+"""Characters of it that are looked at, so that none of a secret is left that was cut in two."""
 
 
 class SifakaError(Exception):
     """Base of everything Sifaka raises on purpose.
 
     Args:
-        message: What went wrong, in one line.
-        suggestion: What to do about it, in one line.
+        message: What went wrong, in one line; of a very long one the beginning is kept.
+        suggestion: What to do about it, in one line; likewise.
         retryable: Whether the same call may succeed later without any change; what the class says
             when None.
     """
@@ -37,11 +45,11 @@ class SifakaError(Exception):
     def __init__(
         self, message: str, suggestion: str | None = None, *, retryable: bool | None = None
     ) -> None:
-        self.message = message
-        self.suggestion = suggestion
+        self.message = _told(message)
+        self.suggestion = None if suggestion is None else _told(suggestion)
         if retryable is not None:
             self.retryable = retryable
-        super().__init__(message)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         return f"{self.message} — {self.suggestion}" if self.suggestion else self.message
@@ -195,6 +203,12 @@ class BudgetExceeded(SifakaError):
     def __init__(self, limit: str) -> None:
         super().__init__(f"the run's budget of {limit} is spent", "raise the budget to go on")
         self.limit = limit
+
+
+def _told(message: str) -> str:
+    told = masked(message[:_LOOKED_AT])
+    is_whole = len(message) <= _LOOKED_AT and len(told) <= _LONGEST
+    return told if is_whole else f"{told[:_LONGEST]}..."
 
 
 def _short(identifier: str) -> str:

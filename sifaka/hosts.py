@@ -8,6 +8,7 @@ work goes on from there when the answers have come.
 from collections.abc import Iterable, Mapping
 from typing import Protocol, Self
 
+from sifaka.errors import ModelProviderError
 from sifaka.immutable import Frozen
 
 
@@ -46,6 +47,22 @@ class Host(Protocol):
             Suspended: The answer comes later, to whoever goes on with the work then.
         """
         ...
+
+
+class Unreachable:
+    """A host that nobody can ask, or asks any more.
+
+    Args:
+        why: What every question is answered with.
+    """
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
+        """It does not answer; see `Host`."""
+        del key, question
+        raise ModelProviderError(self._why, code="unavailable")
 
 
 class Suspended(BaseException):

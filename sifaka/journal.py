@@ -91,15 +91,16 @@ class Journal:
 
         They cost nothing when they are asked for again, so no room is needed for them.
         """
-        path = self._path()
+        path = self.place()
         return self._before_at(*(f"{path}/{name}" if path else name for name in names))
 
     def recorded_here(self) -> int:
         """How many answers were on record at the current place from the start."""
-        path = self._path()
+        path = self.place()
         return self._before_at(path) if path else 0
 
-    def _path(self) -> str:
+    def place(self) -> str:
+        """The current place as keys name it; empty outside any."""
         here = _scope.get(None)
         return "" if here is None else f"{here.path}/".removeprefix(self._outer).rstrip("/")
 

@@ -164,6 +164,12 @@ class Monitor:
                 "errors": dict(self._errors),
             }
 
+    def under_way(self, kind: Kind) -> int:
+        """How many components of a kind are at work now."""
+        with self._sums.lock:
+            wall = self._sums.walls.get(kind)
+            return wall.active if wall else 0
+
     def bottlenecks(self, limit: int = 5) -> list[tuple[str, float]]:
         """The components, runs and phases aside, that took most: name and seconds of wall time."""
         sums = self._sums

@@ -20,7 +20,7 @@ class Usage(Frozen):
     cost_usd: float | None = 0.0
     """US dollars; None as soon as one call had no known price."""
     seconds: float = 0.0
-    """Wall-clock seconds of work, waiting for a caller not included."""
+    """Wall-clock seconds of work, waiting for a caller or a host not included."""
 
     def __add__(self, other: "Usage") -> "Usage":
         costs = (self.cost_usd, other.cost_usd)

@@ -75,6 +75,8 @@ class Run(Frozen):
     """The code of the error that ended it."""
     retry_after: float | None = None
     """Seconds that the provider which ended it asked to wait."""
+    frame_key: str = Field(default="", repr=False)
+    """What the marks around quoted material in its prompts are made with."""
     branch_of: str | None = None
     """The run whose best version this one began with."""
     tags: tuple[str, ...] = ()
@@ -115,6 +117,7 @@ class Run(Frozen):
             run_id=entry.run_id,
             prompt=entry.prompt,
             config=entry.config,
+            frame_key=entry.frame_key or entry.run_id,
             branch_of=entry.branch_of,
             tags=entry.tags,
             remembered=entry.remembered,

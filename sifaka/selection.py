@@ -94,10 +94,14 @@ FACTS: tuple[Criterion, ...] = (
     Criterion(what="distance from passing the advisory ones", measure=_shortfall(required=False)),
 )
 """What was measured."""
-OPINIONS: tuple[Criterion, ...] = (
-    Criterion(what="silence of the critics", measure=_unheard),
+VERDICTS: tuple[Criterion, ...] = (
     Criterion(what="revision asked for by the critics", measure=_objection),
     Criterion(what="severity of the issues found", measure=_weight_of_issues),
+)
+"""What critics said that were heard on both versions."""
+OPINIONS: tuple[Criterion, ...] = (
+    Criterion(what="silence of the critics", measure=_unheard),
+    *VERDICTS,
 )
 """What critics found."""
 CRITERIA = (*FACTS, *OPINIONS)

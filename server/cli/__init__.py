@@ -14,7 +14,7 @@ from server.cli.output import prepare_streams, printing
 from server.cli.signals import INTERRUPTED, TERMINATED, Terminated
 from server.logs import configure
 from server.settings import Settings, load_settings
-from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound
+from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "resume": "go on with a run that was interrupted",
         "replay": "go through a finished run again, without any model",
         "forget": "delete or move old runs",
+        "token": "make a token for the HTTP server",
         "doctor": "show what is configured and whether it works",
     }
 )
@@ -64,7 +65,7 @@ def run(arguments: Sequence[str]) -> int:
         return options.run(options, settings)
     except ThoughtNotFound as error:
         return _complain(SifakaError(error.message, "`sifaka history` lists the runs"), USAGE)
-    except ConfigurationError as error:
+    except (ConfigurationError, PluginError) as error:
         return _complain(error, USAGE)
     except SifakaError as error:
         return _complain(error, NOT_PASSING)

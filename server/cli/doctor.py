@@ -2,7 +2,9 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
 
 import anyio
 
@@ -11,9 +13,14 @@ from server.cli.output import print_json, printing
 from server.settings import Settings
 from server.stores import open_url
 from sifaka.chain import asks_a_provider
+from sifaka.critics import CRITICS
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import SifakaError
+from sifaka.models import CALLER, HOST
+from sifaka.plugins import Family, Plugins, among
+from sifaka.storage.opening import SCHEMES
 from sifaka.storage.protocol import Health
+from sifaka.validators import VALIDATORS
 
 LOCAL = ("model2vec:", "fastembed:", "sentence-transformers:")
 """How the names of embedding models begin that run here and cost nothing."""
@@ -46,7 +53,9 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield "python", True, sys.version.split()[0]
     yield from _store(settings)
     yield from _models(settings)
+    yield from _plugins(settings)
     yield _editor()
+    yield from _access(settings)
 
 
 def _store(settings: Settings) -> Iterator[Finding]:
@@ -54,7 +63,11 @@ def _store(settings: Settings) -> Iterator[Finding]:
 
     async def look() -> tuple[Health, ...]:
         store = open_url(
-            settings.store, home=settings.home, tenant=settings.tenant, embedder=embedder
+            settings.store,
+            home=settings.home,
+            tenant=settings.tenant,
+            embedder=embedder,
+            plugins=Plugins(settings.plugins),
         )
         try:
             return await store.health()
@@ -86,7 +99,9 @@ def _embedder(settings: Settings) -> tuple[Finding, Embedder | None]:
 
 
 def _models(settings: Settings) -> Iterator[Finding]:
-    if asks_a_provider(settings.model):
+    if settings.model == HOST:
+        yield "model", True, f"{HOST}: the model of a client with sampling, else the caller"
+    elif asks_a_provider(settings.model):
         yield _model("model", settings.model)
     else:
         told = f"{settings.model}: no provider, the editor and the caller write"
@@ -94,7 +109,8 @@ def _models(settings: Settings) -> Iterator[Finding]:
     if settings.judge_model is not None:
         yield _model("judge model", settings.judge_model)
     for name in settings.fallback_models:
-        yield _model("fallback model", name)
+        if name not in {HOST, CALLER}:  # whether those are there, each request shows
+            yield _model("fallback model", name)
 
 
 def _model(part: str, name: str) -> Finding:
@@ -106,8 +122,60 @@ def _model(part: str, name: str) -> Finding:
         return part, False, str(error)
 
 
+def _plugins(settings: Settings) -> Iterator[Finding]:
+    """What the allowed packages offer; nothing of them is imported for that."""
+    plugins = Plugins(settings.plugins)
+    built_in: dict[Family, Mapping[str, object]] = {
+        "critics": CRITICS,
+        "validators": VALIDATORS,
+        "stores": SCHEMES,
+    }
+    offering: set[str] = set()
+    for family, names in built_in.items():
+        for name, package in plugins.offered(family, names).items():
+            offering.add(package)
+            yield "plugin", True, f"{package}: {family} {name!r} (not loaded)"
+        for name, package in plugins.shadowed(family, names).items():
+            offering.add(package)
+            told = f"{package}: {family} {name!r} is left out: one of that name is built in"
+            yield "plugin", False, told
+    for package in settings.plugins:
+        if not among(package, offering):
+            yield "plugin", False, f"{package}: not installed, or offers nothing"
+
+
 def _editor() -> Finding:
     from sifaka.editor import lint
 
     notes = lint("This is is a test.").degraded
     return "editor", not notes, "; ".join(notes) or "spelling, grammar and own rules"
+
+
+def _access(settings: Settings) -> Iterator[Finding]:
+    """Who is let in over HTTP, where that is configured."""
+    if settings.auth_tokens_file is not None:
+        yield _tokens(settings.auth_tokens_file)
+    if settings.oauth_issuer is not None:
+        yield _issuer(settings.oauth_issuer, settings.oauth_jwks_url)
+
+
+def _tokens(path: Path) -> Finding:
+    from server.auth.tokens_file import read_grants
+
+    try:
+        grants = read_grants(path).values()
+    except SifakaError as error:
+        return "tokens file", False, str(error)
+    over = sum(grant.is_over(datetime.now(UTC)) for grant in grants)
+    valid = len(grants) - over
+    return "tokens file", valid > 0, f"{path}: {valid} valid, {over} expired"
+
+
+def _issuer(issuer: str, url: str | None) -> Finding:
+    from server.auth.jwks import KeySet
+
+    try:
+        keys = anyio.run(KeySet(issuer, url).fetch)
+    except SifakaError as error:
+        return "issuer", False, str(error)
+    return "issuer", True, f"{issuer}: {len(keys)} keys"

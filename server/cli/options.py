@@ -11,6 +11,7 @@ from server.cli.spec import parse_spec
 from server.settings import Settings
 from sifaka.chain import Chain
 from sifaka.errors import ConfigurationError, StorageError
+from sifaka.plugins import Plugins
 from sifaka.storage.protocol import ThoughtStore
 
 
@@ -102,6 +103,7 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Ch
         validators=[*_rules(options), *validators],
         critics=[name for name in named if name] or critics,
         store=settings.open_store(),
+        plugins=Plugins(settings.plugins),
         **more,
     )
 

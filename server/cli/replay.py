@@ -8,6 +8,7 @@ from server.cli import options as opt
 from server.cli.output import printing
 from server.settings import Settings
 from sifaka.chain import Chain, Replay
+from sifaka.plugins import Plugins
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +25,8 @@ def replay(options: argparse.Namespace, settings: Settings) -> int:
         try:
             await opt.check_store(store)
             run = await store.load(options.run_id)
-            return await Chain.of_config(run.config, store=store).replay(options.run_id)
+            chain = Chain.of_config(run.config, store=store, plugins=Plugins(settings.plugins))
+            return await chain.replay(options.run_id)
         finally:
             await store.aclose()
 

@@ -11,6 +11,7 @@ from server.cli.signals import termination_interrupts
 from server.settings import Settings
 from server.view.terminal import Progress
 from sifaka.chain import Chain, RunResult
+from sifaka.plugins import Plugins
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,8 @@ def resume(options: argparse.Namespace, settings: Settings) -> int:
             try:
                 await opt.check_store(store)
                 run = await store.load(options.run_id)
-                chain = Chain.of_config(run.config, store=store)
+                plugins = Plugins(settings.plugins)
+                chain = Chain.of_config(run.config, store=store, plugins=plugins)
                 return await chain.resume(options.run_id, listen=progress.show)
             finally:
                 await store.aclose()

@@ -9,7 +9,8 @@ import anyio
 
 from server.cli.options import whole_number
 from server.cli.signals import interruption_ends_the_process
-from server.settings import MAX_PORT, Settings
+from server.http_settings import MAX_PORT
+from server.settings import Settings
 from sifaka.errors import ConfigurationError
 
 
@@ -21,7 +22,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--port", type=whole_number(0, MAX_PORT), default=8000, help="for http; 0 takes a free one"
     )
     parser.add_argument("--toolsets", help="comma-separated: refine, recall")
+    parser.add_argument(
+        "--read-only",
+        action="store_true",
+        default=None,
+        help="only tools that change nothing; the store is never written to",
+    )
     parser.add_argument("--model", help="what `auto` means: provider:name")
+    parser.add_argument("--auth-tokens-file", help="for http: who is let in, see `sifaka token`")
+    parser.add_argument(
+        "--allow-anonymous",
+        action="store_true",
+        default=None,
+        help="for http: let everybody in who reaches an address beyond this machine",
+    )
     parser.set_defaults(run=serve)
 
 
@@ -34,7 +48,7 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
     """
     settings.open_embedder()
     if options.transport == "http":
-        from server.http import serve_http
+        from server.http.serving import serve_http
 
         serve_http(settings, options.host, options.port)
     else:
@@ -43,9 +57,10 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
             raise ConfigurationError("standard input is closed", "start it from an MCP host")
         from server.app import SifakaServer
 
-        with interruption_ends_the_process():
+        server = SifakaServer(settings)
+        with interruption_ends_the_process(server.ending):
             anyio.run(
-                SifakaServer(settings).run_stdio_async,
+                server.run_stdio_async,
                 backend_options={"use_uvloop": find_spec("uvloop") is not None},
             )
     return 0

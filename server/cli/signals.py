@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
@@ -52,39 +52,50 @@ def termination_interrupts() -> Generator[None]:
 
 
 @contextmanager
-def interruption_ends_the_process() -> Generator[None]:
-    """Within it Ctrl-C ends the process, even while a thread waits for standard input.
+def interruption_ends_the_process(ending: Callable[[], None]) -> Generator[None]:
+    """Within it Ctrl-C and the termination signal end the process, whatever a thread waits for.
 
-    The interpreter would join that thread, and it reads until the client closes the pipe. A second
-    Ctrl-C does not wait for anything.
+    The interpreter would join the thread that waits for standard input, and it reads until the
+    client closes the pipe. A second signal does not wait for anything.
+
+    Args:
+        ending: Is called first, from the signal handler.
     """
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     # Not where somebody ignores the signal: shells do that for what they start in the background.
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
+    ours = [number for number, handler in usual.items() if signal.getsignal(number) is handler]
+    code = INTERRUPTED
 
     def leave(number: int, frame: FrameType | None) -> None:
-        _leave()
+        _leave(code)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, leave)
+        nonlocal code
+        code = TERMINATED if number == signal.SIGTERM else INTERRUPTED
+        for each in ours:
+            signal.signal(each, leave)
         # The interrupt may come out of any task, and the loop would report that as an error.
         logging.getLogger("asyncio").disabled = True
-        last = threading.Timer(PARTING_SECONDS, _leave)
+        last = threading.Timer(PARTING_SECONDS, _leave, (code,))
         last.daemon = True
         last.start()
+        ending()
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, interrupt)
+    for each in ours:
+        signal.signal(each, interrupt)
     try:
         yield
     except KeyboardInterrupt:
-        _leave()
+        if not ours:
+            raise
+        _leave(code)
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for each in ours:
+            signal.signal(each, usual[each])
 
 
-def _leave() -> NoReturn:
+def _leave(code: int) -> NoReturn:
     with suppress(OSError, ValueError):
         sys.stderr.flush()
-    os._exit(INTERRUPTED)
+    os._exit(code)

@@ -12,10 +12,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from server.sampling.messages import answer_of, request_of
 from server.sampling.pushed import PushedQuestions
 from server.sampling.rounds import MOST_ROUNDS, Rounds
-from sifaka.errors import ModelProviderError
 from sifaka.hosts import Host, HostAnswer, Suspended
+from sifaka.thought import new_run_id
 
-_Answers = Mapping[str, HostAnswer | ModelProviderError]
+LARGEST_STATE = 1_000_000
+"""Characters of answers that travel along with a request; further questions are not asked then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,30 +27,43 @@ class Exchange:
     """Asks the host's model; None when the client offers none that it can be asked now."""
     run_id: str | None = None
     """The run that an earlier round of this request has begun."""
+    review_id: str = field(default_factory=new_run_id)
+    """What stands for the run in a request that has none: a secret, the same in all its rounds."""
     _round: int = 0
-    _kept: Mapping[str, HostAnswer] = field(default_factory=dict[str, HostAnswer])
-    """Answers of earlier rounds, where no run's journal keeps them."""
+    _answers: Mapping[str, HostAnswer] = field(default_factory=dict[str, HostAnswer])
+    """Those of this round; where no run's journal keeps them, those of earlier ones too."""
 
     @classmethod
     def of(cls, ctx: Context[Any, Any]) -> Self:
-        """The exchange that a request belongs to."""
+        """The exchange that a request belongs to.
+
+        Answers to what was not asked in the last round are ignored; what was asked and not answered
+        is asked again when it is needed.
+
+        Raises:
+            ConfigurationError: An answer is not one of a model in words.
+        """
         capabilities = ctx.client_capabilities
-        if capabilities is None or capabilities.sampling is None:
-            return cls()
-        if ctx.session.can_send_request:
-            return cls(host=PushedQuestions(ctx.session))
+        samples = capabilities is not None and capabilities.sampling is not None
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            return cls()  # there is no way back over HTTP without sessions
+            # There is no way back over HTTP without sessions.
+            reachable = samples and ctx.session.can_send_request
+            return cls(host=PushedQuestions(ctx.session) if reachable else None)
         # Sealed by us when it left, and checked when it came back.
         state = json.loads(ctx.request_state or "{}")
-        number = int(state.get("round", 0))
-        kept = {key: HostAnswer(**answer) for key, answer in state.get("answers", {}).items()}
-        brought = _brought(ctx)
+        brought = ctx.input_responses or {}
+        answers = {
+            **{key: HostAnswer(**answer) for key, answer in state.get("answers", {}).items()},
+            **{key: answer_of(brought[key]) for key in state.get("asked", ()) if key in brought},
+        }
+        number, run_id = state.get("round", 0), state.get("run")
+        closed = _closed(number, answers if run_id is None else {})
         return cls(
-            host=Rounds({**kept, **brought}, last=number >= MOST_ROUNDS),
-            run_id=state.get("run"),
+            host=Rounds(answers, closed=closed) if samples else None,
+            run_id=run_id,
+            review_id=state.get("review") or new_run_id(),
             _round=number,
-            _kept={**kept, **{k: a for k, a in brought.items() if isinstance(a, HostAnswer)}},
+            _answers=answers,
         )
 
     def ask(self, waiting: Suspended, *, run_id: str | None = None) -> InputRequiredResult:
@@ -59,22 +73,22 @@ class Exchange:
             waiting: What there is to ask.
             run_id: The run to go on with then. Without one, the answers travel along.
         """
-        state: dict[str, object] = {"round": self._round + 1}
+        state: dict[str, object] = {"round": self._round + 1, "asked": list(waiting.questions)}
         if run_id is not None:
             state["run"] = run_id
         else:
-            state["answers"] = {key: a.model_dump() for key, a in self._kept.items()}
+            state["review"] = self.review_id
+            state["answers"] = {key: a.model_dump() for key, a in self._answers.items()}
         return InputRequiredResult(
             input_requests={key: request_of(q) for key, q in waiting.questions.items()},
             request_state=json.dumps(state),
         )
 
 
-def _brought(ctx: Context[Any, Any]) -> _Answers:
-    answers: dict[str, HostAnswer | ModelProviderError] = {}
-    for key, result in (ctx.input_responses or {}).items():
-        try:
-            answers[key] = answer_of(result)
-        except ModelProviderError as error:
-            answers[key] = error
-    return answers
+def _closed(rounds: int, carried: Mapping[str, HostAnswer]) -> str | None:
+    """Why there is no other round; None when there can be one."""
+    if rounds >= MOST_ROUNDS:
+        return f"clients ask their model {MOST_ROUNDS} times for one call, and no more"
+    if sum(len(answer.text) + len(answer.model) for answer in carried.values()) > LARGEST_STATE:
+        return f"its answers are longer than {LARGEST_STATE:,} characters together"
+    return None

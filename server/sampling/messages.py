@@ -9,9 +9,8 @@ from mcp_types import (
     TextContent,
 )
 
-from sifaka.errors import ModelProviderError
+from sifaka.errors import ConfigurationError
 from sifaka.hosts import HostAnswer, HostQuestion
-from sifaka.models import HOST
 
 
 def request_of(question: HostQuestion) -> CreateMessageRequest:
@@ -28,21 +27,22 @@ def request_of(question: HostQuestion) -> CreateMessageRequest:
 
 
 def answer_of(result: object) -> HostAnswer:
-    """The answer in a sampling result.
+    """The answer in a sampling result, with no text where the model has said nothing.
 
     Raises:
-        ModelProviderError: It is none, or holds no text.
+        ConfigurationError: It is none, or not in words.
     """
     if not isinstance(result, CreateMessageResult | CreateMessageResultWithTools):
-        raise _malformed("the host's answer is no sampling result")
+        raise ConfigurationError(
+            f"an answer of the host is of type {type(result).__name__}, not CreateMessageResult",
+            "answer each sampling request with a sampling result, and call again",
+        )
     blocks = result.content if isinstance(result.content, list) else [result.content]
+    other = [block.type for block in blocks if not isinstance(block, TextContent)]
+    if other:
+        raise ConfigurationError(
+            f"an answer of the host holds content of type {other[0]!r}",
+            "answer in text, and call again",
+        )
     text = "".join(block.text for block in blocks if isinstance(block, TextContent))
-    if not text.strip():
-        raise _malformed("the host's answer holds no text")
     return HostAnswer(text=text, model=result.model, complete=result.stop_reason != "maxTokens")
-
-
-def _malformed(message: str) -> ModelProviderError:
-    return ModelProviderError(
-        message, "use another model or client", provider=HOST, code="malformed"
-    )

@@ -3,12 +3,12 @@
 import anyio
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError, NoBackChannelError
-from mcp_types import CreateMessageResult
+from mcp_types import CONNECTION_CLOSED, CreateMessageResult
 from pydantic import ValidationError
 
 from server.sampling.messages import answer_of, request_of
-from sifaka.errors import ModelProviderError
-from sifaka.hosts import HostAnswer, HostQuestion
+from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.hosts import HostAnswer, HostQuestion, Suspended
 from sifaka.models import HOST
 
 PATIENCE = 300.0
@@ -23,27 +23,29 @@ class PushedQuestions:
         self._patience = patience
 
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
-        """The host's answer; see `Host`."""
-        del key  # the connection knows which answer belongs to which question
+        """The host's answer; see `Host`. Who has left may come back, and go on with the work."""
         try:
             with anyio.fail_after(self._patience):
                 result = await self._session.send_request(
                     request_of(question), result_type=CreateMessageResult
                 )
-        except NoBackChannelError as error:
-            raise _failed("the client has left", "unavailable") from error
+        except (NoBackChannelError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            raise Suspended({key: question}) from None
         except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                raise Suspended({key: question}) from None
             said = str(error).partition("\n")[0][:200]
             raise _failed(f"the client refused to ask its model: {said}", "refused") from error
         except TimeoutError as error:
             raise _failed(
                 f"the client has not answered within {self._patience:g} s", "unavailable"
             ) from error
-        except (anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
-            raise _failed("the client has left", "unavailable") from error
         except ValidationError as error:
             raise _failed("the client's answer is no sampling result", "malformed") from error
-        return answer_of(result)
+        try:
+            return answer_of(result)
+        except ConfigurationError as error:
+            raise _failed(error.message, "malformed") from error
 
 
 def _failed(message: str, code: str) -> ModelProviderError:

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from sifaka.errors import ModelProviderError
-from sifaka.hosts import HostAnswer, HostQuestion, Suspended
+from sifaka.hosts import HostAnswer, HostQuestion, Suspended, Unreachable
 from sifaka.models import HOST
 
 MOST_ROUNDS = 10
@@ -14,47 +13,19 @@ class Rounds:
     """Knows the answers that a request has brought; whatever else is asked waits for the next one.
 
     Args:
-        answers: By the keys of their questions; for one that was refused, why.
-        last: Whether the client would not come back once more.
+        answers: By the keys of their questions.
+        closed: Why there cannot be another round; None when there can.
     """
 
-    def __init__(
-        self, answers: Mapping[str, HostAnswer | ModelProviderError], *, last: bool
-    ) -> None:
+    def __init__(self, answers: Mapping[str, HostAnswer], *, closed: str | None = None) -> None:
         self._answers = answers
-        self._last = last
+        self._closed = closed
 
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
         """The answer that was brought; see `Host`."""
         answer = self._answers.get(key)
-        if isinstance(answer, ModelProviderError):
-            raise answer
         if answer is not None:
             return answer
-        if self._last:
-            raise ModelProviderError(
-                f"{HOST}: clients ask their model {MOST_ROUNDS} times for one call, and no more",
-                provider=HOST,
-                code="unavailable",
-            )
+        if self._closed is not None:
+            return await Unreachable(f"{HOST}: {self._closed}").ask(key, question)
         raise Suspended({key: question})
-
-
-class Silence:
-    """A host that has been waited for long enough.
-
-    Args:
-        seconds: How long that was.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-
-    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
-        """It does not answer; see `Host`."""
-        del key, question
-        raise ModelProviderError(
-            f"{HOST}: the client has not come back with answers within {self._seconds:g} s",
-            provider=HOST,
-            code="unavailable",
-        )

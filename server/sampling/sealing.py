@@ -16,9 +16,9 @@ LIFETIME = 600.0
 _FILE = "state.key"
 
 
-def sealing(settings: Settings) -> RequestStateSecurity:
+def sealing(settings: Settings, lifetime: float = LIFETIME) -> RequestStateSecurity:
     """The keys of the settings, else one in a file of the home folder, made when first needed."""
-    return RequestStateSecurity(codec=_Codec(settings), ttl=LIFETIME)
+    return RequestStateSecurity(codec=_Codec(settings), ttl=lifetime)
 
 
 class _Codec:

@@ -1,14 +1,34 @@
 """Types of arguments."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, cast
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import (
+    BeforeValidator,
+    Field,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
 
 from sifaka.budget import Budget
+from sifaka.validators import VALIDATORS, ValidatorSpec
 
 OptionalText = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A string that may be left out. Not `str | None`: the SDK parses strings for such a field as JSON,
 and a text that is JSON must arrive as it was sent."""
+
+
+def _or_of_a_plugin(spec: object, check: ValidatorFunctionWrapHandler) -> object:
+    kind = cast("Mapping[object, object]", spec).get("type") if isinstance(spec, Mapping) else None
+    if not isinstance(kind, str) or kind in VALIDATORS:
+        return check(spec)
+    return cast("object", spec)
+
+
+AnyValidator = Annotated[ValidatorSpec, WrapValidator(_or_of_a_plugin)]
+"""A validator; one that is not built in is left to `parse_validators`, which knows what is
+allowed."""
 
 CriticList = Annotated[
     list[str | dict[str, object]] | None,

@@ -16,7 +16,7 @@ async def cancel_run(run_id: str, ctx: ToolContext) -> Annotated[CallToolResult,
     """See the tool's description."""
     state = state_of(ctx)
     await state.store.load(run_id)  # whoever may not see a run does not stop it either
-    await state.jobs.cancel(run_id)
+    await state.jobs.cancel(state.key(run_id))
     result = await cancel(state.store, run_id)
     out = ImproveOut.of(result)
     return answer(improvement(out), out)
@@ -27,7 +27,7 @@ def tool() -> Tool:
     return define(
         cancel_run,
         title="Cancel a run",
-        description="Stop a run, wherever it is worked on, and get its best version so far.",
+        description="Stop a run, wherever it is worked on, and get its best version.",
         annotations=ToolAnnotations(
             read_only_hint=False,
             destructive_hint=False,

@@ -20,7 +20,7 @@ from sifaka.hosts import Suspended
 from sifaka.models import HOST
 from sifaka.results import majority
 from sifaka.texts import check_text
-from sifaka.thought import Thought
+from sifaka.thought import Thought, new_run_id
 
 
 async def critique_text(
@@ -37,18 +37,28 @@ async def critique_text(
         model=model, host=exchange.host, critics=critics, budget=budget
     )
     try:
-        out = await review(chain, text, prompt)
+        out = await review(chain, text, prompt, exchange.review_id)
     except Suspended as waiting:
         return exchange.ask(waiting)
     return answer(critique(out), out)
 
 
-async def review(chain: Chain, text: str, prompt: str) -> CritiqueTextOut:
-    """What the critics of a chain say about a text."""
+async def review(
+    chain: Chain, text: str, prompt: str, review_id: str | None = None
+) -> CritiqueTextOut:
+    """What the critics of a chain say about a text.
+
+    Args:
+        chain: Whose critics are asked.
+        text: The text.
+        prompt: What it is for.
+        review_id: A secret that stands for a run: reviews under the same one ask the same.
+    """
     if not check_text(text).strip():
         raise ConfigurationError("the text is empty", "give the text to criticise")
-    thought = Thought(text=text, prompt=check_text(prompt, "prompt"))
-    found = await chain.critique(thought)
+    run_id = review_id or new_run_id()
+    thought = Thought(text=text, prompt=check_text(prompt, "prompt"), run_id=run_id)
+    found = await chain.critique(thought, frame_key=run_id)
     return CritiqueTextOut(
         verdict=majority(found.feedback) or "undecided",
         issues=IssueOut.all_of(found.issues),
@@ -70,7 +80,7 @@ def tool() -> Tool:
         critique_text,
         title="Criticise a text",
         description="What is wrong with a text and where, as issues that quote it. Without a model "
-        "configured: mechanical issues, and a rubric for you to judge by. Stores nothing.",
+        "configured: mechanical issues and a rubric for you. Stores nothing.",
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=True
         ),

@@ -51,12 +51,15 @@ def without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
     return _mapped(schema, _without_null)
 
 
+_BOUNDS = frozenset({"minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength"})
+
+
 def _brief(node: dict[str, Any]) -> dict[str, Any]:
     """Without what leaving the argument out means anyway; bounds are left to the error."""
     if "type" not in node:
         return node
     default = node.get("default", ...)
-    needless = {"minimum", "maximum"} if node["type"] in {"integer", "number"} else set[str]()
+    needless = set(_BOUNDS)
     if default in (None, False, "", 0) or node["type"] == "boolean":
         needless.add("default")
     if node.get("additionalProperties") is True:

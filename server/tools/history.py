@@ -39,7 +39,7 @@ async def get_thought_history(
         cursor=cursor,
         include_text=include_text,
     )
-    return answer(history(out), out)
+    return answer(history(out, as_data=True), out)
 
 
 async def look_up(

@@ -2,18 +2,18 @@
 
 from typing import Annotated
 
+import anyio
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
 from server.sampling.exchange import Exchange
-from server.schemas.arguments import BudgetLimits, CriticList, OptionalText
+from server.schemas.arguments import AnyValidator, BudgetLimits, CriticList, OptionalText
 from server.schemas.runs import ImproveOut
 from server.tools.answer import ToolContext, state_of
 from server.tools.definition import define
 from server.tools.running import answer_of_run, work_on
 from sifaka.presets import Effort
-from sifaka.validators import ValidatorSpec
 
 
 async def improve_text(
@@ -23,8 +23,8 @@ async def improve_text(
         OptionalText, Field(description="the task; alone, the text is written from it")
     ] = "",
     validators: Annotated[
-        list[ValidatorSpec] | None,
-        Field(description="what the text must pass; `required`: false makes one advice"),
+        list[AnyValidator] | None,
+        Field(description="what to pass; `required`: false makes one advice"),
     ] = None,
     critics: CriticList = None,
     effort: Effort = "standard",
@@ -42,6 +42,7 @@ async def improve_text(
     wait_seconds: Annotated[float, Field(ge=0, le=3600, description="then answers `running`")] = 45,
 ) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
     """See the tool's description."""
+    until = anyio.current_time() + wait_seconds
     state, exchange = state_of(ctx), Exchange.of(ctx)
     if exchange.run_id is not None:
         return await answer_of_run(ctx, exchange.run_id, exchange, wait_seconds=wait_seconds)
@@ -56,8 +57,10 @@ async def improve_text(
         tags=tags or (),
         remember=remember,
     )
-    run = await chain.start(prompt, text=text)
-    return await work_on(ctx, chain, run.run_id, exchange, wait_seconds=wait_seconds)
+    with state.jobs.room(state.tenant):
+        run = await chain.start(prompt, text=text)
+    left = max(0.0, until - anyio.current_time())
+    return await work_on(ctx, chain, run, exchange, wait_seconds=left)
 
 
 def tool() -> Tool:

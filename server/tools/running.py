@@ -1,16 +1,26 @@
 """Working on a run for as long as a request waits, and what to answer then."""
 
+from collections.abc import Awaitable
+from contextlib import suppress
+from functools import partial
+
 import anyio
 import anyio.to_thread
 from mcp_types import CallToolResult, InputRequiredResult
 
+from server.jobs import Result, Work
+from server.lifespan import AppState
 from server.sampling.exchange import Exchange
 from server.schemas.runs import ImproveOut
 from server.tools.answer import ToolContext, answer, state_of
+from server.tools.following import after_others
 from server.tools.progress import reporter
 from server.view.text import improvement
-from sifaka.chain import Chain, RunResult, cancel_run
-from sifaka.hosts import Suspended
+from sifaka.chain import Chain, Listener, Parting, RunResult, cancel_run, is_interrupted
+from sifaka.errors import SifakaError
+from sifaka.hosts import Suspended, Unreachable
+from sifaka.models import HOST
+from sifaka.run import Run
 
 _PARTING_SECONDS = 5
 
@@ -18,44 +28,95 @@ _PARTING_SECONDS = 5
 async def answer_of_run(
     ctx: ToolContext, run_id: str, exchange: Exchange, *, wait_seconds: float
 ) -> CallToolResult | InputRequiredResult:
-    """Go on with a run that is `running`, whoever has begun it; any other is told as it is.
+    """Wait for a run that somebody works on, and go on with one that nobody does.
+
+    One that is over is told as it is. So is one whose host has still time to answer, where another
+    client asks for it.
 
     Raises:
         ThoughtNotFound: There is no such run.
     """
     state = state_of(ctx)
+    until = anyio.current_time() + wait_seconds
     run = await state.store.load(run_id)
-    if run.status != "running":
+    run = await after_others(state, run, reporter(ctx, run), seconds=wait_seconds)
+    if not await _waits_for_a_worker(state, run, exchange):
         return await _told(RunResult(run=run, warnings=state.store.degraded))
-    chain = await state.chain_of(run_id, host=exchange.host)
-    return await work_on(ctx, chain, run_id, exchange, wait_seconds=wait_seconds)
+    chain = await state.chain_of(run, host=exchange.host)
+    left = max(0.0, until - anyio.current_time())
+    return await work_on(ctx, chain, run, exchange, wait_seconds=left)
 
 
 async def work_on(
-    ctx: ToolContext, chain: Chain, run_id: str, exchange: Exchange, *, wait_seconds: float
+    ctx: ToolContext, chain: Chain, run: Run, exchange: Exchange, *, wait_seconds: float
 ) -> CallToolResult | InputRequiredResult:
     """The run after some work on it: its result, its state, or what the host has to be asked.
 
-    Whoever asked and leaves before the answer has cancelled the run.
+    Whoever asked and leaves before the answer has cancelled the run, but not where it is this
+    process that leaves.
     """
-    state = state_of(ctx)
+    state, run_id = state_of(ctx), run.run_id
+
+    def resume(listen: Listener, parting: Parting) -> Awaitable[RunResult]:
+        return chain.resume(run_id, listen=listen, parting=parting, reopen=False)
+
     try:
         result = await state.jobs.run(
-            run_id,
-            lambda listen: chain.resume(run_id, listen=listen),
+            state.assignment(run),
+            bounded(state, run_id, resume),
             wait_seconds=wait_seconds,
-            listener=reporter(ctx),
+            listener=reporter(ctx, run),
         )
     except Suspended as waiting:
         return exchange.ask(waiting, run_id=run_id)
     except anyio.get_cancelled_exc_class():
-        # If the work had not begun, the record is still open.
-        with anyio.move_on_after(_PARTING_SECONDS, shield=True):
-            await cancel_run(state.store, run_id)
+        if not state.jobs.stopping:
+            # If the work had not begun, the record is still open.
+            with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
+                await cancel_run(state.store, run_id)
         raise
     return await _told(
         result or RunResult(run=await state.store.load(run_id), warnings=state.store.degraded)
     )
+
+
+def bounded(state: AppState, run_id: str, work: Work[Result]) -> Work[Result]:
+    """The same work on a run, which goes on without the host when that is silent for too long."""
+
+    async def watched(listen: Listener, parting: Parting) -> Result:
+        state.expiry.leave(run_id)
+        try:
+            return await work(listen, parting)
+        except Suspended:
+            state.expiry.watch(run_id, state.store, partial(_go_on_without_host, state, run_id))
+            raise
+
+    return watched
+
+
+async def _go_on_without_host(state: AppState, run_id: str) -> None:
+    waited = f"{state.expiry.seconds:g} s"
+    silent = Unreachable(f"{HOST}: the client has not come back with answers within {waited}")
+    run = await state.store.load(run_id)
+    chain = await state.chain_of(run, host=silent)
+    await state.jobs.run(
+        state.assignment(run),
+        lambda listen, parting: chain.resume(run_id, listen=listen, parting=parting, reopen=False),
+        wait_seconds=0,
+    )
+
+
+async def _waits_for_a_worker(state: AppState, run: Run, exchange: Exchange) -> bool:
+    if is_interrupted(run):
+        return True
+    if run.status != "running" or await state.jobs.attended(state.key(run.run_id)):
+        return False
+    return exchange.host is not None or not _waits_for_its_host(state, run)
+
+
+def _waits_for_its_host(state: AppState, run: Run) -> bool:
+    asks = run.config.model == HOST and not run.handed_over
+    return asks and not state.expiry.is_over(run)
 
 
 async def _told(result: RunResult) -> CallToolResult:

@@ -1,5 +1,6 @@
 """`submit_revision`: the calling agent's version, into the run that waits for it."""
 
+from collections.abc import Awaitable
 from typing import Annotated
 
 import anyio.to_thread
@@ -11,9 +12,11 @@ from server.sampling.exchange import Exchange
 from server.schemas.runs import SubmitOut
 from server.tools.answer import ToolContext, answer, state_of
 from server.tools.definition import define
+from server.tools.following import after_others
 from server.tools.progress import reporter
+from server.tools.running import bounded
 from server.view.text import submission
-from sifaka.chain import Submission
+from sifaka.chain import Listener, Parting, Submission
 from sifaka.hosts import Suspended
 
 WAIT_SECONDS = 45.0
@@ -28,19 +31,33 @@ async def submit_revision(
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
     state, exchange = state_of(ctx), Exchange.of(ctx)
-    chain = await state.chain_of(run_id, host=exchange.host)
+    run = await state.store.load(run_id)
     again = exchange.run_id is not None
+    if not again:
+        run = await after_others(state, run, reporter(ctx, run), seconds=WAIT_SECONDS)
+    if run.status == "running" and await state.jobs.attended(state.key(run_id)):
+        return await _told(Submission.pending(run, state.store.degraded))
+    chain = await state.chain_of(run, host=exchange.host)
+
+    def submit(listen: Listener, parting: Parting) -> Awaitable[Submission]:
+        del parting  # what was submitted stays open for whoever submits it again
+        return chain.submit(run_id, parent_id, text, listen=listen, interrupted=again)
+
     try:
         result = await state.jobs.run(
-            run_id,
-            lambda listen: chain.submit(run_id, parent_id, text, listen=listen, interrupted=again),
+            state.assignment(run),
+            bounded(state, run_id, submit),
             wait_seconds=WAIT_SECONDS,
-            listener=reporter(ctx),
+            listener=reporter(ctx, run),
         )
     except Suspended as waiting:
         return exchange.ask(waiting, run_id=run_id)
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
+    return await _told(result)
+
+
+async def _told(result: Submission) -> CallToolResult:
     out = await anyio.to_thread.run_sync(SubmitOut.of_submission, result)
     return answer(submission(out), out)
 

@@ -6,22 +6,23 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from server.schemas.arguments import OptionalText
+from server.schemas.arguments import AnyValidator, OptionalText
 from server.schemas.reviews import ValidateOut
 from server.schemas.verdicts import ValidationOut
-from server.tools.answer import answer
+from server.tools.answer import ToolContext, answer, state_of
 from server.tools.definition import define
 from server.view.text import verdicts
 from sifaka.errors import ConfigurationError
 from sifaka.texts import check_text
 from sifaka.thought import Thought
 from sifaka.validation import run_validators
-from sifaka.validators import ValidatorSpec
+from sifaka.validators import parse_validators
 
 
 async def validate_text(
     text: str,
-    validators: Annotated[list[ValidatorSpec], Field(max_length=50)],
+    ctx: ToolContext,
+    validators: Annotated[list[AnyValidator], Field(max_length=50)],
     original: Annotated[OptionalText, Field(description="what `preserve` compares with")] = "",
 ) -> Annotated[CallToolResult, ValidateOut]:
     """See the tool's description."""
@@ -30,7 +31,8 @@ async def validate_text(
     if not validators:
         raise ConfigurationError("there are no validators", 'give some: [{"type": "length", ...}]')
     thought = Thought(text=text)
-    results = await run_validators(validators, thought, check_text(original, "original") or text)
+    parsed = parse_validators(validators, plugins=state_of(ctx).plugins)
+    results = await run_validators(parsed, thought, check_text(original, "original") or text)
     out = ValidateOut(
         passed=all(r.passed for r in results.values() if r.required),
         results=[ValidationOut.of(result) for result in results.values()],

@@ -1,4 +1,8 @@
-"""Results as plain text, complete enough to act on without the structured part."""
+"""Results as plain text, complete enough to act on without the structured part.
+
+What critics, validators and texts say stays on its line, so that it cannot pretend to be one of
+ours, and a text stands between marks that it cannot foresee.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,6 +12,7 @@ from server.schemas.history import HistoryOut, ThoughtOut
 from server.schemas.reviews import CritiqueTextOut
 from server.schemas.runs import BriefOut, ImproveOut, SubmitOut
 from server.schemas.verdicts import CritiqueOut, IssueOut, UsageOut, ValidationOut
+from sifaka.models.framing import frame
 
 _MOST = 40
 """Lines of one kind; more would bury the rest. The structured part has them all."""
@@ -22,14 +27,16 @@ def critique(out: CritiqueTextOut) -> str:
     """What `critique_text` says."""
     lines = [f"verdict: {out.verdict}"]
     for said in out.critiques:
-        scores = ", ".join(f"{aspect} {score:.2f}" for aspect, score in said.scores.items())
-        verdict = said.verdict or said.reason or "no verdict"
+        scores = ", ".join(f"{_flat(aspect)} {score:.2f}" for aspect, score in said.scores.items())
+        verdict = said.verdict or _flat(said.reason or "no verdict")
         lines.append(f"{said.critic}: {verdict}" + (f" ({scores})" if scores else ""))
-        lines += [f"  - {suggestion}" for suggestion in said.suggestions[:_MOST]]
+        lines += [f"  - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST]]
         lines += [f"  {line}" for line in _remarks(said)]
     lines += _section("issues", _issue_lines(out.issues))
-    lines += _section("judge the rest by this rubric", [f"- {line}" for line in out.rubric or []])
-    lines += _section("degraded", [f"- {line}" for line in out.degraded])
+    lines += _section(
+        "judge the rest by this rubric", [f"- {_flat(line)}" for line in out.rubric or []]
+    )
+    lines += _section("degraded", [f"- {_flat(line)}" for line in out.degraded])
     return "\n".join(lines)
 
 
@@ -45,11 +52,11 @@ def improvement(out: ImproveOut) -> str:
         *_verdict_lines(out.validation_results),
         *_section("changes", _change_lines(out.diff)),
         *_section("issues left", _issue_lines(out.issues)),
-        *_section("degraded", [f"- {line}" for line in out.degraded]),
+        *_section("degraded", [f"- {_flat(line)}" for line in out.degraded]),
         *_brief_lines(out.brief),
         "",
-        "text:",
-        out.text,
+        "text, between marks that are no part of it:",
+        frame("text", out.text),
     ]
     return "\n".join(lines)
 
@@ -59,8 +66,13 @@ def submission(out: SubmitOut) -> str:
     return f"{'accepted' if out.accepted else 'turned down'}: {out.reason}\n{improvement(out)}"
 
 
-def history(out: HistoryOut) -> str:
-    """What `get_thought_history` says."""
+def history(out: HistoryOut, *, as_data: bool = False) -> str:
+    """What `get_thought_history` says.
+
+    Args:
+        out: The answer.
+        as_data: Whether texts stand between marks, as for a model.
+    """
     lines: list[str] = []
     if out.run is not None:
         run = out.run
@@ -72,18 +84,20 @@ def history(out: HistoryOut) -> str:
         lines += [run.compared_with_original] if run.compared_with_original else []
     for thought in out.thoughts or []:
         lines += ["", *_thought_lines(thought)]
+        if thought.text is not None:
+            lines.append(frame("text", thought.text) if as_data else thought.text)
     for line in out.runs or []:
         lines.append(
             f"{line.run_id}  {line.status} ({line.stop_reason or 'at work'})  "
             f"passed: {_yes(line.passed)}  versions: {line.iterations + 1}  "
-            f"{line.updated_at}  {line.excerpt}"
+            f"{line.updated_at}  {_flat(line.excerpt)}"
         )
     if out.hits is not None:
         lines.append(f"search: {out.search}")
-        lines += [f"{hit.thought_id}  {hit.score:g}  {hit.snippet}" for hit in out.hits]
+        lines += [f"{hit.thought_id}  {hit.score:g}  {_flat(hit.snippet)}" for hit in out.hits]
     if not any((out.run, out.runs, out.hits)):
         lines.append("nothing found")
-    lines += _section("degraded", [f"- {line}" for line in out.degraded])
+    lines += _section("degraded", [f"- {_flat(line)}" for line in out.degraded])
     if out.next_cursor:
         lines.append(f"more: cursor={out.next_cursor!r}")
     return "\n".join(lines)
@@ -105,18 +119,16 @@ def _thought_lines(thought: ThoughtOut) -> Iterator[str]:
         yield f"  {thought.reason}"
     yield from (f"  {line}" for line in _verdict_lines(thought.validation_results))
     for said in thought.critic_feedback:
-        yield f"  {said.critic}: {said.verdict or said.reason or 'no verdict'}"
-        yield from (f"    - {suggestion}" for suggestion in said.suggestions[:_MOST])
+        yield f"  {said.critic}: {said.verdict or _flat(said.reason or 'no verdict')}"
+        yield from (f"    - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST])
         yield from (f"    {line}" for line in _remarks(said))
     yield from (f"  {line}" for line in _change_lines(thought.diff))
-    if thought.text is not None:
-        yield thought.text
 
 
 def _remarks(said: CritiqueOut) -> Iterator[str]:
     """What else a critic has put on record."""
     if said.reflection:
-        yield f"lesson: {said.reflection}"
+        yield f"lesson: {_flat(said.reflection)}"
     if said.details:
         yield f"details: {_short(json.dumps(said.details, ensure_ascii=False), 300)}"
 
@@ -124,11 +136,11 @@ def _remarks(said: CritiqueOut) -> Iterator[str]:
 def _verdict_lines(results: Iterable[ValidationOut]) -> Iterator[str]:
     for result in results:
         mark = "pass" if result.passed else "FAIL" if result.required else "fail (advice)"
-        yield f"{mark}  {result.validator}: {result.message} (score {result.score:.2f})"
+        yield f"{mark}  {result.validator}: {_flat(result.message)} (score {result.score:.2f})"
         if result.passed:
             continue
         yield from (f"      {line}" for line in _issue_lines(result.issues))
-        yield from (f"      -> {suggestion}" for suggestion in result.suggestions)
+        yield from (f"      -> {_flat(suggestion)}" for suggestion in result.suggestions)
 
 
 def _issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
@@ -137,15 +149,15 @@ def _issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
         quote = f"{_short(issue.quote)!r}: " if issue.quote else ""
         fix = "" if issue.fix is None else f" -> {_short(issue.fix)!r}"
         support = f", reported by {issue.support}" if issue.support > 1 else ""
-        about = f"{issue.category}, severity {issue.severity}{support}"
-        yield f"{place}{quote}{issue.message}{fix} ({about})"
+        about = f"{_flat(issue.category)}, severity {issue.severity}{support}"
+        yield f"{place}{quote}{_flat(issue.message)}{fix} ({about})"
     if len(issues) > _MOST:
         yield f"... and {len(issues) - _MOST} more"
 
 
 def _change_lines(hunks: Sequence[HunkOut]) -> Iterator[str]:
     for hunk in hunks[:_MOST]:
-        yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r}  ({hunk.reason})"
+        yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r}  ({_flat(hunk.reason)})"
     if len(hunks) > _MOST:
         yield f"... and {len(hunks) - _MOST} more"
 
@@ -154,17 +166,23 @@ def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
     if brief is None:
         return
     yield ""
-    yield f"brief: {brief.instructions}"
+    yield f"brief: {_flat(brief.instructions)}"
     for failure in brief.failures:
-        yield f"  must pass {failure.validator}: {failure.message}"
-        yield from (f"    -> {suggestion}" for suggestion in failure.suggestions)
-    yield from (f"  judge it by: {line}" for line in brief.rubric)
-    yield from (f"  learned in a similar run: {line}" for line in brief.lessons)
+        yield f"  must pass {failure.validator}: {_flat(failure.message)}"
+        yield from (f"    -> {_flat(suggestion)}" for suggestion in failure.suggestions)
+    yield from (f"  judge it by: {_flat(line)}" for line in brief.rubric)
+    yield from (f"  learned in a similar run: {_flat(line)}" for line in brief.lessons)
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:
     body = list(lines)
     return [f"{title}:", *(f"  {line}" for line in body)] if body else []
+
+
+def _flat(text: str) -> str:
+    """The words on one line, without characters that move the cursor or reorder what is read."""
+    line = " ".join(text.split())
+    return line if line.isprintable() else "".join(c for c in line if c.isprintable())
 
 
 def _short(text: str, most: int = 80) -> str:

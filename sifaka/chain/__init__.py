@@ -1,6 +1,13 @@
 """The chain: a configured refinement, the engine that works on its runs, and their results."""
 
-from sifaka.chain.cancellation import cancel_run
+from sifaka.chain.cancellation import (
+    Parting,
+    cancel_run,
+    cancellation,
+    interruption,
+    is_interrupted,
+    stop_run,
+)
 from sifaka.chain.chain import Chain, Listener
 from sifaka.chain.following import follow_run
 from sifaka.chain.pydantic_chain import create_pydantic_chain
@@ -13,12 +20,17 @@ from sifaka.chain.writers import asks_a_provider
 __all__ = [
     "Chain",
     "Listener",
+    "Parting",
     "Replay",
     "Review",
     "RunResult",
     "Submission",
     "asks_a_provider",
     "cancel_run",
+    "cancellation",
     "create_pydantic_chain",
     "follow_run",
+    "interruption",
+    "is_interrupted",
+    "stop_run",
 ]

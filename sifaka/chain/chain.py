@@ -1,7 +1,8 @@
 """The chain: a configured refinement, and its runs."""
 
+import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 import anyio
@@ -9,7 +10,7 @@ import anyio
 from sifaka.blocking import run_blocking
 from sifaka.budget import Ledger
 from sifaka.calls import Calls
-from sifaka.chain.cancellation import cancel_run
+from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
 from sifaka.chain.configured import ConfiguredChain
 from sifaka.chain.engine import Engine
 from sifaka.chain.following import follow_run
@@ -20,8 +21,8 @@ from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
 from sifaka.chain.submission import Submission, settled, take_in
 from sifaka.critique import run_critics
-from sifaka.entries import Drafted, RunStatus, Started
-from sifaka.errors import ConfigurationError, StorageError
+from sifaka.entries import Drafted, RunStatus, Started, Stopped
+from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.events import ChainEvent
 from sifaka.recall import lessons_of_similar_runs
 from sifaka.results import Usage
@@ -32,6 +33,8 @@ from sifaka.texts import check_text
 from sifaka.thought import Thought
 
 Listener = Callable[[ChainEvent], Awaitable[None]]
+_PARTING_SECONDS = 5.0
+"""How long a run that is given up as it begins may take to put that on record."""
 _SETTLED: frozenset[RunStatus] = frozenset({"done", "needs_revision"})
 """A run in such a state is not gone on with by itself."""
 
@@ -117,24 +120,39 @@ class Chain(ConfiguredChain):
         """
         return (await self._start(prompt, text)).run
 
-    async def resume(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
+    async def resume(
+        self,
+        run_id: str,
+        *,
+        listen: Listener | None = None,
+        parting: Parting = cancellation,
+        reopen: bool = True,
+    ) -> RunResult:
         """Go on with a run where its last stored entry left it.
 
         After a kill no answer that is on record is asked for again; after a failure the phase that
         failed asks anew. A run that is done stays as it is, and one that waits for its caller goes
         on waiting.
 
+        Args:
+            run_id: The run.
+            listen: Is told each event as it happens.
+            parting: Is asked, when this work is cancelled, what to put on record; None leaves the
+                run open for somebody else.
+            reopen: Whether to go on with a run that has failed, or that somebody has stopped.
+
         Raises:
             ThoughtNotFound: There is no such run.
             ConfigurationError: It was started with another configuration; see `branch`.
         """
         run, fence = await self._own(run_id), 0
-        if run.status not in _SETTLED:
+        if not _is_settled(run, reopen):
             fence = await self.store.claim(run_id)
             run = await self._own(run_id)  # as it is now that nobody else can go on with it
-        if run.status in _SETTLED:
+        if _is_settled(run, reopen):
             return RunResult(run=run, warnings=self.store.degraded)
-        return await self._work(Engine(self._parts_of(run), run.reopened(), fence=fence), listen)
+        engine = Engine(self._parts_of(run), run.reopened(), fence=fence)
+        return await self._work(engine, listen, parting)
 
     async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
         """Start a new run from the best version of another one, under this chain's configuration.
@@ -200,16 +218,18 @@ class Chain(ConfiguredChain):
         if run.status == "running" and not interrupted:
             run = await settled(self.store, run)
         run, draft = await take_in(self.store, run, parent_id, text)
-        warnings = self.store.degraded
+        fence = 0
         if draft.id not in run.decisions:
             fence = await self.store.claim(run_id)
-            run = await self._own(run_id)
-            # A caller that leaves meanwhile may come back: what it submitted stays open.
-            engine = Engine(self._parts_of(run), run.reopened(), fence=fence)
-            with self.monitor.measure("run", "run", run_id=run_id):
-                await _listened(engine.drive(), listen)
-            run, warnings = engine.run, engine.warnings
-        return Submission.of(run, draft.id, warnings)
+            # As it is now that nobody else can go on with it: others may have judged or stopped it.
+            run, _ = await take_in(self.store, await self._own(run_id), parent_id, text)
+        if draft.id in run.decisions:
+            return Submission.of(run, draft.id, self.store.degraded)
+        # A caller that leaves meanwhile may come back: what it submitted stays open.
+        engine = Engine(self._parts_of(run), run.reopened(), fence=fence)
+        with self.monitor.measure("run", "run", run_id=run_id):
+            await _listened(engine.drive(), listen)
+        return Submission.of(engine.run, draft.id, engine.warnings)
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[ChainEvent]:
         """The events of a run that anybody works on, in this process or another.
@@ -233,11 +253,22 @@ class Chain(ConfiguredChain):
         """
         return await cancel_run(self.store, run_id)
 
-    async def critique(self, thought: Thought) -> Review:
-        """What the chain's critics say about a thought; nothing is stored."""
+    async def critique(self, thought: Thought, *, frame_key: str | None = None) -> Review:
+        """What the chain's critics say about a thought; nothing is stored.
+
+        Args:
+            thought: What to judge.
+            frame_key: What the marks around quoted material in prompts are made with, a secret of
+                whoever asks: the same one makes the same questions. A new one when None.
+        """
         parts = self._parts()
         ledger = Ledger(self.budget, Usage())
-        calls = Calls(ledger=ledger, breakers=self.breakers, monitor=self.monitor)
+        calls = Calls(
+            ledger=ledger,
+            breakers=self.breakers,
+            monitor=self.monitor,
+            frame_key=frame_key or secrets.token_hex(16),
+        )
         async with parts.connected():
             feedback = await run_critics(
                 parts.critics, thought, calls, deadline=self.critic_deadline
@@ -273,6 +304,7 @@ class Chain(ConfiguredChain):
         started = Started(
             prompt=prompt,
             config=self.config,
+            frame_key=secrets.token_hex(16),
             branch_of=branch_of,
             tags=self.tags,
             remembered=remembered,
@@ -282,7 +314,13 @@ class Chain(ConfiguredChain):
         if text.strip():
             entries.append(await self._input(run, text))
             run = run.apply(entries[-1])
-        await self.store.append(run, entries, expected_version=0, fence=0)
+        try:
+            await self.store.append(run, entries, expected_version=0, fence=0)
+        except anyio.get_cancelled_exc_class():
+            # It may be there already, and nobody knows of it.
+            with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
+                await cancel_run(self.store, run.run_id)
+            raise
         return Engine(parts, run)
 
     async def _input(self, run: Run, text: str) -> Drafted:
@@ -299,26 +337,32 @@ class Chain(ConfiguredChain):
                 first = await first_version(run, text, self.retrievers)
         return Drafted(thought=first, usage=Usage(seconds=ledger.spent.seconds))
 
-    async def _work(self, engine: Engine, listen: Listener | None) -> RunResult:
+    async def _work(
+        self, engine: Engine, listen: Listener | None, parting: Parting = cancellation
+    ) -> RunResult:
         with self.monitor.measure("run", "run", run_id=engine.run.run_id):
-            await _listened(self._recorded(engine), listen)
+            await _listened(self._recorded(engine, parting), listen)
         return RunResult(run=engine.run, warnings=engine.warnings)
 
-    async def _recorded(self, engine: Engine) -> AsyncGenerator[ChainEvent]:
+    async def _recorded(
+        self, engine: Engine, parting: Parting = cancellation
+    ) -> AsyncGenerator[ChainEvent]:
         """The engine's events; when it breaks off, the record says how."""
         try:
             async with aclosing(engine.drive()) as events:
                 async for event in events:
                     yield event
         except (anyio.get_cancelled_exc_class(), GeneratorExit):  # or nobody listens any more
-            await engine.abandon("cancelled", "cancelled", None)
+            if (entry := parting()) is not None:
+                await engine.abandon(entry)
             raise
         except StorageError:
             raise
         # A bug stays a bug and is raised, but its run must not look as if somebody worked on it.
         except Exception as error:
             kind = type(error).__name__
-            await engine.abandon("failed", "error", f"the run broke off with {kind}")
+            broke_off = f"the run broke off with {kind}"
+            await engine.abandon(Stopped(status="failed", stop_reason="error", error=broke_off))
             raise
 
     def _parts_of(self, run: Run) -> Parts:
@@ -333,6 +377,10 @@ class Chain(ConfiguredChain):
                 "resume it with the chain that started it, or branch off a new run",
             )
         return run
+
+
+def _is_settled(run: Run, reopen: bool) -> bool:
+    return run.status in _SETTLED or not (reopen or run.status == "running" or is_interrupted(run))
 
 
 async def _listened(events: AsyncGenerator[ChainEvent, None], listen: Listener | None) -> None:

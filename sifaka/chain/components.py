@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from sifaka.entries import ChainConfig
 from sifaka.errors import ConfigurationError
 from sifaka.immutable import Frozen
+from sifaka.plugins import Plugged
 
 _BUILT_IN = "sifaka."
 _OBJECT = "object:"
@@ -17,8 +18,11 @@ _OBJECT = "object:"
 def describe(component: object) -> Mapping[str, object]:
     """The spec that a component can be built from again.
 
-    One that is not ours, or that holds an object, is only named: `{"type": "object", ...}`.
+    For one of a plugin that is the spec it was made from. One that is nobody's of these, or that
+    holds an object, is only named: `{"type": "object", ...}`.
     """
+    if isinstance(component, Plugged):
+        return component.spec
     model = getattr(component, "model", None)
     named = (model, *(getattr(component, "models", None) or ()))
     plain = all(each is None or isinstance(each, str) for each in named)

@@ -22,13 +22,14 @@ from sifaka.critics import CriticSpec, parse_critics, with_judge
 from sifaka.entries import ChainConfig, Policy, Started
 from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
-from sifaka.hosts import Host
+from sifaka.hosts import Host, Unreachable
 from sifaka.judging import Judge, ModelJudge
 from sifaka.loading import load_pydantic_ai
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.connections import Connections
 from sifaka.models.provider import provider_model
 from sifaka.monitoring import Monitor
+from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.presets import Effort, preset
 from sifaka.retrievers.protocol import Retriever
 from sifaka.storage import MemoryStorage
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from sifaka.models.host import HostModel
     from sifaka.models.journaled import JournaledModel
 
+_NOBODY = Unreachable("the host's model cannot be asked: the client offers no sampling")
+_HANDED_OVER = Unreachable("the host's model is not asked any more: the caller has taken over")
 MOST_REMEMBERED = 20
 """Past runs whose lessons a writer can be told."""
 _WIDTH = 3
@@ -82,11 +85,13 @@ class ConfiguredChain:
         deps: What a PydanticAI agent's tools depend on.
         breakers: The circuit breakers of the providers, to share them among chains.
         monitor: Where the time is counted, to share it among chains.
+        plugins: Where critics and validators come from that are not built in; none when None.
         connections: Keeps the providers' clients open from run to run; otherwise each run opens
             and closes its own.
 
     Raises:
         ConfigurationError: A component or a setting is wrong; nothing was started.
+        PluginError: A component of another package is not allowed, or cannot be used.
     """
 
     def __init__(
@@ -118,13 +123,17 @@ class ConfiguredChain:
         monitor: Monitor | None = None,
         connections: Connections | None = None,
         host: Host | None = None,
+        plugins: Plugins | None = None,
     ) -> None:
+        self.plugins = NO_PLUGINS if plugins is None else plugins
         meant = preset(effort)
         has_judge = judge_model is not None or can_judge(model)
         # What was left out stays so: another model may mean something else by the same effort.
         self._given: Mapping[str, Any] = MappingProxyType(
             {
-                "critics": None if critics is None else parse_critics(critics),
+                "critics": None
+                if critics is None
+                else parse_critics(critics, plugins=self.plugins),
                 "max_iterations": max_iterations,
                 "policy": policy,
                 "width": width,
@@ -133,7 +142,7 @@ class ConfiguredChain:
         )
         self.model = model
         self.effort: Effort = effort
-        self.validators = parse_validators(validators)
+        self.validators = parse_validators(validators, plugins=self.plugins)
         default = ("self_refine",) if asks_a_provider(model) else ("lint",)
         given = self._given["critics"]
         self.critics = parse_critics(default) if given is None else given
@@ -229,7 +238,8 @@ class ConfiguredChain:
             ConfigurationError: A model is unknown or cannot be used.
         """
         fallbacks = self.fallback_models
-        opening = partial(self._open, None if without_host else self.host)
+        host = _HANDED_OVER if without_host else self.host or _NOBODY
+        opening = partial(self._open, host)
         writers = writers_for(
             self.model, self.validators, fallbacks=fallbacks, deps=self.deps, opening=opening
         )
@@ -252,9 +262,7 @@ class ConfiguredChain:
             connections=self.connections,
         )
 
-    def _open(
-        self, host: Host | None, model: Any, fallbacks: Sequence[Any] = ()
-    ) -> "JournaledModel":
+    def _open(self, host: Host, model: Any, fallbacks: Sequence[Any] = ()) -> "JournaledModel":
         """The model of a name, with those that are asked when it fails; see `provider_model`."""
         opening = provider_model if self.connections is None else self.connections.model
         first, *others = (_asking(host) if m == HOST else m for m in (model, *fallbacks))
@@ -294,7 +302,7 @@ class ConfiguredChain:
         return type(self)(**{**kept, **self._given, **changes})
 
 
-def _asking(host: Host | None) -> "HostModel":
+def _asking(host: Host) -> "HostModel":
     load_pydantic_ai()
     from sifaka.models.host import HostModel
 
@@ -322,5 +330,6 @@ _KEPT = (
     "monitor",
     "connections",
     "host",
+    "plugins",
 )
 """Settings that are always what was given; the others are in `_given`."""

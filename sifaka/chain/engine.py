@@ -105,6 +105,7 @@ class Engine:
             ledger=self._ledger,
             journal=Journal(run.calls if journal is None else journal, self.recorder.record_call),
             replaying=journal is not None,
+            frame_key=run.frame_key,
             breakers=parts.breakers,
             monitor=parts.monitor,
             limiter=anyio.Semaphore(parallel(run if recovery is None else run.apply(recovery))),
@@ -163,9 +164,13 @@ class Engine:
             except SifakaError as error:
                 ending = self._fail(error)
 
-    async def abandon(self, status: RunStatus, reason: StopReason, error: str | None) -> None:
-        """Put on record that the work broke off; the best version stays the champion."""
-        entry = Stopped(status=status, stop_reason=reason, error=error)
+    async def abandon(self, entry: Stopped) -> None:
+        """Put on record that the work broke off; the best version stays the champion.
+
+        What has stopped by itself just before stays as it is.
+        """
+        if self.run.status != "running":
+            return
         with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(StorageError):
             try:
                 await self._append(entry)
@@ -272,7 +277,7 @@ class Engine:
         with (
             self._calls.active(),
             self._calls.monitor.measure("phase", "select"),
-            anyio.move_on_after(self._ledger.seconds_left),
+            self._ledger.within_time(),
         ):
             decided = await decide_by_judge(self.run, judge)
         if decided is None:
@@ -289,7 +294,7 @@ class Engine:
             with (
                 self._calls.active(),
                 self._calls.monitor.measure("phase", "select"),
-                anyio.move_on_after(self._ledger.seconds_left),
+                self._ledger.within_time(),
             ):
                 anchored = await anchor(self.run, judge, status, reason)
             yield await self._append(anchored)

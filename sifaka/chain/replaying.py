@@ -9,7 +9,7 @@ from sifaka.chain.engine import Engine
 from sifaka.chain.limits import first_place
 from sifaka.chain.parts import Parts
 from sifaka.chain.writers import Writer, writers_for
-from sifaka.critics import asks_a_model, with_judge
+from sifaka.critics import PluggedCritic, asks_a_model, with_judge
 from sifaka.critics.lint import LintCritic
 from sifaka.critics.protocol import Critic
 from sifaka.entries import ChainConfig, Drafted, Entry, Started
@@ -50,6 +50,7 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
             run_id=recorded.run_id,
             prompt=recorded.prompt,
             config=recorded.config,
+            frame_key=recorded.frame_key,
             remembered=recorded.remembered,
         )
     ]
@@ -119,6 +120,8 @@ def _without_provider(critic: Critic, asked: Any) -> Critic:
     """The critic with stand-ins for its models: what they said is in the journal."""
     if not asks_a_model(critic):
         return critic
+    if isinstance(critic, PluggedCritic):
+        return critic.holding(_without_provider(critic.component, asked))
     changes: dict[str, Any] = {}
     if isinstance(model := getattr(critic, "model", None), str):
         changes["model"] = _absent(model)

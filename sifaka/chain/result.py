@@ -102,8 +102,15 @@ class RunResult(Frozen):
             *self._fallbacks,
             *(r.error for r in self.run.recoveries),
             *self.warnings,
-            *((self.error,) if self.error else ()),
+            *self._failure,
         )
+
+    @property
+    def _failure(self) -> tuple[str, ...]:
+        """What ended the run, or made the caller its writer."""
+        if self.error is None or self.status != "needs_revision":
+            return () if self.error is None else (self.error,)
+        return (f"the caller writes in place of a model that failed: {self.error}",)
 
     @property
     def _fallbacks(self) -> tuple[str, ...]:

@@ -9,9 +9,18 @@ from sifaka.entries import Anchored, Decided, Decision, RunStatus, StopReason
 from sifaka.errors import BudgetExceeded
 from sifaka.journal import scope
 from sifaka.judging import Judge, compare_in_both_orders
+from sifaka.models import CALLER
 from sifaka.provenance import issues_of
 from sifaka.run import Run
-from sifaka.selection import EDITOR, FACTS, OPINIONS, Criterion, compare, first_difference
+from sifaka.selection import (
+    EDITOR,
+    FACTS,
+    OPINIONS,
+    VERDICTS,
+    Criterion,
+    compare,
+    first_difference,
+)
 from sifaka.thought import Thought
 from sifaka.validators.preserve import lost_spans
 
@@ -19,6 +28,10 @@ _NEARBY = 40
 """Characters around a span in an issue's quote up to which the issue is about that span."""
 
 _FIRST = Decision(accepted=True, reason="the first version")
+_UNJUDGED = Decision(
+    accepted=True, reason="written by the caller, and nothing that was measured is worse"
+)
+"""Where no model is left to judge, the judgement of who wrote it is the only one there is."""
 
 
 def decide(run: Run) -> tuple[Decided, ...]:
@@ -28,12 +41,19 @@ def decide(run: Run) -> tuple[Decided, ...]:
     """
     taken: list[Decided] = []
     for candidate in run.undecided:
-        decision = _settled(run, candidate) or compare(
-            candidate, _champion(run), _original(run), _criteria(run)
-        )
+        decision = _settled(run, candidate) or _compared(run, candidate)
         taken.append(Decided(thought_id=candidate.id, decision=decision))
         run = run.apply(taken[-1])
     return tuple(taken)
+
+
+def _compared(run: Run, candidate: Thought) -> Decision:
+    abstained = any(feedback.status == "abstained" for feedback in candidate.critic_feedback)
+    if not (run.handed_over and candidate.author == CALLER and abstained):
+        return compare(candidate, _champion(run), _original(run), _criteria(run))
+    # That models judged the version before, and not this one, is no fault of it.
+    heard = (*FACTS, *_protection(run), *VERDICTS)
+    return first_difference(heard, candidate, _champion(run)) or _UNJUDGED
 
 
 async def decide_by_judge(run: Run, judge: Judge) -> tuple[Decided, ...]:
@@ -130,6 +150,8 @@ async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought)
             votes = await compare_in_both_orders(judge, candidate, champion, repeats)
     except BudgetExceeded as error:
         return Decision(accepted=False, reason=f"not judged: the budget of {error.limit} is spent")
+    if run.handed_over and candidate.author == CALLER and votes.undecided == repeats:
+        return _UNJUDGED
     return Decision(
         accepted=votes.majority_for_candidate(),
         reason=f"preferred in {votes.candidate} of {repeats} comparisons in both orders, version "

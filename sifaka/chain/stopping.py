@@ -1,7 +1,7 @@
 """When a run has come to its end: rules over what is stored, so that a resume decides the same."""
 
 from sifaka.entries import StopReason
-from sifaka.models import AUTO, CALLER
+from sifaka.models import AUTO, CALLER, HOST
 from sifaka.results import majority
 from sifaka.run import Run
 from sifaka.selection import EDITOR
@@ -20,8 +20,8 @@ def nothing_left_to_do(run: Run) -> bool:
     if unheard or majority(feedback) == "revise":
         return False
     # A task in words that no critic weighs is not done before the caller has written for it.
-    judged = any(f.judges_task for f in feedback)
-    asked = bool(run.prompt) and not judged and run.config.model in {AUTO, CALLER}
+    judged = any(f.judges_task for f in feedback if f.status == "ok")
+    asked = bool(run.prompt) and not judged and run.config.model in {AUTO, CALLER, HOST}
     return not asked or attempts(run) > 0
 
 

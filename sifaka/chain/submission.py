@@ -2,6 +2,7 @@
 
 import anyio
 
+from sifaka.chain.cancellation import is_interrupted
 from sifaka.chain.result import RunResult
 from sifaka.entries import Drafted
 from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
@@ -54,7 +55,7 @@ async def take_in(store: ThoughtStore, run: Run, parent_id: str, text: str) -> t
     """
     while True:
         if earlier := _earlier_submission(run, parent_id, text):
-            if run.status == "cancelled" and earlier.id not in run.decisions:
+            if _is_cancelled(run) and earlier.id not in run.decisions:
                 raise ConfigurationError(f"run {run.run_id!r} was cancelled", "start a new run")
             return run, earlier
         champion = _waiting_champion(run, parent_id)
@@ -97,6 +98,10 @@ def _waiting_champion(run: Run, parent_id: str) -> Thought:
     if parent_id != champion.id:
         raise StaleRevision(parent_id, current_id=champion.id)
     return champion
+
+
+def _is_cancelled(run: Run) -> bool:
+    return run.status == "cancelled" and not is_interrupted(run)
 
 
 async def settled(store: ThoughtStore, run: Run) -> Run:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from functools import partial
 
-import anyio
-
 from sifaka.calls import Calls
 from sifaka.chain.limits import place, shortened
 from sifaka.concurrency import fan_out
@@ -56,7 +54,7 @@ async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
     with (
         round_.calls.active(),
         round_.calls.monitor.measure("phase", "write"),
-        anyio.move_on_after(round_.calls.ledger.seconds_left),
+        round_.calls.ledger.within_time(),
     ):
         branches = {
             f"{place(run, first + n)}/write": partial(_generation, round_, writer, base)

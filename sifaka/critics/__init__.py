@@ -11,6 +11,7 @@ from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.lint import LintCritic
 from sifaka.critics.meta_rewarding import MetaRewardingCritic
 from sifaka.critics.n_critics import NCriticsCritic
+from sifaka.critics.plugged import PluggedCritic, unplugged
 from sifaka.critics.prompt import PromptCritic
 from sifaka.critics.protocol import Critic
 from sifaka.critics.reflexion import MEMORY, ReflexionCritic
@@ -19,6 +20,7 @@ from sifaka.critics.self_rag import SelfRAGCritic
 from sifaka.critics.self_refine import SelfRefineCritic
 from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
+from sifaka.plugins import NO_PLUGINS, Plugins
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -45,7 +47,10 @@ CriticSpec = str | Mapping[str, object] | Critic
 
 
 def parse_critics(
-    specs: Iterable[CriticSpec], *, read_file: Callable[[str], str] | None = None
+    specs: Iterable[CriticSpec],
+    *,
+    read_file: Callable[[str], str] | None = None,
+    plugins: Plugins = NO_PLUGINS,
 ) -> tuple[Critic, ...]:
     """The critics that specs describe.
 
@@ -53,15 +58,17 @@ def parse_critics(
         specs: The critics.
         read_file: Opens the files that specs name; the file system when None. It may refuse with a
             `ConfigurationError`.
+        plugins: Where critics come from that are not built in.
 
     Raises:
         ConfigurationError: A spec is wrong; the message says which one, and what is allowed.
+        PluginError: A critic of another package is not allowed, or cannot be used.
     """
     given = tuple(specs)
     if len(given) > _MOST:
         raise ConfigurationError(f"{len(given)} critics", f"ask {_MOST} or fewer")
     context = {} if read_file is None else {"read_file": read_file}
-    return tuple(_parse(spec, f"critics[{n}]", context) for n, spec in enumerate(given))
+    return tuple(_parse(spec, f"critics[{n}]", context, plugins) for n, spec in enumerate(given))
 
 
 AnyCritic = TypeVar("AnyCritic", bound=Critic)
@@ -73,27 +80,38 @@ def with_judge(critic: AnyCritic, judge: "Model | None") -> AnyCritic:
     Raises:
         ConfigurationError: It needs a model and there is none, or its own cannot be used.
     """
-    if not isinstance(critic, JudgingCritic):
+    judging = _judging(critic)
+    if judging is None:
         return critic
-    return cast("AnyCritic", critic.judged_by(judge))
+    judged = judging.judged_by(judge)
+    if isinstance(critic, PluggedCritic):
+        return cast("AnyCritic", critic.holding(judged))
+    return cast("AnyCritic", judged)
 
 
 def asks_a_model(critic: Critic) -> bool:
     """Whether an opinion of this critic takes a model call."""
-    return isinstance(critic, JudgingCritic)
+    return _judging(critic) is not None
 
 
 def calls_of(critic: Critic) -> int:
     """How many model calls one opinion of this critic takes at least."""
-    return critic.calls if isinstance(critic, JudgingCritic) else 0
+    judging = _judging(critic)
+    return 0 if judging is None else judging.calls
 
 
 def models_of(critic: Critic) -> tuple[Any, ...]:
     """The models that a critic names itself, and after `with_judge` all that it asks."""
-    return critic.asked if isinstance(critic, JudgingCritic) else ()
+    judging = _judging(critic)
+    return () if judging is None else judging.asked
 
 
-def _parse(spec: CriticSpec, place: str, context: Mapping[str, object]) -> Critic:
+def _judging(critic: Critic) -> JudgingCritic | None:
+    inner = unplugged(critic)
+    return inner if isinstance(inner, JudgingCritic) else None
+
+
+def _parse(spec: CriticSpec, place: str, context: Mapping[str, object], plugins: Plugins) -> Critic:
     if isinstance(spec, str):
         spec = {"type": spec}
     if not isinstance(spec, Mapping):
@@ -105,9 +123,14 @@ def _parse(spec: CriticSpec, place: str, context: Mapping[str, object]) -> Criti
         return spec
     kind = spec.get("type")
     if not isinstance(kind, str) or kind not in CRITICS:
+        made = plugins.make("critics", spec, place)
+        if made is not None:
+            return PluggedCritic(*made)
+        known = (*CRITICS, *plugins.offered("critics", CRITICS))
         raise ConfigurationError(
-            f"{place}: unknown critic {kind!r}", f"known critics: {', '.join(CRITICS)}"
+            f"{place}: unknown critic {kind!r}", f"known critics: {', '.join(known)}"
         )
+    plugins.tell_if_shadowed("critics", kind)
     try:
         return CRITICS[kind].model_validate(dict(spec), context=dict(context))
     except ValidationError as error:
@@ -125,6 +148,7 @@ __all__ = [
     "LintCritic",
     "MetaRewardingCritic",
     "NCriticsCritic",
+    "PluggedCritic",
     "PromptCritic",
     "ReflexionCritic",
     "SelfConsistencyCritic",
@@ -134,5 +158,6 @@ __all__ = [
     "calls_of",
     "models_of",
     "parse_critics",
+    "unplugged",
     "with_judge",
 ]

@@ -95,7 +95,9 @@ def read_file(path: str) -> str:
         raise ConfigurationError(f"{path}: cannot be read: {reason}") from error
 
 
-def load_constitution(path: str, read: Callable[[str], str] = read_file) -> tuple[Principle, ...]:
+def load_constitution(
+    path: str, read: Callable[[str], str] = read_file, *, quotes: bool = True
+) -> tuple[Principle, ...]:
     """The principles of a YAML or Markdown file.
 
     YAML is a list of mappings with `name`, `critique` and `revision`, or has one under
@@ -105,6 +107,8 @@ def load_constitution(path: str, read: Callable[[str], str] = read_file) -> tupl
     Args:
         path: Of the file; its name ends in .yaml, .yml or .md.
         read: Opens it.
+        quotes: Whether an error may have words of the file in it: not when whoever is told may not
+            read the file.
 
     Raises:
         ConfigurationError: The file or one of its principles cannot be used; names both.
@@ -114,13 +118,15 @@ def load_constitution(path: str, read: Callable[[str], str] = read_file) -> tupl
         raise ConfigurationError(f"{path}: not a constitution", "use a .yaml, .yml or .md file")
     content = read(path)
     found = _in_markdown(content) if suffix == ".md" else _in_yaml(content, path)
-    principles = tuple(_principle(each, path, number) for number, each in enumerate(found, 1))
-    if problem := problem_of(principles):
+    principles = tuple(
+        _principle(each, path, number, quotes=quotes) for number, each in enumerate(found, 1)
+    )
+    if problem := problem_of(principles, quotes=quotes):
         raise ConfigurationError(f"{path}: {problem}", "see the documentation of `constitutional`")
     return principles
 
 
-def problem_of(principles: Sequence[Principle]) -> str | None:
+def problem_of(principles: Sequence[Principle], *, quotes: bool = True) -> str | None:
     """Why these are no constitution, in a few words; None when they are one."""
     if not principles:
         return "there is no principle in it"
@@ -130,7 +136,8 @@ def problem_of(principles: Sequence[Principle]) -> str | None:
     for principle in principles:
         name = principle.name.casefold().strip()
         if name in seen:
-            return f"principle {principle.name!r} is there twice"
+            which = f"principle {principle.name!r}" if quotes else f"principle {len(seen) + 1}"
+            return f"{which} is there twice"
         seen.add(name)
     return None
 
@@ -141,13 +148,23 @@ def version_of(principles: Sequence[Principle]) -> str:
     return sha256(json.dumps(canonical, ensure_ascii=False).encode()).hexdigest()[:12]
 
 
-def _principle(found: object, path: str, number: int) -> Principle:
+def _principle(found: object, path: str, number: int, *, quotes: bool) -> Principle:
     named = cast("dict[str, object]", found).get("name") if isinstance(found, dict) else None
-    place = f"{path}: principle {number}" + (f" {str(named)[:60]!r}" if named else "")
+    place = f"{path}: principle {number}" + (f" {str(named)[:60]!r}" if named and quotes else "")
     try:
         return Principle.model_validate(found)
     except ValidationError as error:
-        raise ConfigurationError(f"{place}: {explain(error)}") from error
+        reason = explain(error) if quotes else _without_words(error)
+        raise ConfigurationError(f"{place}: {reason}") from (error if quotes else None)
+
+
+def _without_words(error: ValidationError) -> str:
+    """What is wrong with a principle, in no words of its own."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    field = first["loc"][0] if first["loc"] else ""
+    if field not in Principle.model_fields:
+        return f"should have {', '.join(Principle.model_fields)}, and nothing else"
+    return f"{field}: {'is missing' if first['type'] == 'missing' else 'cannot be used'}"
 
 
 def _in_yaml(content: str, path: str) -> Iterable[object]:

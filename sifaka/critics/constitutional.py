@@ -72,7 +72,8 @@ class ConstitutionalCritic(JudgingCritic):
         if isinstance(path, str):
             context = cast("Mapping[str, Any]", info.context or {})
             read = cast("Callable[[str], str]", context.get("read_file", read_file))
-            given |= {"file": None, "principles": load_constitution(path, read)}
+            quotes = read is read_file
+            given |= {"file": None, "principles": load_constitution(path, read, quotes=quotes)}
         elif inline is None:
             given["principles"] = BUILT_IN
         return given

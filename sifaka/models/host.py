@@ -14,7 +14,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RequestUsage
 
-from sifaka.errors import ModelProviderError
+from sifaka.calls import current_calls
 from sifaka.hosts import Host, HostQuestion
 from sifaka.journal import key_asked
 from sifaka.models import HOST
@@ -35,12 +35,12 @@ class HostModel(Model):
     Hosts answer in text. Where an answer has a form, the question ends with its JSON schema.
 
     Args:
-        host: Whom to ask; None when there is nobody.
+        host: Whom to ask.
     """
 
     call_timeout = PATIENCE
 
-    def __init__(self, host: Host | None) -> None:
+    def __init__(self, host: Host) -> None:
         super().__init__()
         self._host = host
 
@@ -71,16 +71,10 @@ class HostModel(Model):
             ModelProviderError: The host has refused or cannot be asked.
             Suspended: The answer comes later.
         """
-        if self._host is None:
-            raise ModelProviderError(
-                "the host's model cannot be asked: the client offers no sampling",
-                "use another model, or a client with sampling",
-                provider=HOST,
-                code="unavailable",
-            )
         question = _question(messages, model_settings, model_request_parameters)
         mark = sha256(question.model_dump_json().encode()).hexdigest()[:12]
-        answer = await self._host.ask(f"{key_asked() or 'question'} {mark}", question)
+        with current_calls().ledger.waiting():
+            answer = await self._host.ask(f"{key_asked() or 'question'} {mark}", question)
         return ModelResponse(
             parts=[TextPart(content=answer.text)],
             model_name=answer.model or None,

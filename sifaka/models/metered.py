@@ -1,7 +1,6 @@
 """The one place every model call passes: reserved, bounded in time, retried, settled."""
 
 import logging
-import math
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -126,9 +125,9 @@ class MeteredModel(WrapperModel):
         usage = reserved.usage
         if ledger.budget.max_cost_usd is None:
             usage = usage.model_copy(update={"cost_usd": None})
-        left, asked_later = ledger.seconds_left, False
+        asked_later = False
         try:
-            with anyio.move_on_after(min(self._call_timeout, math.inf if left is None else left)):
+            with ledger.within_time() as limit, anyio.move_on_after(self._call_timeout):
                 response = await self.wrapped.request(messages, settings, parameters)
                 usage = usage_of(response)
                 ours = reserved.clipped or not asked_for(self.wrapped, model_settings)
@@ -146,6 +145,10 @@ class MeteredModel(WrapperModel):
             if error.phase in {"pool", "connect"}:
                 usage = Usage(model_calls=1)  # it was never sent
             raise
+        except ModelProviderError as error:
+            if error.code == "unavailable":
+                usage = Usage()  # there was nobody to ask
+            raise
         except (AgentRunError, UserError, SifakaError):
             raise
         # Adapters stumble over replies that are not what the protocol says, each in its own way.
@@ -161,7 +164,7 @@ class MeteredModel(WrapperModel):
             # What is asked later stays set aside, so that no more is asked than there is room for.
             if not asked_later:
                 ledger.settle(reserved, usage)
-        if ledger.seconds_left == 0.0:
+        if limit.cancelled_caught:
             raise BudgetExceeded("seconds")
         raise ModelTimeoutError(self.model_id, f"no answer within {self._call_timeout:g} s")
 

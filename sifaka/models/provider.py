@@ -62,6 +62,12 @@ def _metered(
             f"model {model!r} needs a package that is not installed",
             f"pip install 'sifaka-mcp[{provider}]'",
         ) from error
+    # A provider's client has errors of its own for a key that is empty.
+    except Exception as error:
+        said = str(error).partition("\n")[0]
+        raise ConfigurationError(
+            f"model {str(model)!r} cannot be used: {said}", "set the provider's API key"
+        ) from error
     if isinstance(model, str):
         _leave_retries_to_us(inferred)
     timeout = call_timeout or getattr(inferred, "call_timeout", CALL_TIMEOUT)

@@ -1,15 +1,19 @@
 """Opening a store by its URL."""
 
+import logging
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.errors import ConfigurationError
+from sifaka.errors import ConfigurationError, PluginError, SifakaError
+from sifaka.plugins import NO_PLUGINS, Plugins
+from sifaka.reporting import report_failure
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
@@ -17,8 +21,16 @@ from sifaka.storage.sqlite import SQLiteStorage
 if TYPE_CHECKING:
     from sifaka.storage.tool_backed.caller import ToolCaller
 
+logger = logging.getLogger(__name__)
+
 _QUEUE = "queue.db"
 """The file in the home folder for what a server could not take yet."""
+_PLUGGED_SCHEME = re.compile(r"[a-z]+(?:\+[a-z]+)?")
+_METHODS = (
+    "place", "degraded", "append", "claim", "load", "follow", "recent", "search", "size", "delete",
+    "catch_up", "health", "scoped", "aclose",
+)  # fmt: skip
+"""What a store is made of; see `ThoughtStore`."""
 _NEXT_TIER = re.compile(r",\s*(?=[a-z]+(?:\+[a-z]+)?:)")
 
 
@@ -120,6 +132,11 @@ FORMS = " | ".join(scheme.form for scheme in SCHEMES.values())
 """Every URL form that `open_store` understands; several with commas between them are tiers."""
 
 
+def tiers_of(url: str) -> tuple[str, ...]:
+    """The URL of each tier of a store."""
+    return tuple(_NEXT_TIER.split(url))
+
+
 def open_store(
     url: str,
     *,
@@ -127,6 +144,7 @@ def open_store(
     tenant: str = "default",
     embedder: Embedder | None = None,
     tool_session: "Callable[[Sequence[str]], ToolCaller] | None" = None,
+    plugins: Plugins = NO_PLUGINS,
 ) -> ThoughtStore:
     """The store that a URL names; files and servers are touched on first use only.
 
@@ -142,15 +160,18 @@ def open_store(
         tenant: Whose runs it shows.
         embedder: Makes vectors, in the stores that can keep some.
         tool_session: How a program that is an MCP server is called, given its command line.
+        plugins: Where stores come from whose schemes are not built in. Each is made by
+            `make(url, home=..., tenant=...)`.
 
     Raises:
         ConfigurationError: The URL has none of the forms, or a part of it is wrong.
+        PluginError: A store of another package is not allowed, or cannot be used.
     """
     schemes: list[Scheme] = []
     tiers: list[ThoughtStore] = []
-    for part in _NEXT_TIER.split(url):
+    for part in tiers_of(url):
         name, colon, rest = part.partition(":")
-        scheme = SCHEMES.get(name.lower()) if colon else None
+        scheme = _scheme(name.lower(), plugins) if colon else None
         place = _Place(
             url=f"{name.lower()}:{rest}",
             rest=rest,
@@ -161,8 +182,10 @@ def open_store(
         )
         store = scheme.make(place) if scheme else None
         if scheme is None or store is None:
+            offered = [f"{name}:..." for name in plugins.offered("stores", SCHEMES)]
             raise ConfigurationError(
-                f"no store can be opened by {_shown(url)!r}", f"allowed: {FORMS}"
+                f"no store can be opened by {_shown(url)!r}",
+                f"allowed: {' | '.join([FORMS, *offered])}",
             )
         schemes.append(scheme)
         tiers.append(store)
@@ -173,6 +196,43 @@ def open_store(
     if len(tiers) == 1:
         tiers.insert(0, MemoryStorage(tenant=tenant))  # answers while the other one is away
     return CachedStorage.of(tiers, queue=home / _QUEUE, tenant=tenant)
+
+
+def deciding_url(url: str) -> str:
+    """The part of a store's URL where versions and claims are decided: the first that lasts."""
+    parts = tiers_of(url)
+    return next((part for part in parts if not part.lower().startswith("memory:")), parts[-1])
+
+
+def _scheme(name: str, plugins: Plugins) -> Scheme | None:
+    if name in SCHEMES:
+        plugins.tell_if_shadowed("stores", name)
+        return SCHEMES[name]
+    if not _PLUGGED_SCHEME.fullmatch(name) or (make := plugins.load("stores", name)) is None:
+        return None
+    return Scheme(f"{name}:...", partial(_plugged, name, make))
+
+
+def _plugged(name: str, make: Callable[..., object], place: _Place) -> ThoughtStore:
+    try:
+        store = make(place.url, home=place.home, tenant=place.tenant)
+    except SifakaError:
+        raise
+    # Foreign code: whatever is wrong with it is told in our words.
+    except Exception as error:
+        report_failure(logger, f"plugin {name}", error)
+        raise PluginError(
+            f"the plugin for {name!r} stores could not open one: {type(error).__name__}",
+            "see the log, and the plugin's documentation",
+        ) from error
+    missing = [each for each in _METHODS if not hasattr(store, each)]
+    if missing:
+        raise PluginError(
+            f"the plugin for {name!r} stores made a {type(store).__name__}, which has no "
+            f"{', '.join(missing)}",
+            "report it to its makers",
+        )
+    return cast("ThoughtStore", store)
 
 
 def _path(rest: str) -> Path | None:

@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from sifaka.errors import ConfigurationError
 from sifaka.explain import explain
+from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.validators.classifier import ClassifierValidator
 from sifaka.validators.composition import all_of, any_of, negate
 from sifaka.validators.content import ContentValidator
@@ -16,6 +17,7 @@ from sifaka.validators.format import FormatValidator
 from sifaka.validators.guardrails import GuardrailsValidator
 from sifaka.validators.language import LanguageValidator
 from sifaka.validators.length import LengthValidator
+from sifaka.validators.plugged import PluggedValidator
 from sifaka.validators.preserve import PreserveValidator
 from sifaka.validators.protocol import Validator
 from sifaka.validators.readability import ReadabilityValidator
@@ -30,6 +32,7 @@ __all__ = [
     "GuardrailsValidator",
     "LanguageValidator",
     "LengthValidator",
+    "PluggedValidator",
     "PreserveValidator",
     "ReadabilityValidator",
     "RegexValidator",
@@ -75,17 +78,24 @@ COUNT_LIMIT = 50
 """The most validators of one list."""
 
 
-def parse_validators(specs: Iterable[Mapping[str, object] | Validator]) -> tuple[Validator, ...]:
+def parse_validators(
+    specs: Iterable[Mapping[str, object] | Validator], *, plugins: Plugins = NO_PLUGINS
+) -> tuple[Validator, ...]:
     """The validators that specs describe, in their order; a validator stays as it is.
+
+    Args:
+        specs: The validators.
+        plugins: Where those come from that are not built in.
 
     Raises:
         ConfigurationError: A spec is wrong. One line says what, where (`validators[1].max_words`)
             and what is allowed.
+        PluginError: A validator of another package is not allowed, or cannot be used.
     """
     given = tuple(specs)
     if len(given) > COUNT_LIMIT:
         raise ConfigurationError(f"validators: should be at most {COUNT_LIMIT}, not {len(given)}")
-    return tuple(_parsed(at, spec) for at, spec in enumerate(given))
+    return tuple(_parsed(at, spec, plugins) for at, spec in enumerate(given))
 
 
 @cache
@@ -93,11 +103,20 @@ def _adapter() -> TypeAdapter[Validator]:
     return TypeAdapter(ValidatorSpec)
 
 
-def _parsed(at: int, spec: Mapping[str, object] | Validator) -> Validator:
+def _parsed(at: int, spec: Mapping[str, object] | Validator, plugins: Plugins) -> Validator:
     if not isinstance(spec, Mapping) and callable(getattr(spec, "validate", None)):
         return spec
+    place = f"validators[{at}]"
+    kind = spec.get("type") if isinstance(spec, Mapping) else None
+    if isinstance(kind, str) and isinstance(spec, Mapping):
+        if kind in VALIDATORS:
+            plugins.tell_if_shadowed("validators", kind)
+        elif made := plugins.make("validators", spec, place):
+            return PluggedValidator(*made)
     try:
         return _adapter().validate_python(spec)
     except ValidationError as error:
-        line = explain(error, f"validators[{at}]", tags=VALIDATORS)
-        raise ConfigurationError(line) from None
+        line = explain(error, place, tags=VALIDATORS)
+        offered = plugins.offered("validators", VALIDATORS)
+        more = f"{', '.join(offered)} of plugins" if offered else None
+        raise ConfigurationError(line, more and f"and {more}") from None

@@ -35,7 +35,7 @@ class PreserveValidator(OptionalSpec):
     often do not matter. `sifaka.validators.verbatim` says what counts as the same.
     """
 
-    schema_note: ClassVar[str] = "what of the original must survive, all but names unless false"
+    schema_note: ClassVar[str] = "what must survive: all but names, unless false"
 
     type: Literal["preserve"] = "preserve"
     name: Name = "preserve"

@@ -1,10 +1,11 @@
 """What the documents list, compared with what the program has."""
 
-from typing import get_args
+from typing import cast, get_args
 
 import pytest
 
 from server.cli import COMMANDS, run
+from server.http_settings import HttpSettings
 from server.settings import TOOLSETS, LogLevel, Settings
 from sifaka.chain import Chain
 from sifaka.chain.writers import writers_for
@@ -76,24 +77,42 @@ def test_every_kind_of_entry_is_told() -> None:
     assert set(code(section("docs/chain.md", "Entries of a run"))) == set(kinds)
 
 
+def settings_rows() -> dict[str, list[str]]:
+    """What the page tells of each setting, its name aside."""
+    everywhere = table(section("docs/settings.md", "Settings"))
+    over_http = table(section("docs/settings.md", "Over HTTP"))
+    return {code(name)[0]: rest for name, *rest in (*everywhere, *over_http)}
+
+
 def test_every_setting_is_told_with_its_default() -> None:
-    rows = table(section("docs/settings.md", "Settings"))
-    told = {code(row[0])[0]: code(row[1]) for row in rows}
-    assert set(told) == {f"SIFAKA_{name.upper()}" for name in Settings.model_fields}
-    lists = {"fallback_models", "toolsets", "allowed_hosts", "state_keys"}
+    rows = settings_rows()
+    assert set(rows) == {f"SIFAKA_{name.upper()}" for name in Settings.model_fields}
     for name, field in Settings.model_fields.items():
-        default = ",".join(field.default) if name in lists else field.default
-        fixed = [default] if isinstance(default, str) and default else []
-        assert told[f"SIFAKA_{name.upper()}"] == fixed, name
-    meanings = {code(row[0])[0]: row[2] for row in rows}
-    assert set(code(meanings["SIFAKA_TOOLSETS"])) == set(TOOLSETS)
-    assert set(code(meanings["SIFAKA_LOG_LEVEL"])) == set(get_args(LogLevel))
+        assert code(rows[f"SIFAKA_{name.upper()}"][0]) == _told(field.default), name
+    assert set(code(rows["SIFAKA_TOOLSETS"][1])) == set(TOOLSETS)
+    assert set(code(rows["SIFAKA_LOG_LEVEL"][1])) == set(get_args(LogLevel))
+
+
+def test_what_only_the_http_server_reads_is_told_apart() -> None:
+    told = {code(row[0])[0] for row in table(section("docs/settings.md", "Over HTTP"))}
+    assert told == {f"SIFAKA_{name.upper()}" for name in HttpSettings.model_fields}
+
+
+def _told(default: object) -> list[str]:
+    """What the column says: nothing of a setting that is off, empty or found out at the start."""
+    match default:
+        case str() | int() | float() if default:
+            return [f"{default:g}" if isinstance(default, float) else str(default)]
+        case tuple() if default:
+            return [",".join(map(str, cast("tuple[object, ...]", default)))]
+        case _:
+            return []
 
 
 def test_what_the_readme_tells_of_settings_is_what_their_page_tells() -> None:
-    rows = {code(row[0])[0]: code(row[1]) for row in table(section("docs/settings.md", "Settings"))}
+    rows = settings_rows()
     for row in table(section("README.md", "Settings")):
-        assert rows[code(row[0])[0]] == code(row[1])
+        assert code(rows[code(row[0])[0]][0]) == code(row[1])
 
 
 def test_every_command_is_named_in_the_readme() -> None:

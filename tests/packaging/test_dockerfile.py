@@ -1,5 +1,6 @@
 """The image cannot be built here, so its very instructions are read and its commands are run."""
 
+import http.client
 import os
 import re
 import shlex
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.dockerfile import Stage, read_dockerfile
+from tests.packaging.dockerfile import read_dockerfile
 from tests.stubs.servers import environment
 
 ROOT = Path(__file__).parents[2]
@@ -101,15 +102,44 @@ def test_the_build_steps_install_the_commands(installed: Path | None) -> None:
     assert not (installed / "pytest").exists()
 
 
-def test_the_server_starts_is_healthy_and_ends_when_told(
+def test_the_server_lets_in_whom_it_was_told_to_is_healthy_and_ends_when_told(
     installed: Path | None, tmp_path: Path
 ) -> None:
     commands = installed or Path(sys.executable).parent
-    with _serving(commands, tmp_path) as (process, port):
-        assert _health(commands, port) == 0
+    tokens = tmp_path / "tokens"
+    made = subprocess.run(
+        [commands / "sifaka", "token", "somebody", "--auth-tokens-file", tokens],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    with _serving(commands, tmp_path, SIFAKA_AUTH_TOKENS_FILE=str(tokens)) as (process, port):
+        assert _health(commands, port) == 0, "whoever looks after the container has no token"
+        assert _asked(port, None) == 401
+        assert _asked(port, made) not in {401, 403}
         process.send_signal(signal.SIGTERM)  # what `docker stop` sends
         assert process.wait(timeout=20) in {0, -signal.SIGTERM}
     assert _health(commands, port) != 0
+
+
+def test_a_container_that_was_not_told_whom_to_let_in_says_what_to_do_and_ends(
+    installed: Path | None, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        _command(installed or Path(sys.executable).parent),
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "--auth-tokens-file" in line
+    assert "sifaka token" in line
+    assert "--allow-anonymous" in line
 
 
 def test_nobody_listening_is_unhealthy(tmp_path: Path) -> None:
@@ -148,16 +178,20 @@ def _paths(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if name != "VIRTUAL_ENV"}
 
 
+def _command(commands: Path) -> list[str]:
+    """ENTRYPOINT and CMD on a free port instead of the image's."""
+    entry, *rest = FINAL.only("ENTRYPOINT").exec_form
+    arguments = ["0" if word == PORT else word for word in FINAL.only("CMD").exec_form]
+    return [str(commands / entry), *rest, *arguments]
+
+
 @contextmanager
 def _serving(
-    commands: Path, home: Path, stage: Stage = FINAL
+    commands: Path, home: Path, **settings: str
 ) -> Generator[tuple[subprocess.Popen[str], int]]:
-    """ENTRYPOINT and CMD on a free port instead of the image's."""
-    entry, *rest = stage.only("ENTRYPOINT").exec_form
-    arguments = ["0" if word == PORT else word for word in stage.only("CMD").exec_form]
     process = subprocess.Popen(
-        [commands / entry, *rest, *arguments],
-        env=environment(home),
+        _command(commands),
+        env=environment(home, **settings),
         cwd=home,
         stderr=subprocess.PIPE,
         text=True,
@@ -170,6 +204,17 @@ def _serving(
             yield process, int(line.rpartition(":")[2].partition("/")[0])
         finally:
             process.kill()
+
+
+def _asked(port: int, token: str | None) -> int:
+    """The status of a call, with a token or without."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    try:
+        connection.request("POST", "/mcp", headers=headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
 
 
 def _health(commands: Path, port: int) -> int:

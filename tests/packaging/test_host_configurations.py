@@ -1,18 +1,28 @@
-"""Every configuration that the documents show is parsed and launched."""
+"""Every configuration that the documents show is parsed and launched.
+
+`uvx sifaka-mcp` takes a published release. Here `published` makes uv take our wheel for it, and
+command, arguments and environment are those that are written. Paths of a checkout lead to this one.
+"""
 
 import json
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
 
+import anyio
+import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 from server.settings import TOOLSETS
 from tests.docs.markdown import ROOT, blocks
-from tests.stubs.servers import environment, http_server
+from tests.packaging.uv import run_uv, uv_environment
+from tests.stubs.served import grant_token, served
+from tests.stubs.servers import environment
 
 pytestmark = pytest.mark.anyio
 
@@ -21,14 +31,19 @@ INSTALLED = Path(sys.executable).with_name("sifaka-mcp")
 CHECKOUT = "/path/to/sifaka/.venv/bin/sifaka-mcp"
 """What the documents write for the console script of a checkout."""
 FORMS = ("mcpServers", "servers")
+ENDPOINT = "http://127.0.0.1:8000/mcp"
+"""Where a server listens that was told no other port."""
+PLACEHOLDERS = ("...", "${input:sifaka-token}")
+"""What the documents write for a token, and what VS Code replaces by one."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What a host would start, and where it is written."""
+    """What a host would start or connect to, and where it is written."""
 
     place: str
     server: dict[str, Any]
+    inputs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
 def written_in_files() -> list[Launch]:
@@ -38,25 +53,42 @@ def written_in_files() -> list[Launch]:
         for document in DOCUMENTS
         for block in blocks(document, "json")
     ]
-    return [
-        Launch(f"{place}:{form}", server)
-        for place, text in found
-        for form in FORMS
-        for server in cast("dict[str, Any]", json.loads(text)).get(form, {}).values()
-    ]
+    launches: list[Launch] = []
+    for place, text in found:
+        told = cast("dict[str, Any]", json.loads(text))
+        launches += [
+            Launch(f"{place}:{form}", server, told.get("inputs", []))
+            for form in FORMS
+            for server in told.get(form, {}).values()
+        ]
+    return launches
 
 
 def written_as_commands() -> list[Launch]:
-    """`claude mcp add NAME [--env A=B] -- COMMAND...` as the configuration it makes."""
-    found: list[Launch] = []
-    for document in DOCUMENTS:
-        for block in blocks(document, "sh"):
-            for line in block.content.splitlines():
-                if line.startswith("claude mcp add") and " -- " in line:
-                    command, *arguments = shlex.split(line.partition(" -- ")[2])
-                    server = {"command": command, "args": arguments}
-                    found.append(Launch(f"{document}:{block.line}", server))
-    return found
+    """`claude mcp add ...` as the configuration that it makes."""
+    return [
+        Launch(f"{document}:{block.line}", added(shlex.split(line)))
+        for document in DOCUMENTS
+        for block in blocks(document, "sh")
+        for line in block.content.splitlines()
+        if line.startswith("claude mcp add ")
+    ]
+
+
+def added(words: list[str]) -> dict[str, Any]:
+    """`claude mcp add NAME [--env A=B]... -- COMMAND...`, or `--transport http NAME URL`."""
+    if "--" in words:
+        separator = words.index("--")
+        options, (command, *arguments) = words[3:separator], words[separator + 1 :]
+        name, *rest = options
+        assert rest[::2] == ["--env"] * (len(rest) // 2), "only variables are set"
+        assert name == "sifaka"
+        variables = dict(pair.split("=", 1) for pair in rest[1::2])
+        return {"command": command, "args": arguments, "env": variables}
+    transport, kind, name, url, *rest = words[3:]
+    assert (transport, kind, name) == ("--transport", "http", "sifaka")
+    assert rest[::2] == ["--header"] * (len(rest) // 2)
+    return {"url": url, "headers": dict(header.split(": ", 1) for header in rest[1::2])}
 
 
 LAUNCHES = [*written_in_files(), *written_as_commands()]
@@ -64,10 +96,13 @@ STDIO = [launch for launch in LAUNCHES if "command" in launch.server]
 HTTP = [launch for launch in LAUNCHES if "command" not in launch.server]
 
 
-DIFFERENT = [
-    dict(pairs) for pairs in {tuple(launch.server.get("env", {}).items()): None for launch in STDIO}
-]
-"""The environments they set; in all else they are the same command, so each is started once."""
+def parts(server: dict[str, Any]) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Command, arguments and environment: what tells one launch from another."""
+    return server["command"], tuple(server["args"]), tuple(server.get("env", {}).items())
+
+
+DIFFERENT = {parts(launch.server): launch for launch in STDIO}
+"""What is written several times is started once."""
 
 
 def installed(command: str, arguments: list[str]) -> list[str]:
@@ -76,10 +111,21 @@ def installed(command: str, arguments: list[str]) -> list[str]:
         return arguments
     assert command == "uvx", f"{command} is not known to the documents"
     if arguments[0] == "--from":
-        assert arguments[1].startswith(("sifaka-mcp[", "/path/to/sifaka"))
+        assert arguments[1].startswith("sifaka-mcp[")
         arguments = arguments[2:]
     assert arguments[0] == INSTALLED.name
     return arguments[1:]
+
+
+async def works(client: Client) -> None:
+    """Our tools are listed and one of them answers."""
+    assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLSETS["refine"])
+    result = await client.call_tool(
+        "validate_text",
+        {"text": "One two.", "validators": [{"type": "length", "max_words": 2}]},
+    )
+    assert result.structured_content is not None
+    assert result.structured_content["passed"] is True
 
 
 def test_both_forms_are_shown_and_the_file_is_one_of_them() -> None:
@@ -89,29 +135,81 @@ def test_both_forms_are_shown_and_the_file_is_one_of_them() -> None:
     assert HTTP
 
 
+def test_every_host_has_its_section() -> None:
+    for host in ("Claude Desktop", "Claude Code", "Cursor", "VS Code", "Windsurf"):
+        assert f"\n## {host}\n" in (ROOT / "docs" / "hosts.md").read_text(encoding="utf-8")
+
+
 def test_every_configuration_runs_our_command() -> None:
     for launch in STDIO:
         assert launch.server.keys() <= {"type", "command", "args", "env"}, launch.place
         assert not installed(launch.server["command"], launch.server["args"]), launch.place
 
 
-@pytest.mark.parametrize("settings", DIFFERENT, ids=list)
-async def test_what_is_configured_starts_and_lists_its_tools(
+@pytest.mark.parametrize(
+    "settings", [dict(pairs) for pairs in {key[2]: None for key in DIFFERENT}], ids=list
+)
+async def test_with_what_is_set_the_installed_command_works(
     settings: dict[str, str], tmp_path: Path
 ) -> None:
     parameters = StdioServerParameters(
         command=str(INSTALLED), env=environment(tmp_path, **settings), cwd=str(tmp_path)
     )
     async with Client(parameters) as client:
-        names = {tool.name for tool in (await client.list_tools()).tools}
-    assert names == set(TOOLSETS["refine"])
+        await works(client)
 
 
-async def test_the_configured_addresses_are_where_the_server_listens(tmp_path: Path) -> None:
-    addresses = {launch.server.get("url") or launch.server["serverUrl"] for launch in HTTP}
-    assert addresses == {"http://127.0.0.1:8000/mcp"}
-    with http_server(tmp_path) as (url, _):
-        scheme, _, rest = url.partition("://")
-        assert f"{scheme}://127.0.0.1:8000/{rest.partition('/')[2]}" in addresses
-        async with Client(url) as client:
-            assert (await client.list_tools()).tools
+@pytest.mark.servers
+@pytest.mark.parametrize(
+    "launch", DIFFERENT.values(), ids=[" ".join((key[0], *key[1])) for key in DIFFERENT]
+)
+async def test_what_is_written_works_as_it_is_written(
+    launch: Launch, published: dict[str, str], tmp_path: Path
+) -> None:
+    server = launch.server
+    command, arguments = server["command"], server["args"]
+    if command == CHECKOUT:
+        command = str(INSTALLED)
+    else:
+        run_uv(command, *arguments, "--help", variables=published)  # installs, or skips
+    parameters = StdioServerParameters(
+        command=command,
+        args=arguments,
+        env={**uv_environment(environment(tmp_path)), **published, **server.get("env", {})},
+        cwd=str(tmp_path),
+    )
+    with anyio.fail_after(60):
+        async with Client(parameters) as client:
+            await works(client)
+
+
+def address(server: dict[str, Any]) -> str:
+    return server.get("url") or server["serverUrl"]
+
+
+def test_addresses_are_where_a_server_listens_and_tokens_are_asked_for() -> None:
+    assert {address(launch.server) for launch in HTTP} == {ENDPOINT}
+    for launch in HTTP:
+        ids = {given["id"] for given in launch.inputs}
+        (header,) = launch.server["headers"].items()
+        assert header[0] == "Authorization"
+        assert header[1] in {f"Bearer {placeholder}" for placeholder in PLACEHOLDERS}
+        assert ids == ({"sifaka-token"} if "input:" in header[1] else set())
+
+
+@pytest.mark.parametrize("launch", HTTP, ids=[launch.place for launch in HTTP])
+async def test_what_is_configured_for_http_connects_with_a_token_in_its_place(
+    launch: Launch, tmp_path: Path
+) -> None:
+    tokens = tmp_path / "tokens"
+    token = grant_token(tokens, "alice")
+    headers: dict[str, str] = launch.server["headers"]
+    for placeholder in PLACEHOLDERS:
+        headers = {name: value.replace(placeholder, token) for name, value in headers.items()}
+    with served(tmp_path, auth_tokens_file=tokens) as url:
+        here = urlsplit(address(launch.server))._replace(netloc=urlsplit(url).netloc).geturl()
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            Client(streamable_http_client(here, http_client=http)) as client,
+        ):
+            await works(client)

@@ -1,22 +1,17 @@
 """What the distribution says about itself agrees with the files around it."""
 
 import re
-import tomllib
-from pathlib import Path
-from typing import Any
 
 import yaml
 
 from tests.packaging.makefile import make_targets
-
-ROOT = Path(__file__).parents[2]
-PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+from tests.packaging.project import PROJECT, ROOT, SETTINGS
 
 
 def test_the_newest_release_in_the_changelog_is_the_version() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     releases = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d{2}-\d{2})$", text, re.MULTILINE)
-    assert releases[0] == (PROJECT["project"]["version"], "2026-11-21")
+    assert releases[0] == (PROJECT["version"], "2026-11-21")
     assert text.index("## [Unreleased]") < text.index(f"## [{releases[0][0]}]")
 
 
@@ -32,7 +27,7 @@ def test_the_commit_hooks_call_targets_that_exist() -> None:
 
 
 def test_what_goes_into_the_source_distribution_exists() -> None:
-    for name in PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]:
+    for name in SETTINGS["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]:
         assert (ROOT / name).exists(), name
 
 

@@ -1,6 +1,7 @@
 """Runs that take longer than their request: waiting, polling, cancelling, leaving."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,44 @@ from mcp import Client
 
 from server.app import SifakaServer
 from server.settings import Settings
-from tests.stubs.provider import HANGS, Provider, provider, says
+from tests.stubs.provider import HANGS, Gate, Provider, Reply, provider, says
 from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
 
 TEXT = "one two three four"
 RULES = [{"type": "length", "max_words": 3}]
+ARGUMENTS: dict[str, Any] = {"text": TEXT, "validators": RULES, "critics": []}
+LONGER = "one two three four five"
+
+
+@contextmanager
+def provided(monkeypatch: pytest.MonkeyPatch, *replies: Reply) -> Generator[Provider]:
+    """A provider that servers in this process ask."""
+    with provider(replies) as served:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
+        monkeypatch.setenv("OPENAI_BASE_URL", served.url)
+        yield served
 
 
 @pytest.fixture
-def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+def gate() -> Generator[Gate]:
+    gate = Gate()
+    yield gate
+    gate.open()
+
+
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch) -> Generator[Provider]:
     """A provider that writes one version and then never answers again."""
-    with provider([says("one two three four five"), *[HANGS] * 3]) as served:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
-        monkeypatch.setenv("OPENAI_BASE_URL", served.url)
+    with provided(monkeypatch, says(LONGER), *[HANGS] * 3) as served:
+        yield served
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch, gate: Gate) -> Generator[Provider]:
+    """A provider that writes a version, and one that passes when its gate is open."""
+    with provided(monkeypatch, says(LONGER), says("one two", gate=gate)) as served:
         yield served
 
 
@@ -33,27 +57,45 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path, model="openai-chat:stub")
 
 
-ARGUMENTS: dict[str, Any] = {"text": TEXT, "validators": RULES, "critics": []}
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    with anyio.fail_after(20):
+        result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def refusal(client: Client, tool: str, **arguments: Any) -> str:
+    with anyio.fail_after(20):
+        result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return result.content[0].text if result.content[0].type == "text" else ""
+
+
+@asynccontextmanager
+async def served(settings: Settings, era: Era = "auto") -> AsyncGenerator[Client]:
+    async with Client(SifakaServer(settings), mode=era) as client:
+        yield client
 
 
 async def test_a_run_that_takes_longer_answers_running_and_can_be_cancelled(
     hanging: Provider, settings: Settings, era: Era
 ) -> None:
-    async with Client(SifakaServer(settings), mode=era) as client:
-        with anyio.fail_after(20):
-            result = await client.call_tool("improve_text", {**ARGUMENTS, "wait_seconds": 0.2})
-        out = result.structured_content
-        assert out is not None
+    async with served(settings, era) as client:
+        out = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0.2)
         assert (out["status"], out["stop_reason"]) == ("running", None)
         assert out["text"] == TEXT
-        again = await client.call_tool("get_thought_history", {"run_id": out["run_id"]})
-        assert again.structured_content is not None
-        assert again.structured_content["run"]["status"] == "running"
-        with anyio.fail_after(5):
-            cancelled = await client.call_tool("cancel_run", {"run_id": out["run_id"]})
-        assert cancelled.structured_content is not None
-        assert cancelled.structured_content["status"] == "cancelled"
-        assert cancelled.structured_content["text"] == TEXT
+        again = await call(client, "get_thought_history", run_id=out["run_id"])
+        assert again["run"]["status"] == "running"
+        for _ in range(2):  # twice is as good as once
+            cancelled = await call(client, "cancel_run", run_id=out["run_id"])
+            assert (cancelled["status"], cancelled["text"]) == ("cancelled", TEXT)
+
+
+async def test_a_run_that_is_done_is_not_cancelled_any_more(settings: Settings) -> None:
+    async with served(settings.model_copy(update={"model": "editor"})) as client:
+        done = await call(client, "improve_text", text="It is is the end.", critics=[])
+        assert await call(client, "cancel_run", run_id=done["run_id"]) == done
 
 
 async def test_a_request_that_is_cancelled_cancels_its_run(
@@ -62,27 +104,166 @@ async def test_a_request_that_is_cancelled_cancels_its_run(
     async def leave(progress: float, total: float | None, message: str | None) -> None:
         scope.cancel()
 
-    async with Client(SifakaServer(settings), mode=era) as client:
+    async with served(settings, era) as client:
         with anyio.CancelScope() as scope:
             await client.call_tool("improve_text", ARGUMENTS, progress_callback=leave)
         statuses = ["running"]
         with anyio.fail_after(10):
             while statuses == ["running"]:
-                listed = await client.call_tool("get_thought_history", {})
-                assert listed.structured_content is not None
-                statuses = [run["status"] for run in listed.structured_content["runs"]]
+                listed = await call(client, "get_thought_history")
+                statuses = [run["status"] for run in listed["runs"]]
         assert statuses == ["cancelled"]
 
 
-async def test_progress_tells_what_is_being_done_and_rises(tmp_path: Path, era: Era) -> None:
-    told: list[tuple[float, str]] = []
+async def test_a_run_that_was_answered_running_is_finished_and_told_to_another_session(
+    slow: Provider, gate: Gate, settings: Settings, era: Era
+) -> None:
+    async with served(settings, era) as client:
+        begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
+        with anyio.fail_after(20):
+            await gate.reached()
+        midway = await call(client, "get_thought_history", run_id=begun["run_id"])
+        gate.open()
+        ended = await call(client, "resume_run", run_id=begun["run_id"])
+    async with served(settings, era) as another:
+        told = await call(another, "resume_run", run_id=begun["run_id"])
+
+    assert begun["status"] == "running"
+    assert [t["accepted"] for t in midway["thoughts"]] == [True, False]
+    assert (ended["status"], ended["text"], ended["usage"]["model_calls"]) == ("done", "one two", 2)
+    assert told == ended
+    assert len(slow.requests) == 2
+
+
+Told = list[tuple[float, float | None, str]]
+
+
+async def test_progress_tells_what_is_being_done_and_rises_to_its_total(
+    tmp_path: Path, era: Era
+) -> None:
+    told: Told = []
 
     async def listen(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, message or ""))
+        told.append((progress, total, message or ""))
 
-    async with Client(SifakaServer(Settings(home=tmp_path)), mode=era) as client:
-        await client.call_tool(
-            "improve_text", {"text": "It is is the the end ."}, progress_callback=listen
+    async with served(Settings(home=tmp_path), era) as client:
+        text = "It is is the the end ."
+        await client.call_tool("improve_text", {"text": text}, progress_callback=listen)
+    _check(told)
+    assert any("critique: asking lint" in message for _, _, message in told)
+    assert any("generate: editor writes" in message for _, _, message in told)
+
+
+async def test_whoever_resumes_a_run_that_goes_on_hears_of_its_progress(
+    slow: Provider, gate: Gate, settings: Settings, era: Era
+) -> None:
+    told: Told = []
+
+    async def listen(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message or ""))
+
+    async with served(settings, era) as client:
+        begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
+        with anyio.fail_after(20):
+            await gate.reached()
+            async with anyio.create_task_group() as group:
+                group.start_soon(open_when_joined, client, gate)
+                again = {"run_id": begun["run_id"]}
+                await client.call_tool("resume_run", again, progress_callback=listen)
+    _check(told)
+    assert any("validate: 1 of 1" in message for _, _, message in told)
+
+
+async def open_when_joined(client: Client, gate: Gate) -> None:
+    # Requests of one session are taken up in their order: when this one has its answer, the other
+    # has begun to wait.
+    await client.call_tool("get_thought_history", {})
+    gate.open()
+
+
+def _check(told: Told) -> None:
+    done = [value for value, _, _ in told]
+    assert done == sorted(set(done))
+    (total,) = {total for _, total, _ in told}
+    assert done[-1] == total
+    assert told[-1][2].startswith("stop: ")
+
+
+async def test_as_many_runs_as_may_be_and_no_more(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, era: Era
+) -> None:
+    few = settings.model_copy(update={"max_runs": 2})
+    with provided(monkeypatch, *[HANGS] * 4):
+        async with served(few, era) as client:
+            begun = [
+                await call(client, "improve_text", **ARGUMENTS, wait_seconds=0) for _ in range(2)
+            ]
+            refused = await refusal(client, "improve_text", **ARGUMENTS, wait_seconds=0)
+            listed = await call(client, "get_thought_history")
+            await call(client, "cancel_run", run_id=begun[0]["run_id"])
+            third = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
+
+    assert refused.startswith("2 runs are in progress already")
+    assert "cancel_run" in refused
+    assert len(listed["runs"]) == 2
+    assert third["status"] == "running"
+
+
+async def test_requests_at_the_same_time_do_not_pass_the_limit_together(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    few = settings.model_copy(update={"max_runs": 1})
+    refused: list[bool] = []
+
+    async def begin(client: Client) -> None:
+        begun = await client.call_tool("improve_text", {**ARGUMENTS, "wait_seconds": 0})
+        refused.append(bool(begun.is_error))
+
+    with provided(monkeypatch, *[HANGS] * 4):
+        async with served(few) as client, anyio.create_task_group() as group:
+            for _ in range(4):
+                group.start_soon(begin, client)
+
+    assert sorted(refused) == [False, True, True, True]
+
+
+async def test_a_run_that_waits_for_a_revision_is_cancelled_for_good(tmp_path: Path) -> None:
+    async with served(Settings(home=tmp_path, model="caller")) as client:
+        waiting = await call(client, "improve_text", **ARGUMENTS)
+        assert (await call(client, "cancel_run", run_id=waiting["run_id"]))["status"] == "cancelled"
+        again = await call(client, "resume_run", run_id=waiting["run_id"])
+        assert again["status"] == "cancelled"
+        parent = waiting["brief"]["parent_id"]
+        refused = await refusal(
+            client, "submit_revision", run_id=waiting["run_id"], parent_id=parent, text="one two"
         )
-    assert [value for value, _ in told] == sorted({value for value, _ in told})
-    assert any("critique" in message for _, message in told)
+    assert "it is cancelled" in refused
+
+
+async def test_of_two_revisions_at_the_same_time_one_wins_and_the_other_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gate: Gate, era: Era
+) -> None:
+    """The first one is still being judged, by a model, when the second one comes."""
+    monkeypatch.setattr("server.tools.submit.WAIT_SECONDS", 0.2)
+    judged = Settings(home=tmp_path, model="caller", judge_model="openai-chat:stub")
+    opinion = says('{"verdict": "accept"}')
+    held = says('{"verdict": "accept"}', gate=gate)
+    with provided(monkeypatch, opinion, held, *[opinion] * 4):
+        async with served(judged, era) as client:
+            waiting = await call(
+                client, "improve_text", text=TEXT, validators=RULES, critics=["self_refine"]
+            )
+            of = {"run_id": waiting["run_id"], "parent_id": waiting["brief"]["parent_id"]}
+            first = await call(client, "submit_revision", **of, text="one two")
+            second = await call(client, "submit_revision", **of, text="three four")
+            gate.open()
+            ended = await call(client, "resume_run", run_id=of["run_id"])
+            late = await refusal(client, "submit_revision", **of, text="three four")
+            once_more = await call(client, "submit_revision", **of, text="one two")
+
+    assert (first["status"], first["accepted"]) == ("running", False)
+    assert (second["status"], second["accepted"]) == ("running", False)
+    assert "submit it again" in second["reason"]
+    assert (ended["status"], ended["text"]) == ("done", "one two")
+    assert "done" in late
+    assert (once_more["accepted"], once_more["text"]) == (True, "one two")

@@ -9,11 +9,34 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+
+class Gate:
+    """Where answers wait until they are let through."""
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+        self._opened = threading.Event()
+
+    def open(self) -> None:
+        """Let through what waits, and whatever comes."""
+        self._opened.set()
+
+    async def reached(self) -> None:
+        """Return when an answer waits here."""
+        assert await anyio.to_thread.run_sync(self._asked.wait, 20), "nobody has asked"
+
+    async def passed(self) -> None:
+        """Return when it is open."""
+        self._asked.set()
+        while not self._opened.is_set():  # noqa: ASYNC110 - it is opened in another thread
+            await anyio.sleep(0.01)
 
 
 @dataclass(frozen=True)
@@ -24,10 +47,14 @@ class Reply:
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict[str, str])
     hangs: bool = False
+    gate: Gate | None = None
+    seconds: float = 0.0
+    """How long it takes; for scripts that show how long things take, not for tests."""
 
 
-def says(text: str | None, *, tokens: tuple[int, int] = (10, 5)) -> Reply:
-    return Reply(body=_completion({"role": "assistant", "content": text}, "stop", tokens))
+def says(text: str | None, *, tokens: tuple[int, int] = (10, 5), gate: Gate | None = None) -> Reply:
+    body = _completion({"role": "assistant", "content": text}, "stop", tokens)
+    return Reply(body=body, gate=gate)
 
 
 def calls(tool: str, arguments: object, *, tokens: tuple[int, int] = (10, 5)) -> Reply:
@@ -56,6 +83,11 @@ class Provider:
 
     url: str
     requests: list[dict[str, Any]]
+    _left: threading.Event
+
+    async def deserted(self) -> None:
+        """Return when somebody has left without waiting for an answer."""
+        assert await anyio.to_thread.run_sync(self._left.wait, 20), "nobody has left"
 
 
 @contextmanager
@@ -63,13 +95,26 @@ def provider(replies: Iterable[Reply]) -> Generator[Provider]:
     """A provider that gives these replies in order, then HTTP 500."""
     script = iter(replies)
     requests: list[dict[str, Any]] = []
+    left = threading.Event()
 
     async def complete(request: Request) -> Response:
         requests.append(await request.json())
         reply = next(script, fails(500))
-        if reply.hangs:
-            await anyio.sleep_forever()
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch, request, group.cancel_scope)
+            if reply.hangs:
+                await anyio.sleep_forever()
+            await anyio.sleep(reply.seconds)
+            if reply.gate is not None:
+                await reply.gate.passed()
+            group.cancel_scope.cancel()
         return JSONResponse(reply.body, status_code=reply.status, headers=reply.headers)
+
+    async def watch(request: Request, waiting: anyio.CancelScope) -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        left.set()
+        waiting.cancel()
 
     app = Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
     with socket.socket() as listener:
@@ -80,7 +125,7 @@ def provider(replies: Iterable[Reply]) -> Generator[Provider]:
         listener.listen()  # connections queue here until the server accepts them
         thread.start()
         try:
-            yield Provider(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", requests)
+            yield Provider(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", requests, left)
         finally:
             server.should_exit = True
             thread.join(timeout=10)

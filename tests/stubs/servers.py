@@ -32,10 +32,12 @@ def stdio_server(home: Path, **more: str) -> StdioServerParameters:
 
 
 @contextmanager
-def http_server(home: Path, **more: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
+def http_server(
+    home: Path, module: str = "server", **more: str
+) -> Generator[tuple[str, subprocess.Popen[str]]]:
     """A server on a free port of the loopback; its URL and its process."""
     with subprocess.Popen(
-        [sys.executable, "-m", "server", "--transport", "http", "--port", "0"],
+        [sys.executable, "-m", module, "--transport", "http", "--port", "0"],
         env=environment(home, **more),
         stderr=subprocess.PIPE,
         text=True,

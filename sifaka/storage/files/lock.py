@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sifaka.errors import StorageError
@@ -57,6 +57,45 @@ def exclusive(path: Path) -> Generator[None]:
             _unlock(descriptor)
     finally:
         os.close(descriptor)
+
+
+class LockFile:
+    """A file that this process has locked, until it is released or the process ends.
+
+    Args:
+        path: The file.
+        descriptor: The open file, with the lock on it.
+    """
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+
+    @classmethod
+    def take(cls, path: Path) -> "LockFile | None":
+        """The lock, unless somebody has it, in this process or another; the file is created.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        while True:
+            descriptor = os.open(path, _OPEN, 0o600)
+            try:
+                _try_to_lock(descriptor)
+            except (BlockingIOError, PermissionError):
+                os.close(descriptor)
+                return None
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), path.stat()):
+                    return cls(path, descriptor)
+            os.close(descriptor)  # whoever had it has removed it since it was opened
+
+    def release(self) -> None:
+        """Give it up, and remove the file."""
+        with suppress(OSError):  # on Windows it is open still; an empty file stays there
+            self._path.unlink()
+        _unlock(self._descriptor)
+        os.close(self._descriptor)
 
 
 def _lock(descriptor: int, path: Path) -> None:

@@ -23,6 +23,8 @@ _PAUSES = (0.05, 0.2)
 """Seconds before each further attempt over a new connection."""
 _AT_ONCE = 32
 """Connections a loop uses at most; further tasks wait for their turn."""
+_CLOSED = "handler is closed"
+"""What uvloop says, in a `RuntimeError`, of a connection that the other side has closed."""
 
 
 class RedisPipeline(Protocol):
@@ -167,6 +169,10 @@ async def _answer(pool: _Pool, work: Callable[[RedisClient], Awaitable[T]]) -> T
     except exceptions.TimeoutError:
         pool.silent_at = current_time()
         raise
+    except RuntimeError as error:
+        if _CLOSED not in str(error):
+            raise
+        raise exceptions.ConnectionError(str(error)) from error
     pool.silent_at = -math.inf
     return answer
 

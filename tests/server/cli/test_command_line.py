@@ -121,6 +121,8 @@ def test_doctor_says_what_is_configured(folder: Path) -> None:
     parts = {finding["part"]: finding["works"] for finding in json.loads(done.stdout)}
     expected = ("python", "store", "semantic search", "model", "editor")
     assert parts == dict.fromkeys(expected, True)
+    host = sifaka(folder, "doctor", SIFAKA_MODEL="host", SIFAKA_FALLBACK_MODELS="host,caller")
+    assert host.returncode == 0, host.stdout
     broken = sifaka(folder, "doctor", SIFAKA_MODEL="openai:gpt-5")
     assert broken.returncode == 1
     assert "FAIL  model" in broken.stdout

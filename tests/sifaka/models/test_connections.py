@@ -8,6 +8,7 @@ import pytest
 from sifaka import Chain
 from sifaka.errors import ConfigurationError
 from sifaka.models.connections import Connections
+from sifaka.models.provider import provider_model
 from sifaka.storage import MemoryStorage
 from tests.stubs.provider import Provider, provider, says
 
@@ -67,3 +68,9 @@ def test_a_model_made_before_any_loop_runs_binds_nothing() -> None:
     known = connections.model("test")
     assert chain(connections, "test").run_sync("Write.").status == "done"
     assert connections.holds(known)
+
+
+def test_an_empty_key_is_told_like_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    with pytest.raises(ConfigurationError, match="'openai:gpt-5' cannot be used: Missing cred"):
+        provider_model("openai:gpt-5")

@@ -1,0 +1,59 @@
+"""Header fields as RFC 9110 means them, and not too many of them."""
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+LARGEST_HEAD = 64 * 1024
+"""Bytes of a request beside its body; what one read of the socket brings may be more."""
+_TOO_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+    b"connection: close\r\n"
+    b"content-length: 0\r\n\r\n"
+)
+
+
+class FieldProtocol(HttpToolsProtocol):
+    """HTTP/1.1 with header fields that can be relied on.
+
+    The parser leaves the whitespace that may stand behind a value, which is no part of it (section
+    5.5), so that whoever compares it with a value from elsewhere would find them different. It
+    takes fields behind the body for header fields, so that a request that was let in could change
+    what it says about itself (section 6.5.1); here they are ignored. And it has no limit.
+    """
+
+    _beside_body = 0
+    """Bytes since the request, or the last part of its body, began."""
+    _in_head = True
+
+    def data_received(self, data: bytes) -> None:
+        """Something has come."""
+        self._beside_body += len(data)
+        super().data_received(data)
+        if self._beside_body > LARGEST_HEAD and not self.transport.is_closing():
+            if self._in_head and (not self.cycle or self.cycle.response_complete):
+                self.transport.write(_TOO_LARGE)
+            self.transport.close()
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._beside_body, self._in_head = 0, True
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A field is complete."""
+        if self._in_head:
+            super().on_header(name, value.rstrip(b" \t"))
+
+    def on_headers_complete(self) -> None:
+        """All header fields are known."""
+        self._in_head = False
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body is there."""
+        self._beside_body = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The request is complete."""
+        self._beside_body = 0
+        super().on_message_complete()

@@ -1,0 +1,39 @@
+"""Which methods mean something at `/mcp`."""
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_SESSIONS = frozenset({"GET", "HEAD", "DELETE"})
+
+
+class PostOnly:
+    """Answers 405 to what only a server with sessions serves: a stream of its own, and its end.
+
+    The specification lets a server say so. The stream of one that has nothing to send on it would
+    keep a connection open for as long as the client likes, and hold up the end of the server.
+
+    Args:
+        app: What it stands before.
+        path: Where that is.
+        anonymous: Whether nobody is asked for a token; else one who brings none is told that first.
+    """
+
+    def __init__(self, app: ASGIApp, *, path: str, anonymous: bool) -> None:
+        self._app = app
+        self._path = path
+        self._anonymous = anonymous
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it on."""
+        app = self._app
+        if (
+            scope["type"] == "http"
+            and scope["path"] == self._path
+            and scope["method"] in _SESSIONS
+            and (self._anonymous or isinstance(scope.get("user"), AuthenticatedUser))
+        ):
+            app = JSONResponse(
+                {"error": "method_not_allowed"}, status_code=405, headers={"allow": "POST"}
+            )
+        await app(scope, receive, send)

@@ -1,0 +1,1 @@
+"""Notifications as runs move, in both eras of the protocol."""

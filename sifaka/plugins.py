@@ -1,0 +1,229 @@
+"""Components of other packages, found by the entry points that they declare.
+
+A package offers critics, validators and stores under the groups `sifaka.critics`,
+`sifaka.validators` and `sifaka.stores`. Nothing of it is imported before a spec or a URL names one
+of them, and then only if whoever runs the process has allowed the package by its name.
+"""
+
+import inspect
+import json
+import logging
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, ClassVar, Literal, cast
+
+from pydantic import BaseModel, ValidationError
+
+from sifaka.errors import ConfigurationError, PluginError, SifakaError
+from sifaka.explain import explain
+from sifaka.reporting import report_failure
+
+logger = logging.getLogger(__name__)
+
+Family = Literal["critics", "validators", "stores"]
+
+
+class Plugins:
+    """The components of the packages that are allowed, each loaded when it is first named.
+
+    Args:
+        allowed: Names of distributions as `pip` knows them; none allows nothing.
+    """
+
+    def __init__(self, allowed: Iterable[str] = ()) -> None:
+        self.allowed: frozenset[str] = frozenset(_normal(name) for name in allowed)
+        self._told: set[tuple[Family, str]] = set()
+
+    def offered(self, family: Family, built_in: Iterable[str] = ()) -> Mapping[str, str]:
+        """The packages of the components that can be named, by the components' names.
+
+        Args:
+            family: Which ones.
+            built_in: Names that mean something already, and go on meaning that.
+        """
+        taken = frozenset(built_in)
+        found = {point.name: _package(point) for point in self._allowed(family)}
+        return {name: found[name] for name in sorted(found) if name not in taken}
+
+    def shadowed(self, family: Family, built_in: Iterable[str]) -> Mapping[str, str]:
+        """The packages whose components cannot be named: something built in is so called."""
+        taken = frozenset(built_in)
+        return {p.name: _package(p) for p in self._allowed(family) if p.name in taken}
+
+    def tell_if_shadowed(self, family: Family, name: str) -> None:
+        """Log, once, that what is built in is used and not what a package offers by its name."""
+        if (family, name) in self._told or not self.allowed:
+            return
+        self._told.add((family, name))
+        for package in self.shadowed(family, [name]).values():
+            logger.warning(
+                "%s: %r of the package %s is left out: one of that name is built in",
+                family,
+                name,
+                package,
+            )
+
+    def load(self, family: Family, name: str) -> Callable[..., Any] | None:
+        """What makes the component of a name; None when no package offers one.
+
+        Raises:
+            PluginError: The package is not allowed, or what it offers cannot be used.
+        """
+        points = [point for point in self._points(family) if point.name == name]
+        allowed = [point for point in points if _normal(_package(point)) in self.allowed]
+        if not points:
+            return None
+        one = family.removesuffix("s")
+        if not allowed:
+            package = _package(points[0])
+            raise PluginError(
+                f"{one} {name!r} is of the package {package!r}, which is not allowed",
+                f"if you trust it, add it to the allowed plugins (SIFAKA_PLUGINS={package})",
+            )
+        if len(allowed) > 1:
+            packages = " and ".join(sorted(map(_package, allowed)))
+            raise PluginError(f"{packages} both offer a {one} {name!r}", "allow one of them")
+        (point,) = allowed
+        try:
+            made: object = point.load()
+        # Whatever is wrong with foreign code when it is imported, the process goes on without it.
+        except (Exception, SystemExit) as error:
+            raise self._broken(point, one, "could not be imported", error) from error
+        if not callable(made):
+            raise PluginError(
+                f"{_offered(point, one)} is not usable: {point.value!r} is a "
+                f"{type(made).__name__}, not a class or a function",
+                f"report it to the makers of {_package(point)}",
+            )
+        return made
+
+    def make(
+        self, family: Family, spec: Mapping[str, object], place: str
+    ) -> tuple[Any, dict[str, object]] | None:
+        """The component that a spec describes, and the spec as the record keeps it.
+
+        Args:
+            family: Which kind of component.
+            spec: Its `type`, and its options.
+            place: Where the spec stands, for errors.
+
+        Returns:
+            None when no package offers one of that type.
+
+        Raises:
+            PluginError: The package is not allowed, or what it offers cannot be used.
+            ConfigurationError: The options are not those of the component.
+        """
+        kind = spec.get("type")
+        maker = self.load(family, kind) if isinstance(kind, str) else None
+        if maker is None:
+            return None
+        recorded = _as_data(spec, place)
+        options = {name: value for name, value in recorded.items() if name != "type"}
+        one = family.removesuffix("s")
+        try:
+            if isinstance(maker, type) and issubclass(maker, BaseModel):
+                given = recorded if "type" in maker.model_fields else options
+                return maker.model_validate(given), recorded
+            make = cast("Callable[..., Any]", maker)
+            _check_options(make, options, place)
+            return make(**options), recorded
+        except ValidationError as error:
+            raise ConfigurationError(explain(error, place)) from error
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"{place}: {error.message.removeprefix(f'{place}: ')}", error.suggestion
+            ) from error
+        except SifakaError:
+            raise
+        except Exception as error:
+            (point,) = (p for p in self._allowed(family) if p.name == kind)
+            raise self._broken(point, one, "could not be made", error) from error
+
+    def _broken(self, point: EntryPoint, one: str, what: str, error: BaseException) -> PluginError:
+        if isinstance(error, Exception):
+            report_failure(logger, f"plugin {_package(point)}", error)
+        return PluginError(
+            f"{_offered(point, one)} {what}: {type(error).__name__}",
+            f"see the log, and mend or leave out {_package(point)}",
+        )
+
+    def _allowed(self, family: Family) -> list[EntryPoint]:
+        if not self.allowed:
+            return []
+        return [p for p in self._points(family) if _normal(_package(p)) in self.allowed]
+
+    def _points(self, family: Family) -> list[EntryPoint]:
+        return [point for point in self._declared if point.group == f"sifaka.{family}"]
+
+    @cached_property
+    def _declared(self) -> list[EntryPoint]:
+        """What packages have declared; reading that imports none of them."""
+        groups = ("sifaka.critics", "sifaka.validators", "sifaka.stores")
+        found = [point for group in groups for point in entry_points(group=group)]
+        # One distribution may be found in two folders of the path: the first one counts.
+        return list({(p.group, p.name, _normal(_package(p))): p for p in reversed(found)}.values())
+
+
+def among(name: str, packages: Iterable[str]) -> bool:
+    """Whether a distribution is among others, however their names are spelled."""
+    return _normal(name) in map(_normal, packages)
+
+
+NO_PLUGINS = Plugins()
+"""Nothing is allowed."""
+
+
+class Plugged:
+    """A component of a package, with the spec that it was made from."""
+
+    method: ClassVar[str]
+    """What the component must be able to do."""
+
+    def __init__(self, component: Any, spec: Mapping[str, object]) -> None:
+        kind = str(spec["type"])
+        if not callable(getattr(component, self.method, None)):
+            raise PluginError(
+                f"the plugin {kind!r} made a {type(component).__name__}, which has no method "
+                f"`{self.method}`",
+                "report it to its makers",
+            )
+        self.component = component
+        self.spec = spec
+        name = getattr(component, "name", None)
+        self.name: str = name if isinstance(name, str) and name.strip() else kind
+
+
+def _as_data(spec: Mapping[str, object], place: str) -> dict[str, object]:
+    try:
+        return cast("dict[str, object]", json.loads(json.dumps(dict(spec))))
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(
+            f"{place}: the options of a plugin are plain data, and some are not",
+            "construct the component and give that, where they cannot be",
+        ) from error
+
+
+def _check_options(maker: Callable[..., Any], options: Mapping[str, object], place: str) -> None:
+    """Raise a ConfigurationError for options that the maker does not take."""
+    try:
+        inspect.signature(maker).bind(**options)
+    except TypeError as error:
+        raise ConfigurationError(f"{place}: {error}", "see the plugin's documentation") from error
+    except ValueError:  # a maker that cannot be looked into
+        return
+
+
+def _offered(point: EntryPoint, one: str) -> str:
+    return f"{one} {point.name!r} of the package {_package(point)!r}"
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else "?"
+
+
+def _normal(name: str) -> str:
+    """A distribution's name as indexes compare it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()

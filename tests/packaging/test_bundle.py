@@ -1,0 +1,179 @@
+"""The bundle that hosts install with a click: its manifest, and the packed file as they run it."""
+
+import json
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+from distribution.bundle import EXTRAS, PARTS, lay_out, manifest
+from server.settings import TOOLSETS, Settings
+from tests.packaging.project import ROOT
+from tests.packaging.uv import uv_environment
+from tests.stubs.servers import environment
+
+MANIFEST = manifest()
+TOOL_PACKAGES = ("package.json", "package-lock.json", ".npmrc")
+ENVIRONMENT: dict[str, str] = MANIFEST["server"]["mcp_config"]["env"]
+
+
+def test_the_tools_of_the_manifest_are_those_that_are_offered_by_default() -> None:
+    (toolset,) = Settings().toolsets
+    assert [tool["name"] for tool in MANIFEST["tools"]] == list(TOOLSETS[toolset])
+    assert all(tool["description"] for tool in MANIFEST["tools"])
+
+
+def test_every_field_is_optional_sets_one_variable_and_is_empty_until_somebody_fills_it() -> None:
+    fields: dict[str, Any] = MANIFEST["user_config"]
+    wanted = sorted(f"${{user_config.{name}}}" for name in fields)
+    assert sorted(ENVIRONMENT.values()) == wanted
+    for name, field in fields.items():
+        # Without a default a host would leave `${user_config.x}` itself in the variable.
+        assert (field["required"], field["default"]) == (False, ""), name
+
+
+def test_what_is_secret_is_marked_as_such() -> None:
+    fields: dict[str, Any] = MANIFEST["user_config"]
+    secret = {name for name, field in fields.items() if field.get("sensitive")}
+    assert secret == {*(name for name in fields if name.endswith("_api_key")), "store"}
+
+
+def test_variables_are_settings_or_keys_of_models_whose_client_is_in_the_bundle() -> None:
+    settings = {name for name in ENVIRONMENT if name.startswith("SIFAKA_")}
+    assert {name.removeprefix("SIFAKA_").lower() for name in settings} <= set(Settings.model_fields)
+    providers = {name.removesuffix("_API_KEY").lower() for name in ENVIRONMENT.keys() - settings}
+    assert providers == set(EXTRAS) - {"redis"}
+
+
+def test_what_the_file_says_is_not_said_again_by_the_project() -> None:
+    written = json.loads((PARTS / "manifest.json").read_text(encoding="utf-8"))
+    assert not {"version", "description", "author", "license", "keywords", "tools"} & set(written)
+
+
+def test_the_packer_is_installed_from_a_lock_that_names_no_registry() -> None:
+    locked = json.loads((ROOT / "distribution" / "package-lock.json").read_text(encoding="utf-8"))
+    wanted = json.loads((ROOT / "distribution" / "package.json").read_text(encoding="utf-8"))
+    packages: dict[str, Any] = locked["packages"]
+    assert packages[""]["devDependencies"] == wanted["devDependencies"]
+    assert all("integrity" in package for name, package in packages.items() if name)
+    assert not any("resolved" in package for package in packages.values())
+
+
+@pytest.fixture(scope="module")
+def packed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `make bundle` makes, by the same steps."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("there is no npm here")
+    folder = tmp_path_factory.mktemp("bundle")
+    tools = folder / "tools"
+    tools.mkdir()
+    for name in TOOL_PACKAGES:
+        shutil.copy(ROOT / "distribution" / name, tools)
+    done = subprocess.run(
+        [npm, "ci", "--prefix", tools, "--silent", "--no-audit", "--no-fund", "--prefer-offline"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        pytest.skip(f"npm cannot install the packer: {done.stderr[-200:]}")
+    lay_out(folder / "sifaka", wheel)
+    mcpb, target = tools / "node_modules" / ".bin" / "mcpb", folder / "sifaka-mcp.mcpb"
+    for command in (["validate", folder / "sifaka"], ["pack", folder / "sifaka", target]):
+        subprocess.run([mcpb, *command], capture_output=True, check=True)
+    return target
+
+
+@pytest.fixture(scope="module")
+def unpacked(packed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle where a host has put it."""
+    folder = tmp_path_factory.mktemp("extensions") / "sifaka-mcp"
+    with zipfile.ZipFile(packed) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def launch(unpacked: Path, home: Path, **fields: str) -> StdioServerParameters:
+    """What the manifest says to start when its fields are filled in like this."""
+    told: dict[str, Any] = json.loads((unpacked / "manifest.json").read_text(encoding="utf-8"))
+    values = {"__dirname": str(unpacked)}
+    for name, field in told["user_config"].items():
+        values[f"user_config.{name}"] = fields.get(name, str(field["default"]))
+
+    def filled(text: str) -> str:
+        for name, value in values.items():
+            text = text.replace(f"${{{name}}}", value)
+        assert "${" not in text
+        return text
+
+    config = told["server"]["mcp_config"]
+    variables = {name: filled(value) for name, value in config["env"].items()}
+    return StdioServerParameters(
+        command=filled(config["command"]),
+        args=[filled(argument) for argument in config["args"]],
+        env={**uv_environment(environment(home)), **variables},
+        cwd=str(home),
+    )
+
+
+@pytest.mark.servers
+def test_the_packed_file_holds_what_it_takes_and_nothing_of_this_machine(packed: Path) -> None:
+    with zipfile.ZipFile(packed) as archive:
+        names = set(archive.namelist())
+        lock = archive.read("uv.lock").decode("utf-8")
+        told = json.loads(archive.read("manifest.json"))
+    (wheel,) = [name for name in names if name.endswith(".whl")]
+    assert names == {
+        *("LICENSE", "launch.py", "manifest.json", "pyproject.toml", "uv.lock"),
+        wheel,
+    }
+    assert told == MANIFEST
+    assert told["server"]["entry_point"] in names
+    assert f'path = "{wheel}"' in lock
+    assert str(ROOT) not in lock
+    assert "file://" not in lock
+
+
+@pytest.mark.servers
+@pytest.mark.anyio
+async def test_unpacked_elsewhere_what_the_manifest_says_is_started_and_works(
+    unpacked: Path, tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    parameters = launch(unpacked, tmp_path, store=f"file:///{runs}")
+    with anyio.fail_after(110):  # the first start installs
+        async with Client(parameters) as client:
+            assert client.server_info is not None
+            assert client.server_info.version == MANIFEST["version"]
+            listed = {tool.name: tool.description for tool in (await client.list_tools()).tools}
+            checked = await client.call_tool(
+                "validate_text",
+                {"text": "One two.", "validators": [{"type": "length", "max_words": 1}]},
+            )
+            improved = await client.call_tool("improve_text", {"text": "It is is so ."})
+    assert not improved.is_error, improved.content
+    assert listed == {tool["name"]: tool["description"] for tool in MANIFEST["tools"]}
+    assert checked.structured_content is not None
+    assert checked.structured_content["passed"] is False
+    assert any(path.is_file() for path in runs.rglob("*")), "the field `store` is used"
+
+
+@pytest.mark.servers
+@pytest.mark.anyio
+async def test_a_model_without_its_key_is_told_by_the_name_of_the_key(
+    unpacked: Path, tmp_path: Path
+) -> None:
+    parameters = launch(unpacked, tmp_path, model="openai:gpt-5")
+    assert parameters.env is not None
+    assert parameters.env["OPENAI_API_KEY"] == ""
+    with anyio.fail_after(110):
+        async with Client(parameters) as client:
+            result = await client.call_tool("improve_text", {"text": "It is is so ."})
+    assert result.is_error
+    assert "OPENAI_API_KEY" in str(result.content)

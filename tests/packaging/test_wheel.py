@@ -1,0 +1,99 @@
+"""What `make wheel` makes is complete, true about itself, and works where it is alone."""
+
+import email.message
+import email.parser
+import tarfile
+import zipfile
+from pathlib import Path, PurePosixPath
+
+import pytest
+from markdown_it import MarkdownIt
+from mcp import Client, StdioServerParameters
+
+from tests.packaging.project import PROJECT, ROOT, SETTINGS
+from tests.packaging.uv import run_uv
+from tests.stubs.servers import environment
+
+pytestmark = [pytest.mark.anyio, pytest.mark.servers]
+RULES = [{"type": "length", "max_words": 3}]
+
+
+@pytest.fixture(scope="module")
+def names(wheel: Path) -> list[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel: Path) -> email.message.Message:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        return email.parser.Parser().parsestr(archive.read(name).decode("utf-8"))
+
+
+def test_it_holds_the_two_packages_and_nothing_else(names: list[str]) -> None:
+    tops = {PurePosixPath(name).parts[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"sifaka", "server"}
+    for top in ("sifaka", "server"):
+        packed = {name for name in names if PurePosixPath(name).parts[0] == top}
+        there = {
+            path.relative_to(ROOT).as_posix()
+            for path in (ROOT / top).rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        assert packed == there
+        assert f"{top}/py.typed" in packed
+
+
+def test_its_metadata_are_those_of_the_project(metadata: email.message.Message) -> None:
+    assert (metadata["Name"], metadata["Version"]) == (PROJECT["name"], PROJECT["version"])
+    assert metadata["License-Expression"] == PROJECT["license"] == "MIT"
+    assert metadata.get_all("License-File") == ["LICENSE"]
+    assert metadata["Requires-Python"] == PROJECT["requires-python"]
+    assert metadata.get_all("Classifier") == PROJECT["classifiers"]
+    assert "Typing :: Typed" in PROJECT["classifiers"]
+    assert set(metadata.get_all("Provides-Extra", [])) == set(PROJECT["optional-dependencies"])
+
+
+def test_its_description_is_the_readme_and_renders(metadata: email.message.Message) -> None:
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    text = metadata.get_payload()
+    assert isinstance(text, str)
+    assert text == (ROOT / "README.md").read_text(encoding="utf-8")
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(text)
+    assert "<h1>Sifaka</h1>" in html
+    assert "<table>" in html
+
+
+def test_the_source_distribution_holds_no_more_than_it_says(distributions: Path) -> None:
+    (path,) = distributions.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        members = [PurePosixPath(name).parts[1:] for name in archive.getnames()]
+    included = SETTINGS["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    needed = {"pyproject.toml", "PKG-INFO", ".gitignore"}
+    assert {parts[0] for parts in members if parts} == {*included, *needed}
+    assert not [parts for parts in members if {"node_modules", "__pycache__"} & set(parts)]
+
+
+async def test_installed_alone_its_commands_serve(
+    wheel: Path, published: dict[str, str], tmp_path: Path
+) -> None:
+    venv = tmp_path / "venv"
+    run_uv("uv", "venv", "--quiet", str(venv))
+    install = ("uv", "pip", "install", "--quiet", "--python", str(venv), str(wheel))
+    run_uv(*install, variables=published)
+    commands = venv / ("Scripts" if (venv / "Scripts").exists() else "bin")
+    home = tmp_path / "home"
+    home.mkdir()
+    # Nothing of this repository is on its path, and the extras are not installed.
+    parameters = StdioServerParameters(
+        command=str(commands / "sifaka-mcp"), env=environment(home, PYTHONPATH=""), cwd=str(home)
+    )
+    async with Client(parameters) as client:
+        assert client.server_info is not None
+        assert client.server_info.version == PROJECT["version"]
+        result = await client.call_tool(
+            "validate_text", {"text": "One two three four.", "validators": RULES}
+        )
+    assert result.structured_content is not None
+    assert result.structured_content["passed"] is False

@@ -1,0 +1,3 @@
+"""A package that cannot be imported."""
+
+raise RuntimeError("the private words of a bug at import")

@@ -1,0 +1,280 @@
+"""What operators see and do: health, readiness, numbers, starting and stopping."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import httpx2
+import pytest
+from mcp_types import CallToolResult
+
+from server.cli import run
+from server.http.metrics import public_name
+from tests.stubs.issuer import issuer
+from tests.stubs.provider import Reply, provider, says
+from tests.stubs.redis_server import redis_server
+from tests.stubs.served import asking, bearer, client_of, grant_token, served
+from tests.stubs.servers import environment, http_server
+
+pytestmark = pytest.mark.anyio
+MODEL = "openai-chat:stub"
+REFUND = {"type": "content", "required": ["refund"]}
+
+
+def beside(url: str, path: str) -> str:
+    return url.replace("/mcp", path)
+
+
+async def test_a_server_whose_store_is_away_is_alive_and_not_ready(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with redis_server(password="s3cret") as redis:
+        store = redis.url.replace("//", "//:s3cret@")
+        with served(tmp_path, store=store) as url:
+            async with httpx2.AsyncClient() as http:
+                ready = await http.get(beside(url, "/readyz"))
+                assert (ready.status_code, ready.json()) == (200, {"status": "ready"})
+                redis.kill()
+                with anyio.fail_after(20):
+                    # What it found is good for a second.
+                    while (ready := await http.get(beside(url, "/readyz"))).status_code == 200:
+                        await anyio.lowlevel.checkpoint()
+                assert ready.status_code == 503
+                assert ready.json() == {
+                    "status": "unavailable",
+                    "reason": "the store does not answer",
+                }
+                assert (await http.get(beside(url, "/healthz"))).status_code == 200
+    told = [r.getMessage() for r in caplog.records if "not ready" in r.getMessage()]
+    assert len(told) == 1
+    assert "s3cret" not in caplog.text
+
+
+async def test_numbers_are_told_without_names_of_anybody_or_anything_made_up(
+    tmp_path: Path,
+) -> None:
+    tokens = tmp_path / "tokens"
+    alice = grant_token(tokens, "alice")
+    with served(tmp_path, auth_tokens_file=tokens) as url:
+        rule = {"type": "length", "max_words": 50, "name": "project-nightingale"}
+        async with client_of(url, alice) as client:
+            done = await client.call_tool(
+                "improve_text", {"text": "This is is it.", "validators": [rule]}
+            )
+            assert done.structured_content is not None
+        async with httpx2.AsyncClient() as http:
+            await http.get(beside(url, "/made-up/alice"))
+            await http.post(url, **asking())
+            assert (await http.get(beside(url, "/metrics"))).status_code == 401
+            answer = await http.get(beside(url, "/metrics"), headers=bearer(alice))
+    assert answer.headers["content-type"].startswith("text/plain")
+    numbers = dict(re.findall(r"^(sifaka_\S+) (\S+)$", answer.text, re.MULTILINE))
+    assert float(numbers['sifaka_http_requests_total{path="other",status="404"}']) == 1
+    assert float(numbers['sifaka_http_requests_total{path="/mcp",status="401"}']) == 1
+    assert float(numbers['sifaka_http_requests_total{path="/mcp",status="200"}']) >= 1
+    assert float(numbers['sifaka_http_request_seconds_count{path="/mcp"}']) >= 2
+    assert float(numbers["sifaka_runs_in_progress"]) == 0
+    assert float(numbers['sifaka_component_calls_total{kind="run",name="run"}']) == 1
+    assert float(numbers['sifaka_component_calls_total{kind="validator",name="custom"}']) >= 1
+    assert "process_cpu_seconds_total" in answer.text
+    for secret in ("alice", "nightingale", done.structured_content["run_id"], "made-up", alice):
+        assert secret not in answer.text
+
+
+def test_what_a_caller_made_up_is_no_label() -> None:
+    assert public_name("model", "openai:gpt-5") == "openai"
+    assert public_name("critic", "self_refine") == "self_refine"
+    assert public_name("critic", "my own") == "custom"
+    assert public_name("validator", "length") == "length"
+    assert public_name("validator", "my own") == "custom"
+    assert public_name("phase", "write") == "write"
+
+
+async def test_runs_in_progress_are_counted_and_answered_before_the_server_ends(
+    tmp_path: Path,
+) -> None:
+    asked, stopping = threading.Event(), threading.Event()
+
+    def in_its_own_time() -> Iterator[Reply]:
+        asked.set()
+        assert stopping.wait(timeout=20)
+        yield says("A refund.")
+
+    with provider(in_its_own_time()) as models:
+        key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": models.url}
+        with http_server(tmp_path, **key) as (url, process), anyio.fail_after(60):
+            arguments = {"text": "x", "validators": [REFUND], "model": MODEL, "critics": ["lint"]}
+            results: list[CallToolResult] = []
+
+            async def improve() -> None:
+                async with client_of(url, None) as client:
+                    await client.list_tools()  # or it would ask for them when it has the answer
+                    results.append(await client.call_tool("improve_text", arguments))
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(improve)
+                assert await anyio.to_thread.run_sync(asked.wait, 20)
+                async with httpx2.AsyncClient() as http:
+                    numbers = (await http.get(beside(url, "/metrics"))).text
+                    assert "sifaka_runs_in_progress 1.0" in numbers
+                process.send_signal(signal.SIGTERM)
+                port = int(url.split(":")[2].partition("/")[0])
+                await anyio.to_thread.run_sync(refused, port)
+                stopping.set()
+            assert results[0].structured_content is not None, "who waited was answered"
+            assert results[0].structured_content["text"] == "A refund.", "it was let finish"
+            code = await anyio.to_thread.run_sync(process.wait, 20)
+            assert code == -signal.SIGTERM
+            assert not (tmp_path / "sifaka.db-wal").exists(), "the store was closed"
+
+
+def refused(port: int) -> None:
+    """Return when nobody listens on the port any more."""
+    while True:
+        with suppress(ConnectionResetError):  # it waited in the queue when the server stopped
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=5).close()
+            except ConnectionRefusedError:
+                return
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ", "said"),
+    [
+        (["--host", "0.0.0.0"], {}, "or let everybody in with --allow-anonymous"),  # noqa: S104 - that is the point
+        (["--host", "0.0.0.0"], {"OAUTH_ISSUER": "https://issuer.example"}, "SIFAKA_PUBLIC_URL"),  # noqa: S104 - the same
+        (["--auth-tokens-file", "/no/tokens"], {}, "cannot be read: No such file"),
+        ([], {"AUTH_TOKENS_FILE": "/no/tokens"}, "cannot be read: No such file"),
+        (["--host", "no.such.host.invalid"], {}, "cannot listen on no.such.host.invalid"),
+    ],
+)  # fmt: skip
+def test_a_server_that_would_let_in_the_wrong_people_does_not_start(
+    arguments: list[str],
+    environ: dict[str, str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in environ.items():
+        monkeypatch.setenv(f"SIFAKA_{name}", value)
+    assert run(["serve", "--transport", "http", "--port", "0", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1
+
+
+async def test_beyond_loopback_it_listens_when_it_was_told_who_may_use_it(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    grant_token(tokens, "alice")
+    everywhere = ["--host", "0.0.0.0"]  # noqa: S104 - that is the point
+    said: dict[str, str] = {}
+
+    async def start(name: str, *arguments: str, **more: str) -> None:
+        said[name] = await anyio.to_thread.run_sync(lambda: started(tmp_path, *arguments, **more))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: start("tokens", *everywhere, "--auth-tokens-file", str(tokens)))
+        group.start_soon(lambda: start("all", *everywhere, SIFAKA_ALLOW_ANONYMOUS="true"))
+    assert all(first.startswith("sifaka: listening on http://0.0.0.0:") for first in said.values())
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6")
+def test_the_other_loopback_is_loopback_too(tmp_path: Path) -> None:
+    said = started(tmp_path, "--host", "::1")
+    if "cannot listen" in said:
+        pytest.skip("no IPv6 loopback")
+    assert said.startswith("sifaka: listening on http://[::1]:")
+
+
+def started(home: Path, *arguments: str, **more: str) -> str:
+    """What a server says first."""
+    command = [sys.executable, "-m", "server", "--transport", "http", "--port", "0", *arguments]
+    with subprocess.Popen(
+        command, env=environment(home, **more), stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        first = process.stderr.readline()
+        process.kill()
+        return first
+
+
+async def test_a_token_is_in_no_log_line_no_error_and_no_record(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    alice = grant_token(tokens, "alice")
+    wrong = "opaque" + "w" * 43  # nothing by which a log could tell that it is a token
+    home = tmp_path / "home"
+    answers: list[str] = []
+    said: list[str] = []
+    with (
+        issuer() as told,
+        logging_server(
+            home,
+            said,
+            SIFAKA_LOG_LEVEL="DEBUG",
+            SIFAKA_AUTH_TOKENS_FILE=str(tokens),
+            SIFAKA_OAUTH_ISSUER=told.url,
+        ) as url,
+    ):
+        async with client_of(url, alice) as client:
+            done = await client.call_tool("improve_text", {"text": "This is is it."})
+            failed = await client.call_tool("resume_run", {"run_id": "run_unknown"})
+            answers += [repr(done), repr(failed)]
+        request = asking()
+        async with httpx2.AsyncClient() as http:
+            for token in (alice, wrong):
+                headers = request["headers"] | bearer(token)
+                for answer in (
+                    await http.post(url, json=request["json"], headers=headers),
+                    await http.post(f"{url}?q={token}", **request),
+                    await http.post(url, content=f"{{{token}", headers=headers),
+                    await http.post(url, json={"method": token}, headers=headers),
+                    await http.get(url, headers=headers),
+                    await http.put(url, headers=headers),
+                    await http.get(beside(url, f"/{token}"), headers=headers),
+                    await http.get(beside(url, "/metrics"), headers=headers),
+                    await http.get(beside(url, "/metrics"), headers=headers | {"host": "x"}),
+                ):
+                    answers.append(f"{answer.headers} {answer.text}")
+    records = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    assert b"This is it" in records
+    for token in (alice, wrong):
+        # What a client puts into a method's name comes back to it as such.
+        assert token not in "".join(said)
+        assert token not in "".join(answers).replace(f"Unknown method: {token}", "")
+        assert token.encode() not in records
+
+
+@contextmanager
+def logging_server(home: Path, said: list[str], **settings: str) -> Generator[str]:
+    """A server whose every line is kept; it is told to stop at the end."""
+    command = [sys.executable, "-m", "server", "--transport", "http", "--port", "0"]
+    listening = threading.Event()
+
+    def listen(lines: Iterable[str]) -> None:
+        for line in lines:
+            said.append(line)
+            if "listening on" in line:
+                listening.set()
+
+    with subprocess.Popen(
+        command, env=environment(home, **settings), stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        reader = threading.Thread(target=listen, args=(process.stderr,))
+        reader.start()
+        try:
+            assert listening.wait(timeout=20)
+            found = re.search(r"listening on (\S+)", "".join(said))
+            assert found
+            yield found[1]
+        finally:
+            process.terminate()
+            reader.join(timeout=20)

@@ -1,0 +1,236 @@
+"""Several tenants on one server: what a token shows, and what it does not."""
+
+from collections.abc import Generator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
+
+from tests.stubs.served import asking, bearer, client_of, grant_token, served
+from tests.stubs.servers import Era
+
+pytestmark = pytest.mark.anyio
+UNKNOWN = "run_0123456789abcdef"
+RULES = [{"type": "content", "required": ["refund"]}]
+READERS = {"validate_text", "critique_text", "get_thought_history"}
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Path:
+    return tmp_path / "tokens"
+
+
+@pytest.fixture
+def url(tmp_path: Path, tokens: Path) -> Generator[str]:
+    tokens.touch()
+    with served(tmp_path, auth_tokens_file=tokens) as url:
+        yield url
+
+
+async def begun(client: Client) -> dict[str, Any]:
+    result = await client.call_tool("improve_text", {"text": "Secret plan.", "validators": RULES})
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    assert result.structured_content["status"] == "needs_revision"
+    return result.structured_content
+
+
+async def said(client: Client, run_id: str, thought_id: str) -> list[str]:
+    """What every way of asking for a run says about it, or that it is refused with."""
+    answers: list[str] = []
+    for tool, arguments in (
+        ("get_thought_history", {"run_id": run_id}),
+        ("resume_run", {"run_id": run_id}),
+        ("submit_revision", {"run_id": run_id, "parent_id": thought_id, "text": "A refund."}),
+        ("cancel_run", {"run_id": run_id}),
+    ):
+        result = await client.call_tool(tool, arguments)
+        first = result.content[0]
+        assert isinstance(first, TextContent)
+        assert result.is_error, tool
+        answers.append(first.text)
+    for address in (f"run://{run_id}", f"run://{run_id}/diff", f"thought://{thought_id}"):
+        try:
+            read = await client.read_resource(address)
+            first = read.contents[0]
+            assert isinstance(first, TextResourceContents)
+            answers.append(f"shown: {first.text}")
+        except MCPError as error:
+            answers.append(f"{error.error.code}: {error.error.message}")
+    return answers
+
+
+async def test_the_runs_of_others_are_as_unknown_as_those_that_never_were(
+    url: str, tokens: Path, era: Era
+) -> None:
+    alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")
+    async with client_of(url, alice, era) as hers, client_of(url, bob, era) as his:
+        run = await begun(hers)
+        run_id, thought_id = run["run_id"], run["brief"]["parent_id"]
+        unknown_thought = thought_id.replace(run_id, UNKNOWN)
+        foreign = await said(his, run_id, thought_id)
+        expected = await said(his, UNKNOWN, unknown_thought)
+        assert foreign == [answer.replace(UNKNOWN, run_id) for answer in expected]
+        assert not any("shown" in answer or "Secret" in answer for answer in foreign)
+
+        listed = await his.call_tool("get_thought_history", {})
+        assert listed.structured_content is not None
+        assert listed.structured_content["runs"] == []
+        found = await his.call_tool("get_thought_history", {"query": "secret plan"})
+        assert found.structured_content is not None
+        assert found.structured_content["hits"] == []
+        for reference in (
+            ResourceTemplateReference(uri="run://{run_id}"),
+            ResourceTemplateReference(uri="thought://{thought_id}"),
+            PromptReference(name="review"),
+        ):
+            for name in ("run_id", "thought_id"):
+                argument = {"name": name, "value": run_id[:5]}
+                completed = await his.complete(reference, argument)
+                assert completed.completion.values == []
+
+        kept = await hers.call_tool("get_thought_history", {"run_id": run_id})
+        assert kept.structured_content is not None
+        assert kept.structured_content["run"]["status"] == "needs_revision", "nobody touched it"
+        argument = {"name": "run_id", "value": ""}
+        completed = await hers.complete(ResourceTemplateReference(uri="run://{run_id}"), argument)
+        assert completed.completion.values == [run_id]
+
+
+async def test_nothing_a_client_sends_beside_its_token_says_who_it_is(
+    url: str, tokens: Path, era: Era
+) -> None:
+    alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")
+    async with client_of(url, alice, era) as hers:
+        run = await begun(hers)
+    names = ("X-Tenant", "X-Sifaka-Tenant", "Sifaka-Tenant", "X-Forwarded-User", "X-Remote-User")
+    smuggled = dict.fromkeys(names, "alice") | {"Mcp-Session-Id": run["run_id"]}
+    async with client_of(url, bob, era, **smuggled) as his:
+        result = await his.call_tool("get_thought_history", {"run_id": run["run_id"]})
+        assert result.is_error
+    async with httpx2.AsyncClient() as http:
+        twice = await http.post(
+            url,
+            json=asking()["json"],
+            headers=[
+                ("accept", "application/json, text/event-stream"),
+                ("authorization", f"Bearer {bob}"),
+                ("authorization", f"Bearer {alice}"),
+            ],
+        )
+        assert (twice.status_code, twice.json()) == (400, {"error": "repeated_header"})
+
+
+async def test_without_a_good_token_nothing_is_answered(url: str, tokens: Path) -> None:
+    alice = grant_token(tokens, "alice")
+    wrong: list[dict[str, str]] = [
+        {},
+        {"authorization": ""},
+        {"authorization": "Bearer"},
+        bearer("sfk_wrong"),
+        bearer(f"{alice}x"),
+        {"authorization": f"Basic {alice}"},
+        {"authorization": alice},
+        {"cookie": f"authorization=Bearer {alice}"},
+        {"x-authorization": f"Bearer {alice}"},
+    ]
+    request = asking()
+    async with httpx2.AsyncClient() as http:
+        for headers in wrong:
+            answer = await http.post(
+                url, json=request["json"], headers=request["headers"] | headers
+            )
+            assert answer.status_code == 401, headers
+            assert answer.headers["www-authenticate"].startswith("Bearer ")
+            assert answer.json()["error"] == "invalid_token"
+            assert alice not in answer.text
+        for query in (f"access_token={alice}", f"token={alice}", f"authorization=Bearer%20{alice}"):
+            answer = await http.post(f"{url}?{query}", **request)
+            assert answer.status_code == 401, "a token in a query ends up in logs"
+        answer = await http.post(
+            url, json=request["json"], headers=request["headers"] | bearer(alice)
+        )
+        assert answer.status_code == 200
+
+
+async def test_there_are_no_streams_that_stay_open_for_nothing(
+    url: str, tokens: Path, tmp_path: Path
+) -> None:
+    alice = grant_token(tokens, "alice")
+    stream = {"accept": "text/event-stream"}
+    with served(tmp_path) as anonymous:
+        async with httpx2.AsyncClient() as http:
+            for place, headers in ((url, stream | bearer(alice)), (anonymous, stream)):
+                for method in ("GET", "DELETE", "HEAD"):
+                    answer = await http.request(method, place, headers=headers)
+                    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+            refused = await http.get(url, headers=stream)
+            assert refused.status_code == 401
+            assert "www-authenticate" in refused.headers
+
+
+async def test_a_token_that_is_withdrawn_is_refused_at_the_next_request(
+    url: str, tokens: Path
+) -> None:
+    alice = grant_token(tokens, "alice")
+    request = asking()
+    headers = request["headers"] | bearer(alice)
+    async with httpx2.AsyncClient() as http:
+        assert (await http.post(url, json=request["json"], headers=headers)).status_code == 200
+        await anyio.Path(tokens).write_text("# nobody\n")
+        assert (await http.post(url, json=request["json"], headers=headers)).status_code == 401
+
+
+async def test_a_stream_ends_with_the_token_that_has_opened_it(url: str, tokens: Path) -> None:
+    alice = grant_token(tokens, "alice", expires=datetime.now(UTC) + timedelta(seconds=4))
+    with anyio.fail_after(20):
+        async with client_of(url, alice) as client:
+            async with client.listen(resource_subscriptions=[f"run://{UNKNOWN}"]) as told:
+                assert [event async for event in told] == []
+            with pytest.raises(MCPError):
+                await client.list_tools()
+
+
+async def test_a_token_for_reading_reads_and_changes_nothing(
+    url: str, tokens: Path, era: Era
+) -> None:
+    alice = grant_token(tokens, "alice")
+    reader = grant_token(tokens, "alice", scopes=("sifaka:read",))
+    both = grant_token(tokens, "alice", scopes=("sifaka:read", "sifaka:write"))
+    async with client_of(url, alice, era) as writing, client_of(url, reader, era) as reading:
+        run = await begun(writing)
+        run_id, parent_id = run["run_id"], run["brief"]["parent_id"]
+        arguments: dict[str, dict[str, Any]] = {
+            "improve_text": {"text": "x"},
+            "submit_revision": {"run_id": run_id, "parent_id": parent_id, "text": "A refund."},
+            "resume_run": {"run_id": run_id},
+            "cancel_run": {"run_id": run_id},
+            "validate_text": {"text": "x", "validators": RULES},
+            "critique_text": {"text": "x"},
+            "get_thought_history": {"run_id": run_id},
+        }
+        listed = {tool.name for tool in (await reading.list_tools()).tools}
+        assert listed == set(arguments)
+        for tool in sorted(listed):
+            result = await reading.call_tool(tool, arguments[tool])
+            assert result.is_error == (tool not in READERS), (tool, result.content)
+            if result.is_error:
+                assert isinstance(result.content[0], TextContent)
+                assert "sifaka:write" in result.content[0].text
+        assert (await reading.read_resource(f"run://{run_id}")).contents
+        history = await writing.call_tool("get_thought_history", {})
+        assert history.structured_content is not None
+        assert [r["status"] for r in history.structured_content["runs"]] == ["needs_revision"]
+    async with httpx2.AsyncClient() as http:
+        for name in ("Improve_text", " improve_text", ["improve_text"], {"improve_text": 1}, None):
+            request = asking("tools/call", name=name, arguments={"text": "x"})
+            request["headers"] |= bearer(reader)
+            assert "sifaka:write" in (await http.post(url, **request)).text, name
+    async with client_of(url, both, era) as client:
+        assert not (await client.call_tool("cancel_run", {"run_id": run_id})).is_error

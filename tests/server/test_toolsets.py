@@ -1,0 +1,219 @@
+"""What a server offers: toolsets, read-only servers, and what plugins add."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+from mcp_types import PromptReference, TextContent, TextResourceContents
+
+from server.app import SifakaServer
+from server.read_only import ReadOnlyStore
+from server.settings import READING, TOOLSETS, Settings, load_settings
+from server.tools import tools
+from sifaka.chain import Chain
+from sifaka.entries import Drafted, Started
+from sifaka.errors import ConfigurationError, StorageError
+from sifaka.run import Run
+from sifaka.storage import MemoryStorage, SQLiteStorage
+from sifaka.thought import Thought
+from tests.stubs.servers import stdio_server
+
+pytestmark = pytest.mark.anyio
+
+PACKAGES = Path(__file__).parent.parent / "plugin_package"
+TEXT = "This is the the first version."
+
+
+def read_only(home: Path, **settings: object) -> Settings:
+    return Settings.model_validate({"home": home, "read_only": True, **settings})
+
+
+async def stored_run(home: Path) -> Run:
+    store = SQLiteStorage(home / "sifaka.db")
+    try:
+        return (await Chain(model="editor", store=store).run(text=TEXT)).run
+    finally:
+        await store.aclose()
+
+
+def test_the_reading_tools_are_those_that_say_so_of_themselves() -> None:
+    every = tools(name for names in TOOLSETS.values() for name in names)
+    says_so = {t.name for t in every if t.annotations and t.annotations.read_only_hint}
+    assert says_so == READING
+
+
+@pytest.mark.parametrize(
+    ("settings", "offered"),
+    [
+        ({"toolsets": ("recall",)}, {"get_thought_history"}),
+        ({"toolsets": ("refine", "recall")}, set(TOOLSETS["refine"])),
+        ({"read_only": True}, set(READING)),
+        ({"toolsets": ("recall",), "read_only": True}, {"get_thought_history"}),
+    ],
+)
+async def test_tools_instructions_and_prompts_fit_each_other(
+    tmp_path: Path, settings: dict[str, object], offered: set[str]
+) -> None:
+    server = SifakaServer(Settings.model_validate({"home": tmp_path, **settings}))
+    async with Client(server) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == offered
+        told = client.instructions or ""
+        known = {name for names in TOOLSETS.values() for name in names}
+        assert {name for name in known if name in told} == offered - {"cancel_run"}
+        prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
+        assert ("refine" in prompts) == ("improve_text" in offered)
+        assert ("review" in prompts) == ("critique_text" in offered)
+        critics = await client.complete(
+            PromptReference(name="review"), {"name": "critic", "value": "li"}
+        )
+        assert critics.completion.values == (["lint"] if "critique_text" in offered else [])
+        for name in known - offered:
+            with pytest.raises(MCPError, match="Unknown tool"):
+                await client.call_tool(name, {})
+
+
+def test_read_only_comes_from_the_environment_too() -> None:
+    assert load_settings({"SIFAKA_READ_ONLY": "true"}).read_only
+    with pytest.raises(ConfigurationError, match="SIFAKA_READ_ONLY"):
+        load_settings({"SIFAKA_READ_ONLY": "maybe"})
+
+
+async def test_a_read_only_server_reads_and_leaves_the_store_as_it_is(tmp_path: Path) -> None:
+    run = await stored_run(tmp_path)
+    before = await entries(tmp_path)
+    async with Client(SifakaServer(read_only(tmp_path))) as client:
+        history = await client.call_tool("get_thought_history", {"run_id": run.run_id})
+        assert not history.is_error
+        await client.call_tool("get_thought_history", {"query": "first"})
+        checked = await client.call_tool(
+            "validate_text", {"text": TEXT, "validators": [{"type": "length", "max_words": 3}]}
+        )
+        assert (checked.structured_content or {})["passed"] is False
+        judged = await client.call_tool("critique_text", {"text": TEXT})
+        assert (judged.structured_content or {})["verdict"] == "revise"
+        (content,) = (await client.read_resource(f"run://{run.run_id}/diff")).contents
+        assert isinstance(content, TextResourceContents)
+        assert "[-" in content.text
+    assert await entries(tmp_path) == before
+
+
+async def test_a_run_that_waits_for_its_host_is_only_looked_at(tmp_path: Path) -> None:
+    store = SQLiteStorage(tmp_path / "sifaka.db")
+    run = await Chain(model="host", fallback_models=["caller"], store=store).start(text=TEXT)
+    await store.aclose()
+    before = await entries(tmp_path)
+    async with Client(SifakaServer(read_only(tmp_path))) as client:
+        history = await client.call_tool("get_thought_history", {"run_id": run.run_id})
+        assert not history.is_error
+    assert await entries(tmp_path) == before
+
+
+async def entries(home: Path) -> dict[str, int]:
+    store = SQLiteStorage(home / "sifaka.db")
+    try:
+        runs = (await store.recent(limit=100)).runs
+        return {each.run_id: (await store.load(each.run_id)).version for each in runs}
+    finally:
+        await store.aclose()
+
+
+async def test_a_read_only_store_refuses_whatever_would_change_it() -> None:
+    kept = MemoryStorage()
+    started = Started()
+    run = Run.start(started)
+    await kept.append(run, [started], expected_version=0)
+    store = ReadOnlyStore(kept)
+    draft = Drafted(thought=Thought(run_id=run.run_id, text="a"))
+    for view in (store, store.scoped("default")):
+        with pytest.raises(StorageError, match="read-only"):
+            await view.append(run.apply(draft), [draft], expected_version=1)
+        with pytest.raises(StorageError, match="read-only"):
+            await view.claim(run.run_id)
+        with pytest.raises(StorageError, match="read-only"):
+            await view.delete(run.run_id)
+        assert await view.load(run.run_id) == run
+        assert await view.catch_up() == 0
+    assert (await kept.load(run.run_id)).version == 1
+
+
+async def test_an_allowed_plugin_is_listed_and_used_over_mcp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [str(PACKAGES), *sys.path])
+    settings = Settings(home=tmp_path, plugins=("acme-critics",))
+    try:
+        async with Client(SifakaServer(settings)) as client:
+            critics = json.loads(await catalogue(client, "critics"))
+            assert critics["acme_tone"] == "Of the package Acme_Critics."
+            validators = json.loads(await catalogue(client, "validators"))
+            assert "acme_lines" in validators["plugins"]
+            completed = await client.complete(
+                PromptReference(name="review"), {"name": "critic", "value": "acme_t"}
+            )
+            assert completed.completion.values == ["acme_tone"]
+            assert "acme_critics" not in sys.modules
+            lines = {"type": "acme_lines", "most": 1}
+            checked = await client.call_tool(
+                "validate_text", {"text": "a\nb", "validators": [lines]}
+            )
+            assert (checked.structured_content or {})["passed"] is False
+            arguments = {
+                "text": "A polite text.",
+                "validators": [lines],
+                "critics": [{"type": "acme_tone"}],
+            }
+            answer = await client.call_tool("improve_text", arguments)
+            improved: dict[str, Any] = answer.structured_content or {}
+            assert improved["status"] == "done"
+            resumed = await client.call_tool("resume_run", {"run_id": improved["run_id"]})
+            assert (resumed.structured_content or {})["status"] == "done"
+    finally:
+        sys.modules.pop("acme_critics", None)
+
+
+async def catalogue(client: Client, of: str) -> str:
+    (content,) = (await client.read_resource(f"catalogue://{of}")).contents
+    assert isinstance(content, TextResourceContents)
+    return content.text
+
+
+REFUSED: tuple[tuple[str, dict[str, object]], ...] = (
+    ("validate_text", {"validators": [{"type": "acme_lines", "most": 1}]}),
+    ("improve_text", {"validators": [{"type": "acme_lines", "most": 1}]}),
+    ("improve_text", {"critics": ["acme_tone"]}),
+    ("critique_text", {"critics": ["acme_tone"]}),
+)
+
+
+async def test_a_plugin_that_is_not_allowed_is_refused_by_a_real_server(tmp_path: Path) -> None:
+    async with Client(stdio_server(tmp_path, PYTHONPATH=str(PACKAGES))) as client:
+        for tool, arguments in REFUSED:
+            refused = await client.call_tool(tool, {"text": TEXT, **arguments})
+            (content,) = refused.content
+            assert isinstance(content, TextContent)
+            assert refused.is_error
+            assert "which is not allowed" in content.text
+            assert "\n" not in content.text
+
+
+async def test_an_unknown_validator_is_told_as_before(tmp_path: Path) -> None:
+    async with Client(SifakaServer(Settings(home=tmp_path))) as client:
+        wrong = {"type": "lenght", "max_words": 3}
+        refused = await client.call_tool("validate_text", {"text": TEXT, "validators": [wrong]})
+    (content,) = refused.content
+    assert isinstance(content, TextContent)
+    assert content.text.startswith("validators[0]: unknown type 'lenght'; known: length")
+
+
+def test_a_store_of_a_plugin_is_named_by_its_url(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(PACKAGES), *sys.path])
+    allowed = {"SIFAKA_PLUGINS": "acme-critics", "SIFAKA_STORE": "acme:x"}
+    try:
+        assert isinstance(load_settings(allowed).open_store(), MemoryStorage)
+    finally:
+        sys.modules.pop("acme_critics", None)
+    with pytest.raises(ConfigurationError, match="SIFAKA_STORE: store 'acme' is of the package"):
+        load_settings({"SIFAKA_STORE": "acme:x"})

@@ -1,0 +1,72 @@
+"""Our HTTP server in a thread of this process, with clients that bring tokens."""
+
+import socket
+import threading
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import uvicorn
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from server.auth.grants import Grant, digest_of, new_token
+from server.auth.tokens_file import add_grant
+from server.http.serving import http_server
+from server.settings import Settings
+from tests.stubs.servers import Era
+
+
+@contextmanager
+def served(home: Path, **settings: Any) -> Generator[str]:
+    """A server on a free port of the loopback; the URL of its `/mcp`."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+        told = Settings.model_validate({"home": home, "store": "memory:", **settings})
+        with in_thread(http_server(told, url), listener):
+            yield url
+
+
+@contextmanager
+def in_thread(server: uvicorn.Server, listener: socket.socket) -> Generator[None]:
+    """Within it a server answers on a socket."""
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(timeout=20)
+
+
+def grant_token(file: Path, tenant: str, **more: Any) -> str:
+    """A new token that the file lets in."""
+    token = new_token()
+    add_grant(file, Grant(tenant=tenant, digest=digest_of(token), **more))
+    return token
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+@asynccontextmanager
+async def client_of(
+    url: str, token: str | None, era: Era = "auto", **headers: str
+) -> AsyncGenerator[Client]:
+    """A real client that sends a token with every request."""
+    sent = headers | (bearer(token) if token is not None else {})
+    async with httpx2.AsyncClient(headers=sent, timeout=30) as http:
+        transport = streamable_http_client(url, http_client=http)
+        async with Client(transport, mode=era) as client:
+            yield client
+
+
+def asking(method: str = "ping", **params: Any) -> dict[str, Any]:
+    """What `httpx2.AsyncClient.post` needs for a request of the handshake era."""
+    return {
+        "json": {"jsonrpc": "2.0", "id": 1, "method": method, "params": params},
+        "headers": {"accept": "application/json, text/event-stream"},
+    }
