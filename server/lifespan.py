@@ -290,7 +290,8 @@ async def _keep_up(state: AppState) -> None:
         try:
             left = await store.catch_up()
             working = True
-        except SifakaError as error:
+        # Whatever is wrong there, it must not take the server down.
+        except Exception as error:  # noqa: BLE001 - reported just below
             if working:  # told once, not every few seconds
                 report_failure(logger, "store", error)
             working = False

@@ -46,6 +46,8 @@ _SECRET = frozenset({"store", "state_keys"})
 """Settings whose values are not repeated: a store's reason names its URL as far as it may be."""
 _NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
 _PROVIDER = re.compile(r"[^\s:]+:\S+")
+_PROGRAM = re.compile(r"(?:^|,)\s*[^:,]*\+mcp:", re.IGNORECASE)
+"""A tier of a store that is a program."""
 _EMBEDDER = re.compile(r"[^\s:]+:\S.*")
 """The path of a folder may have spaces."""
 
@@ -237,10 +239,19 @@ def _file(folder: Path | None) -> tuple[dict[str, Any], Path | None]:
     if path is None or not path.is_file():
         return {}, None
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8")), path
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(
             f"{path} is not valid TOML: {error}", "correct the file"
         ) from error
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+    # Hosts start servers in the folder that is being worked on, and who made that folder is not
+    # known: opening it must not run anything.
+    for name in sorted(told.keys() & {"plugins", "store"}):
+        if name == "plugins" or _PROGRAM.search(str(told[name])):
+            raise ConfigurationError(
+                f"{path}: {name}: a file in the current folder may not say what is to be run",
+                f"give it as SIFAKA_{name.upper()}",
+            )
+    return told, path

@@ -1,5 +1,6 @@
 """What surrounds every model call of a run: its account, its journal, its limits, its clock."""
 
+import secrets
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,6 +13,12 @@ from sifaka.budget import Budget, Ledger
 from sifaka.journal import Journal
 from sifaka.monitoring import Monitor
 from sifaka.results import Usage
+
+
+def new_frame_key() -> str:
+    """What the marks of a run are made with, a secret of it."""
+    return secrets.token_hex(16)
+
 
 PARALLEL = 16
 """Model calls of one run at the same time."""

@@ -10,7 +10,6 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar, Literal, cast
 
@@ -156,11 +155,10 @@ class Plugins:
         return [p for p in self._points(family) if _normal(_package(p)) in self.allowed]
 
     def _points(self, family: Family) -> list[EntryPoint]:
-        return [point for point in self._declared if point.group == f"sifaka.{family}"]
+        return [point for point in self._declared() if point.group == f"sifaka.{family}"]
 
-    @cached_property
     def _declared(self) -> list[EntryPoint]:
-        """What packages have declared; reading that imports none of them."""
+        """What packages have declared until now; reading that imports none of them."""
         groups = ("sifaka.critics", "sifaka.validators", "sifaka.stores")
         found = [point for group in groups for point in entry_points(group=group)]
         # One distribution may be found in two folders of the path: the first one counts.

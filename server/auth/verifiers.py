@@ -17,6 +17,9 @@ ALGORITHMS = ("RS256", "ES256", "EdDSA")
 """Signatures by private keys only: no shared secrets, and never `none`."""
 LEEWAY = 10.0
 """Seconds by which an issuer's clock may be ahead of ours."""
+_TYPES = frozenset({"jwt", "at+jwt", "application/at+jwt"})
+"""Of access tokens, where they say it; what else an issuer signs, such as logout tokens, has
+others."""
 _WITHHELD = "withheld"
 """Stands for the token itself, which nothing behind this needs to know."""
 
@@ -74,6 +77,8 @@ class JwtVerifier:
         """
         try:
             header = jwt.get_unverified_header(token)
+            if str(header.get("typ", "JWT")).lower() not in _TYPES:
+                raise jwt.InvalidTokenError
             algorithm = header.get("alg")
             if algorithm not in ALGORITHMS:
                 raise jwt.InvalidAlgorithmError
@@ -94,7 +99,7 @@ class JwtVerifier:
             )
             if not claims["sub"]:
                 raise jwt.InvalidTokenError
-        except (jwt.PyJWTError, OverflowError) as error:  # the latter: it expires at infinity
+        except jwt.PyJWTError as error:
             # Of the class alone: the words of some of them quote the token.
             logger.info("a token is refused: %s", type(error).__name__)
             return None

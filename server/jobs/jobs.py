@@ -113,7 +113,7 @@ class Jobs:
         try:
             await self._wait_for(job, wait_seconds)
         except anyio.get_cancelled_exc_class():
-            if not self.stopping:
+            if not self.stopping and self._jobs.get(key) is job:
                 await self.cancel(key)
             raise
         finally:

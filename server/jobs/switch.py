@@ -20,6 +20,7 @@ from server.jobs.leases import RunKey, Successor
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.reporting import report_failure
 from sifaka.storage.redis.address import parse_address
+from sifaka.storage.redis.connections import IMPORTING
 from sifaka.storage.redis.failures import failures
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class DeadManSwitches:
         self._scope.cancel()
 
     async def _serve(self) -> None:
-        await anyio.to_thread.run_sync(import_module, "docket")
+        await anyio.to_thread.run_sync(_load)
         async with self._open() as docket:
             self._docket = docket
             async with self._working(docket):
@@ -214,6 +215,11 @@ class DeadManSwitches:
         if self._works:
             report_failure(logger, "take-over", error)
         self._works = False
+
+
+def _load() -> None:
+    with IMPORTING:
+        import_module("docket")
 
 
 def _name(key: RunKey) -> str:

@@ -41,8 +41,9 @@ def _key_at(path: Path) -> str:
     """The key in a file; whoever is first makes it."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mine = path.with_name(f"{path.name}.{os.getpid()}")
-        mine.touch(mode=0o600)
+        # In containers with one home folder, processes may have the same id.
+        mine = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        mine.touch(mode=0o600, exist_ok=False)
         mine.write_text(secrets.token_hex(32), encoding="ascii")
         with suppress(FileExistsError):
             os.link(mine, path)  # all of it or nothing, whoever else is at it

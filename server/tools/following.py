@@ -5,7 +5,7 @@ from contextlib import aclosing
 import anyio
 
 from server.lifespan import AppState
-from sifaka.chain import Listener, follow_run
+from sifaka.chain import Listener, follow_run, is_interrupted
 from sifaka.errors import SifakaError
 from sifaka.run import Run
 
@@ -26,6 +26,7 @@ async def after_others(state: AppState, run: Run, listen: Listener, *, seconds: 
         StorageError: The store failed.
     """
     key = state.key(run.run_id)
+    run = await as_it_stands(state, run)
     if run.status != "running" or not await state.jobs.attended(key):
         return run
     with anyio.move_on_after(seconds):
@@ -33,7 +34,16 @@ async def after_others(state: AppState, run: Run, listen: Listener, *, seconds: 
             await state.jobs.join(key, listen)
         else:
             await _follow(state, run, listen)
-    return await state.store.load(run.run_id)
+    return await as_it_stands(state, await state.store.load(run.run_id))
+
+
+async def as_it_stands(state: AppState, run: Run) -> Run:
+    """A run of the store, which is running also where its record is still to say so.
+
+    The record of one that was interrupted says so only with what the work on it brings next.
+    """
+    goes_on = is_interrupted(run) and await state.jobs.attended(state.key(run.run_id))
+    return run.reopened() if goes_on else run
 
 
 async def _follow(state: AppState, run: Run, listen: Listener) -> None:
@@ -42,11 +52,7 @@ async def _follow(state: AppState, run: Run, listen: Listener) -> None:
 
     async def tell() -> None:
         try:
-            async with aclosing(follow_run(state.store, run.run_id, after=run.version)) as events:
-                async for event in events:
-                    await listen(event)
-                    if event.run is not None and event.run.status != "running":
-                        break
+            await _tell(state, run, listen)
         except SifakaError as failure:
             failures.append(failure)
         group.cancel_scope.cancel()
@@ -63,3 +69,18 @@ async def _follow(state: AppState, run: Run, listen: Listener) -> None:
         group.cancel_scope.cancel()
     if failures:
         raise failures[0]
+
+
+async def _tell(state: AppState, run: Run, listen: Listener) -> None:
+    """Pass on what is stored until the run has stopped."""
+    after, stopped = run.version, False
+    while not stopped:
+        async with aclosing(follow_run(state.store, run.run_id, after=after)) as events:
+            async for event in events:
+                await listen(event)
+                if event.run is not None:
+                    after, stopped = event.run.version, event.run.status != "running"
+                if stopped:
+                    break
+        if not stopped:  # one that was interrupted is over until the work on it brings something
+            await anyio.sleep(_LOOK_AGAIN)

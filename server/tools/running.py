@@ -13,11 +13,11 @@ from server.lifespan import AppState
 from server.sampling.exchange import Exchange
 from server.schemas.runs import ImproveOut
 from server.tools.answer import ToolContext, answer, state_of
-from server.tools.following import after_others
+from server.tools.following import after_others, as_it_stands
 from server.tools.progress import reporter
 from server.view.text import improvement
 from sifaka.chain import Chain, Listener, Parting, RunResult, cancel_run, is_interrupted
-from sifaka.errors import SifakaError
+from sifaka.errors import SifakaError, StorageError
 from sifaka.hosts import Suspended, Unreachable
 from sifaka.models import HOST
 from sifaka.run import Run
@@ -63,32 +63,37 @@ async def work_on(
     try:
         result = await state.jobs.run(
             state.assignment(run),
-            bounded(state, run_id, resume),
+            bounded(state, run, resume),
             wait_seconds=wait_seconds,
             listener=reporter(ctx, run),
         )
     except Suspended as waiting:
         return exchange.ask(waiting, run_id=run_id)
     except anyio.get_cancelled_exc_class():
-        if not state.jobs.stopping:
+        # Somebody else may be at work on it, whom this request has waited for.
+        if not (state.jobs.stopping or state.jobs.works_on(state.key(run_id))):
             # If the work had not begun, the record is still open.
             with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
                 await cancel_run(state.store, run_id)
         raise
-    return await _told(
-        result or RunResult(run=await state.store.load(run_id), warnings=state.store.degraded)
-    )
+    if result is None:
+        run = await as_it_stands(state, await state.store.load(run_id))
+        result = RunResult(run=run, warnings=state.store.degraded)
+    return await _told(result)
 
 
-def bounded(state: AppState, run_id: str, work: Work[Result]) -> Work[Result]:
+def bounded(state: AppState, run: Run, work: Work[Result]) -> Work[Result]:
     """The same work on a run, which goes on without the host when that is silent for too long."""
+    run_id, needs_host = run.run_id, state.assignment(run).needs_host
 
     async def watched(listen: Listener, parting: Parting) -> Result:
         state.expiry.leave(run_id)
         try:
             return await work(listen, parting)
-        except Suspended:
-            state.expiry.watch(run_id, state.store, partial(_go_on_without_host, state, run_id))
+        except (Suspended, StorageError) as error:
+            # A round that the store has failed may be the last that comes.
+            if needs_host or isinstance(error, Suspended):
+                state.expiry.watch(run_id, state.store, partial(_go_on_without_host, state, run_id))
             raise
 
     return watched

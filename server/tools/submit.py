@@ -46,7 +46,7 @@ async def submit_revision(
     try:
         result = await state.jobs.run(
             state.assignment(run),
-            bounded(state, run_id, submit),
+            bounded(state, run, submit),
             wait_seconds=WAIT_SECONDS,
             listener=reporter(ctx, run),
         )

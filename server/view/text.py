@@ -80,7 +80,7 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
         lines.append(f"{run.run_id}: {run.status}{reason}, passed: {_yes(run.passed)}")
         lines.append(f"champion: {run.champion_id}   {run.created_at} .. {run.updated_at}")
         lines += [f"branch of {run.branch_of}"] if run.branch_of else []
-        lines += [f"recovered: {line}" for line in run.recoveries]
+        lines += [f"recovered: {_flat(line)}" for line in run.recoveries]
         lines += [run.compared_with_original] if run.compared_with_original else []
     for thought in out.thoughts or []:
         lines += ["", *_thought_lines(thought)]
@@ -130,7 +130,7 @@ def _remarks(said: CritiqueOut) -> Iterator[str]:
     if said.reflection:
         yield f"lesson: {_flat(said.reflection)}"
     if said.details:
-        yield f"details: {_short(json.dumps(said.details, ensure_ascii=False), 300)}"
+        yield f"details: {_flat(_short(json.dumps(said.details, ensure_ascii=False), 300))}"
 
 
 def _verdict_lines(results: Iterable[ValidationOut]) -> Iterator[str]:

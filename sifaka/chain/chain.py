@@ -1,6 +1,5 @@
 """The chain: a configured refinement, and its runs."""
 
-import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from typing import Any
@@ -9,7 +8,7 @@ import anyio
 
 from sifaka.blocking import run_blocking
 from sifaka.budget import Ledger
-from sifaka.calls import Calls
+from sifaka.calls import Calls, new_frame_key
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
 from sifaka.chain.configured import ConfiguredChain
 from sifaka.chain.engine import Engine
@@ -267,7 +266,7 @@ class Chain(ConfiguredChain):
             ledger=ledger,
             breakers=self.breakers,
             monitor=self.monitor,
-            frame_key=frame_key or secrets.token_hex(16),
+            frame_key=frame_key or new_frame_key(),
         )
         async with parts.connected():
             feedback = await run_critics(
@@ -304,7 +303,7 @@ class Chain(ConfiguredChain):
         started = Started(
             prompt=prompt,
             config=self.config,
-            frame_key=secrets.token_hex(16),
+            frame_key=new_frame_key(),
             branch_of=branch_of,
             tags=self.tags,
             remembered=remembered,

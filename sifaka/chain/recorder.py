@@ -93,16 +93,21 @@ class Recorder:
         Critics that ask at the same time are answered at the same time: one append holds them all.
         """
         self._answers.append(call)
-        async with self._lock:
-            if not any(call is waiting for waiting in self._answers):
-                return  # it went along with another one
-            together, self._answers = self._answers, []
-            try:
-                await self._append(together)
-            except BaseException:
-                # Each of the others has to find out for itself.
-                self._answers = [each for each in together if each is not call] + self._answers
-                raise
+        # Shielded: an answer that has come is kept, also when whoever has asked is cancelled.
+        with anyio.CancelScope(shield=True):
+            async with self._lock:
+                await self._record(call)
+
+    async def _record(self, call: Called) -> None:
+        if not any(call is waiting for waiting in self._answers):
+            return  # it went along with another one
+        together, self._answers = self._answers, []
+        try:
+            await self._append(together)
+        except BaseException:
+            # Each of the others has to find out for itself.
+            self._answers = [each for each in together if each is not call] + self._answers
+            raise
 
     async def _append(self, entries: Sequence[Entry]) -> list[tuple[Entry, Run]]:
         run, steps = self.run, list[tuple[Entry, Run]]()

@@ -170,3 +170,14 @@ def status(topology: Topology, host: str, *, path: str = "/mcp", method: str = "
         return connection.getresponse().status
     finally:
         connection.close()
+
+
+async def test_a_body_that_is_too_large_is_refused_before_the_proxy_has_taken_it(
+    topology: Topology,
+) -> None:
+    with anyio.fail_after(WITHIN):
+        async with await anyio.connect_tcp("127.0.0.1", topology.proxy.port) as connection:
+            await connection.send(
+                b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000000000\r\n\r\n{"
+            )
+            assert (await connection.receive()).split()[1] == b"413"

@@ -122,6 +122,21 @@ def test_a_flag_and_a_file_are_named_as_what_they_are(tmp_path: Path) -> None:
         load_settings({}, folder=tmp_path)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "store = 'redis+mcp:sh -c id'",
+        "store = 'memory:,  MILVUS+MCP:sh'",
+        "plugins = ['acme']",
+        "plugins = 'acme'",
+    ],
+)
+def test_a_folder_that_is_opened_runs_nothing(tmp_path: Path, line: str) -> None:
+    (tmp_path / "sifaka.toml").write_text(f"{line}\n")
+    with pytest.raises(ConfigurationError, match=r"may not say what is to be run .* SIFAKA_"):
+        load_settings({}, folder=tmp_path)
+
+
 def test_an_embedding_model_is_named_with_its_kind() -> None:
     folder = "model2vec:/my models/small"
     assert load_settings({"SIFAKA_EMBEDDING_MODEL": folder}).embedding_model == folder

@@ -23,6 +23,8 @@ _PAUSES = (0.05, 0.2)
 """Seconds before each further attempt over a new connection."""
 _AT_ONCE = 32
 """Connections a loop uses at most; further tasks wait for their turn."""
+IMPORTING = threading.Lock()
+"""Held by a thread that imports redis-py, or something that does."""
 _CLOSED = "handler is closed"
 """What uvloop says, in a `RuntimeError`, of a connection that the other side has closed."""
 
@@ -182,7 +184,8 @@ async def _finish(keeper: AsyncGenerator[None]) -> None:
 
 
 def _import_redis() -> None:
-    with suppress(ImportError):  # told by who makes a client
+    # Two threads that import it at once, in another order, can lock each other out.
+    with suppress(ImportError), IMPORTING:  # what is missing is told by who makes a client
         import_module("redis.asyncio")
 
 

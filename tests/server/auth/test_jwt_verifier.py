@@ -130,6 +130,15 @@ async def test_a_token_that_was_changed_is_not(verifier: JwtVerifier, told: Issu
     assert await verifier.verify_token(signed(told, base(told))) is not None
 
 
+async def test_other_things_that_an_issuer_signs_are_not(
+    verifier: JwtVerifier, told: Issuer
+) -> None:
+    for kind in ("JWT", "at+jwt", "application/at+jwt", "AT+JWT"):
+        assert await verifier.verify_token(signed(told, base(told), typ=kind)) is not None
+    for kind in ("logout+jwt", "dpop+jwt", "secevent+jwt"):
+        assert await verifier.verify_token(signed(told, base(told), typ=kind)) is None, kind
+
+
 @pytest.mark.parametrize("token", ["", "a", "a.b.c", "a" * 9000, ".".join("\xff\xff\xff"), "..."])
 async def test_what_is_no_token_is_not(verifier: JwtVerifier, token: str) -> None:
     assert await verifier.verify_token(token) is None

@@ -163,7 +163,6 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
         ("SIFAKA_TOOLSETS", "refine,cooking"),
         ("SIFAKA_TENANT", "a/b"),
         ("SIFAKA_MODEL", "gpt-5"),
-        ("SIFAKA_AUTH_TOKENS_FILE", "SIFAKA_AUTH_TOKENS_FILE"),
     ],
 )
 def test_a_wrong_environment_is_one_line_that_names_it(folder: Path, name: str, value: str) -> None:

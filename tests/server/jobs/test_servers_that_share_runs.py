@@ -161,6 +161,31 @@ async def test_a_server_that_ends_leaves_its_run_to_whoever_resumes_it(
     assert served.requests[1] == served.requests[2]
 
 
+async def test_a_run_that_was_interrupted_and_goes_on_is_cancelled_in_the_middle_of_a_call(
+    monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
+) -> None:
+    first, asked = SifakaServer(settings), Gate()
+    with provider([says("never heard", gate=asked), says("too late", gate=gate)]) as served:
+        told_of(served, monkeypatch)
+        async with Client(SifakaServer(settings)) as client:
+            begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
+            with anyio.fail_after(20):
+                await asked.reached()
+        async with Client(first) as worker, Client(SifakaServer(settings)) as other:
+            again = await call(worker, "resume_run", run_id=begun["run_id"], wait_seconds=0)
+            state = first.state
+            assert state is not None
+            with anyio.fail_after(20):
+                await gate.reached()
+            seen = await call(other, "resume_run", run_id=begun["run_id"], wait_seconds=0)
+            await call(other, "cancel_run", run_id=begun["run_id"])
+            with anyio.fail_after(10):
+                await state.jobs.join(state.key(begun["run_id"]), ignore)
+            ended = await call(worker, "resume_run", run_id=begun["run_id"])
+    assert (again["status"], seen["status"], ended["status"]) == ("running", "running", "cancelled")
+    assert len(served.requests) == 2, "it was not taken away from who had gone on with it"
+
+
 async def test_an_interrupted_run_can_be_cancelled_for_good(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:

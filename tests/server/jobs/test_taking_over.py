@@ -30,6 +30,7 @@ ARGUMENTS: dict[str, Any] = {
     "validators": [{"type": "length", "max_words": 3}],
     "critics": [],
 }
+HOSTED: dict[str, Any] = {"text": TEXT, "prompt": "write drafts", "model": "host"}
 BETTER, SHORT = says("one two three four five"), says("one two")
 
 
@@ -200,6 +201,8 @@ async def test_a_run_that_nobody_can_be_handed_is_interrupted(
         told_of(served, monkeypatch)
         async with Client(SifakaServer(of(tmp_path, store))) as client:
             begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
+            with anyio.fail_after(20):
+                await gate.reached()
         async with Client(SifakaServer(of(tmp_path, store))) as later:
             between = await call(later, "get_thought_history", run_id=begun["run_id"])
             ended = await call(later, "resume_run", run_id=begun["run_id"])
@@ -222,12 +225,11 @@ async def test_who_asks_the_model_of_its_client_is_seen_at_work_and_not_succeede
         return host.answer(params)
 
     first, second = (SifakaServer(of(tmp_path / name, store)) for name in ("one", "two"))
-    arguments = {"text": TEXT, "prompt": "write drafts", "model": "host", "critics": []}
     async with (
         Client(first, mode="legacy", sampling_callback=when_told) as worker,
         Client(second, mode="legacy", sampling_callback=other_host) as other,
     ):
-        begun = await call(worker, "improve_text", **arguments, wait_seconds=0)
+        begun = await call(worker, "improve_text", **HOSTED, critics=[], wait_seconds=0)
         with anyio.fail_after(20):
             await asked.wait()
         early = await call(other, "resume_run", run_id=begun["run_id"], wait_seconds=0)

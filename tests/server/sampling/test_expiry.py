@@ -12,7 +12,8 @@ from mcp.shared.exceptions import MCPError
 from server.app import SifakaServer
 from server.sampling.expiry import Expiry
 from server.settings import Settings
-from sifaka.chain import follow_run
+from server.tools.running import bounded
+from sifaka.chain import Listener, Parting, RunResult, follow_run
 from sifaka.entries import RunStatus, Started, Stopped
 from sifaka.errors import SifakaError, StorageError
 from sifaka.run import Run
@@ -123,6 +124,24 @@ async def test_after_a_restart_whoever_looks_settles_what_has_waited_too_long(
         out = data(await other.call_tool("resume_run", {"run_id": line["run_id"]}))
     assert (out["status"], out["text"]) == ("needs_revision", TEXT)
     assert out["brief"] is not None
+
+
+@pytest.mark.parametrize(("model", "waited_for"), [("host", True), ("editor", False)])
+async def test_a_run_whose_last_round_the_store_has_failed_is_waited_for(
+    tmp_path: Path, model: str, waited_for: bool
+) -> None:
+    async def fails(listen: Listener, parting: Parting) -> RunResult:
+        del listen, parting
+        raise StorageError("the store is away")
+
+    server = SifakaServer(Settings(home=tmp_path))
+    async with Client(server):
+        state = server.state
+        assert state is not None
+        run = await (await state.chain(model=model)).start(text=TEXT)
+        with pytest.raises(StorageError):
+            await state.jobs.run(state.assignment(run), bounded(state, run, fails), wait_seconds=20)
+        assert watched(server) == ({run.run_id} if waited_for else set())
 
 
 async def a_run(*, status: RunStatus | None = None, at: datetime | None = None) -> ThoughtStore:

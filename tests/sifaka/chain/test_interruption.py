@@ -1,14 +1,22 @@
 """Work that is cancelled: what is put on record of it, and how it goes on."""
 
+from collections.abc import Sequence
+
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
 from sifaka import Chain, ChainEvent, Thought
+from sifaka.budget import Budget, Ledger
 from sifaka.chain import Parting, cancellation, interruption, is_interrupted
+from sifaka.chain.recorder import Recorder
+from sifaka.entries import Called, Entry
 from sifaka.models import Generation
+from sifaka.run import Run
 from sifaka.storage import MemoryStorage
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.testing import ScriptedModel
+from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio
 RULES = [{"type": "length", "max_words": 2}]
@@ -89,3 +97,35 @@ async def test_an_interrupted_run_that_is_cancelled_stays_so() -> None:
         assert result.status == "cancelled"
         assert not is_interrupted(result.run)
         assert result.run.version == started.version + 2
+
+
+class Slow(PassingStore):
+    """Keeps what is appended when it is let, and tells that it was asked to."""
+
+    def __init__(self, inner: ThoughtStore) -> None:
+        super().__init__(inner)
+        self.asked, self.let = anyio.Event(), anyio.Event()
+
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        self.asked.set()
+        await self.let.wait()
+        await super().append(run, entries, expected_version=expected_version, fence=fence)
+
+
+async def test_an_answer_that_waits_to_be_stored_is_kept_when_whoever_asked_is_cancelled() -> None:
+    inner = MemoryStorage()
+    started = await Chain(model=Silent(), critics=[], store=inner).start(text="a b c")
+    store = Slow(inner)
+    recorder = Recorder(store, started, Ledger(Budget(), started.usage), fence=0)
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            for key in ("first", "second"):
+                call = Called(key=key, request=key, model="scripted", response="{}")
+                group.start_soon(recorder.record_call, call)
+                await store.asked.wait()
+            await anyio.wait_all_tasks_blocked()
+            group.cancel_scope.cancel()
+            store.let.set()
+    assert [call.key for call in (await inner.load(started.run_id)).calls] == ["first", "second"]

@@ -18,6 +18,7 @@ import pytest
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.run import Run
 from sifaka.storage.redis import RedisStorage, connections
+from sifaka.storage.redis.address import parse_address
 from sifaka.storage.redis.keys import Keys
 from tests.stubs.redis_server import RedisServer, redis_server
 
@@ -283,3 +284,20 @@ else:
     raise AssertionError("nothing was said")
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+async def test_what_uvloop_says_of_a_closed_connection_is_a_lost_connection() -> None:
+    tried: list[int] = []
+
+    async def work(client: Any) -> str:
+        tried.append(len(tried))
+        if len(tried) == 1:
+            raise RuntimeError(
+                "unable to perform operation on <x>; the handler is closed"
+            )
+        return "answer"
+
+    asked = connections.Connections(parse_address("redis://127.0.0.1:1"))
+    assert await asked.run(work) == "answer"
+    await asked.aclose()
+    assert tried == [0, 1]
