@@ -23,6 +23,8 @@ from sifaka.storage import SQLiteStorage
 ANSWER = 0.05
 AT_ONCE = 64
 RUNS = 256
+PAUSE = 0.05
+"""Seconds between two calls of validate_text meanwhile."""
 ROUNDS = 3
 """Answers one after the other: critique, revision, critique of that."""
 SEQUENTIAL = 1_000
@@ -60,9 +62,9 @@ def measure() -> Report:
         title=f"http_load: {AT_ONCE} runs at once over HTTP, and {SEQUENTIAL:,} calls in a row",
         method=f"Runs of {ROUNDS} answers, each after {ANSWER * 1000:.0f} ms, on a text of 100 "
         f"words, on SQLite; {RUNS} runs, {AT_ONCE} at once, after {AT_ONCE} to warm up. First by "
-        "Chain.run in one process, then by improve_text through a server, each caller with a "
-        "client of its own. Provider, server and clients share the cores. The ideal counts nothing "
-        "but answers. Meanwhile one more client calls validate_text without a pause. Then, on a "
+        "Chain.run in one process, then by improve_text through a server, from one mcp.Client. "
+        "Provider, server and client share the cores. The ideal counts nothing but answers. "
+        f"Meanwhile another client calls validate_text every {PAUSE * 1000:.0f} ms. Then, on a "
         f"fresh server, {SEQUENTIAL:,} calls in a row, validate_text and improve_text by the "
         f"editor in turn; resident memory after {', '.join(map(str, MARKS))}.",
         figures=(
@@ -134,6 +136,7 @@ async def _keep_validating(client: Client, waits: list[float]) -> None:
         began = perf_counter()
         await client.call_tool("validate_text", dict(VALIDATE))
         waits.append((perf_counter() - began) * 1000)
+        await anyio.sleep(PAUSE)
 
 
 async def _rate(run: Callable[[], Awaitable[None]], count: int) -> float:

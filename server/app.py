@@ -11,9 +11,10 @@ from server.completions import add_completions
 from server.deferred import DeferredServer
 from server.failures import keep_bugs
 from server.instructions import instructions
-from server.lifespan import AppState, Lifespan
+from server.lifespan import Lifespan
 from server.sampling.sealing import LIFETIME, sealing
 from server.settings import Settings
+from server.state import AppState
 from server.subscriptions.listening import Listening
 from server.subscriptions.subscribing import add_subscribing
 from server.tasks.extension import TasksExtension, hurry

@@ -11,7 +11,8 @@ from mcp_types import (
     ResourceTemplateReference,
 )
 
-from server.lifespan import AppState, Lifespan
+from server.lifespan import Lifespan
+from server.state import AppState
 from sifaka.critics import CRITICS
 from sifaka.plugins import NO_PLUGINS
 

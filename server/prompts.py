@@ -6,7 +6,7 @@ from typing import Annotated
 from mcp.server import MCPServer
 from pydantic import Field
 
-from server.lifespan import AppState
+from server.state import AppState
 from sifaka.models.framing import DATA_NOTICE, frame
 
 

@@ -7,12 +7,12 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from pydantic import TypeAdapter
 
-from server.lifespan import AppState
 from server.schemas.history import RunOut, ThoughtOut
+from server.state import AppState
 from sifaka.chain import RunResult
 from sifaka.critics import CRITICS
 from sifaka.errors import ThoughtNotFound
-from sifaka.plugins import NO_PLUGINS, Plugins
+from sifaka.plugins import Plugins
 from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import VALIDATORS, ValidatorSpec
@@ -20,7 +20,7 @@ from sifaka.validators import VALIDATORS, ValidatorSpec
 ResourceContext = Context[AppState, object]
 
 
-def add_resources(server: MCPServer[AppState], plugins: Plugins = NO_PLUGINS) -> None:
+def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     """Register the resources."""
 
     def store_of(ctx: ResourceContext) -> ThoughtStore:

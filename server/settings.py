@@ -38,8 +38,6 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
 """The names of the tools in each toolset."""
 READING = frozenset({"validate_text", "critique_text", "get_thought_history"})
 """Those that say of themselves that they change nothing."""
-
-
 _SHORTEST_KEY = 32
 MOST_RUNS = 64
 _SECRET = frozenset({"store", "state_keys"})

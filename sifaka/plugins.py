@@ -155,14 +155,10 @@ class Plugins:
         return [p for p in self._points(family) if _normal(_package(p)) in self.allowed]
 
     def _points(self, family: Family) -> list[EntryPoint]:
-        return [point for point in self._declared() if point.group == f"sifaka.{family}"]
-
-    def _declared(self) -> list[EntryPoint]:
         """What packages have declared until now; reading that imports none of them."""
-        groups = ("sifaka.critics", "sifaka.validators", "sifaka.stores")
-        found = [point for group in groups for point in entry_points(group=group)]
+        found = tuple(entry_points(group=f"sifaka.{family}"))
         # One distribution may be found in two folders of the path: the first one counts.
-        return list({(p.group, p.name, _normal(_package(p))): p for p in reversed(found)}.values())
+        return list({(p.name, _normal(_package(p))): p for p in reversed(found)}.values())
 
 
 def among(name: str, packages: Iterable[str]) -> bool:

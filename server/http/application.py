@@ -44,11 +44,7 @@ _ANSWERED_WITH = ["mcp-session-id", MCP_PROTOCOL_VERSION_HEADER, "retry-after", 
 _PREFLIGHT_SECONDS = 600
 
 
-def create_http_app(
-    settings: Settings,
-    url: str = "http://127.0.0.1:8000/mcp",
-    make: type[SifakaServer] = SifakaServer,
-) -> Starlette:
+def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> Starlette:
     """The application; it opens what it works with when it starts, and closes it when it ends.
 
     Stateless: any replica answers any request. Answers are event streams, so that a client that

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from server.lifespan import AppState
+from server.state import AppState
 from sifaka.critics import CRITICS
 from sifaka.validators import VALIDATORS
 

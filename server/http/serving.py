@@ -31,7 +31,7 @@ def serve_http(
     family, address = _resolved(host, port)
     _check_access(settings, host, address)
     try:
-        listener = socket.create_server(address, family=family, reuse_port=False)
+        listener = socket.create_server(address, family=family)
     except OSError as error:
         raise _cannot_listen(host, port, error) from error
     with listener:

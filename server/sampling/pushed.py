@@ -18,14 +18,13 @@ PATIENCE = 300.0
 class PushedQuestions:
     """Asks a host over the connection of a session, for as long as that is open."""
 
-    def __init__(self, session: ServerSession, *, patience: float = PATIENCE) -> None:
+    def __init__(self, session: ServerSession) -> None:
         self._session = session
-        self._patience = patience
 
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
         """The host's answer; see `Host`. Who has left may come back, and go on with the work."""
         try:
-            with anyio.fail_after(self._patience):
+            with anyio.fail_after(PATIENCE):
                 result = await self._session.send_request(
                     request_of(question), result_type=CreateMessageResult
                 )
@@ -38,7 +37,7 @@ class PushedQuestions:
             raise _failed(f"the client refused to ask its model: {said}", "refused") from error
         except TimeoutError as error:
             raise _failed(
-                f"the client has not answered within {self._patience:g} s", "unavailable"
+                f"the client has not answered within {PATIENCE:g} s", "unavailable"
             ) from error
         except ValidationError as error:
             raise _failed("the client's answer is no sampling result", "malformed") from error

@@ -17,7 +17,7 @@ class Rounds:
         closed: Why there cannot be another round; None when there can.
     """
 
-    def __init__(self, answers: Mapping[str, HostAnswer], *, closed: str | None = None) -> None:
+    def __init__(self, answers: Mapping[str, HostAnswer], *, closed: str | None) -> None:
         self._answers = answers
         self._closed = closed
 

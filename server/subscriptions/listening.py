@@ -25,7 +25,7 @@ from mcp_types import (
     SubscriptionsListenResult,
 )
 
-from server.lifespan import AppState
+from server.state import AppState
 from server.subscriptions.subscriber import Subscriber, run_of
 from server.tasks.declaring import require_tasks
 from server.tenancy import seconds_left, tenant_of_request

@@ -7,7 +7,7 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from server.lifespan import AppState
+from server.state import AppState
 from server.tenancy import tenant_of_request
 from sifaka.errors import SifakaError, ThoughtNotFound
 

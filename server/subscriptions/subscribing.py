@@ -15,7 +15,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from server.lifespan import AppState
+from server.state import AppState
 from server.subscriptions.subscriber import Subscriber, run_of
 
 _Context = ServerRequestContext[AppState, Any]

@@ -20,7 +20,7 @@ from mcp_types import (
 )
 from starlette.requests import Request
 
-from server.lifespan import AppState
+from server.state import AppState
 from server.tasks.declaring import TASKS, VERSIONS, declares_tasks, require_tasks
 from sifaka.chain import cancel_run
 from sifaka.errors import SifakaError, ThoughtNotFound

@@ -4,7 +4,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
-from server.lifespan import AppState
+from server.state import AppState
 
 ToolContext = Context[AppState, object]
 

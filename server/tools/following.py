@@ -4,7 +4,7 @@ from contextlib import aclosing
 
 import anyio
 
-from server.lifespan import AppState
+from server.state import AppState
 from sifaka.chain import Listener, follow_run, is_interrupted
 from sifaka.errors import SifakaError
 from sifaka.run import Run

@@ -1,6 +1,5 @@
 """Working on a run for as long as a request waits, and what to answer then."""
 
-from collections.abc import Awaitable
 from contextlib import suppress
 from functools import partial
 
@@ -9,9 +8,9 @@ import anyio.to_thread
 from mcp_types import CallToolResult, InputRequiredResult
 
 from server.jobs import Result, Work
-from server.lifespan import AppState
 from server.sampling.exchange import Exchange
 from server.schemas.runs import ImproveOut
+from server.state import AppState
 from server.tools.answer import ToolContext, answer, state_of
 from server.tools.following import after_others, as_it_stands
 from server.tools.progress import reporter
@@ -56,19 +55,9 @@ async def work_on(
     process that leaves.
     """
     state, run_id = state_of(ctx), run.run_id
-
-    def resume(listen: Listener, parting: Parting) -> Awaitable[RunResult]:
-        return chain.resume(run_id, listen=listen, parting=parting, reopen=False)
-
+    work = _resumption(chain, run_id)
     try:
-        result = await state.jobs.run(
-            state.assignment(run),
-            bounded(state, run, resume),
-            wait_seconds=wait_seconds,
-            listener=reporter(ctx, run),
-        )
-    except Suspended as waiting:
-        return exchange.ask(waiting, run_id=run_id)
+        result = await outcome_of(ctx, run, work, exchange, wait_seconds=wait_seconds)
     except anyio.get_cancelled_exc_class():
         # Somebody else may be at work on it, whom this request has waited for.
         if not (state.jobs.stopping or state.jobs.works_on(state.key(run_id))):
@@ -76,10 +65,35 @@ async def work_on(
             with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
                 await cancel_run(state.store, run_id)
         raise
+    if isinstance(result, InputRequiredResult):
+        return result
     if result is None:
         run = await as_it_stands(state, await state.store.load(run_id))
         result = RunResult(run=run, warnings=state.store.degraded)
     return await _told(result)
+
+
+async def outcome_of(
+    ctx: ToolContext, run: Run, work: Work[Result], exchange: Exchange, *, wait_seconds: float
+) -> Result | InputRequiredResult | None:
+    """What comes of some work on a run within so many seconds.
+
+    Returns:
+        The result, what the host has to be asked first, or None when the run goes on.
+
+    Raises:
+        SifakaError: The work failed, or the tenant has as many runs in progress as may be.
+    """
+    state = state_of(ctx)
+    try:
+        return await state.jobs.run(
+            state.assignment(run),
+            bounded(state, run, work),
+            wait_seconds=wait_seconds,
+            listener=reporter(ctx, run),
+        )
+    except Suspended as waiting:
+        return exchange.ask(waiting, run_id=run.run_id)
 
 
 def bounded(state: AppState, run: Run, work: Work[Result]) -> Work[Result]:
@@ -104,10 +118,12 @@ async def _go_on_without_host(state: AppState, run_id: str) -> None:
     silent = Unreachable(f"{HOST}: the client has not come back with answers within {waited}")
     run = await state.store.load(run_id)
     chain = await state.chain_of(run, host=silent)
-    await state.jobs.run(
-        state.assignment(run),
-        lambda listen, parting: chain.resume(run_id, listen=listen, parting=parting, reopen=False),
-        wait_seconds=0,
+    await state.jobs.run(state.assignment(run), _resumption(chain, run_id), wait_seconds=0)
+
+
+def _resumption(chain: Chain, run_id: str) -> Work[RunResult]:
+    return lambda listen, parting: chain.resume(
+        run_id, listen=listen, parting=parting, reopen=False
     )
 
 

@@ -14,10 +14,9 @@ from server.tools.answer import ToolContext, answer, state_of
 from server.tools.definition import define
 from server.tools.following import after_others
 from server.tools.progress import reporter
-from server.tools.running import bounded
+from server.tools.running import outcome_of
 from server.view.text import submission
 from sifaka.chain import Listener, Parting, Submission
-from sifaka.hosts import Suspended
 
 WAIT_SECONDS = 45.0
 """After which a submission that is still being judged is answered with `running`."""
@@ -43,15 +42,9 @@ async def submit_revision(
         del parting  # what was submitted stays open for whoever submits it again
         return chain.submit(run_id, parent_id, text, listen=listen, interrupted=again)
 
-    try:
-        result = await state.jobs.run(
-            state.assignment(run),
-            bounded(state, run, submit),
-            wait_seconds=WAIT_SECONDS,
-            listener=reporter(ctx, run),
-        )
-    except Suspended as waiting:
-        return exchange.ask(waiting, run_id=run_id)
+    result = await outcome_of(ctx, run, submit, exchange, wait_seconds=WAIT_SECONDS)
+    if isinstance(result, InputRequiredResult):
+        return result
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
     return await _told(result)

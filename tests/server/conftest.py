@@ -1,9 +1,10 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 
 import pytest
 from mcp import Client
 
+from tests.stubs.provider import Gate
 from tests.stubs.servers import Era, connected
 
 
@@ -17,3 +18,11 @@ async def client(era: Era, tmp_path: Path) -> AsyncIterator[Client]:
     """A client of a server in this process, in each protocol era."""
     async with connected("memory", era, tmp_path) as client:
         yield client
+
+
+@pytest.fixture
+def gate() -> Generator[Gate]:
+    """Where a provider's answers wait for the test, but not for longer than it takes."""
+    gate = Gate()
+    yield gate
+    gate.open()

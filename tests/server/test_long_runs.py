@@ -11,7 +11,8 @@ from mcp import Client
 
 from server.app import SifakaServer
 from server.settings import Settings
-from tests.stubs.provider import HANGS, Gate, Provider, Reply, provider, says
+from tests.stubs.calls import call, refusal
+from tests.stubs.provider import HANGS, Gate, Provider, Reply, provider, says, told_of
 from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
@@ -26,16 +27,8 @@ LONGER = "one two three four five"
 def provided(monkeypatch: pytest.MonkeyPatch, *replies: Reply) -> Generator[Provider]:
     """A provider that servers in this process ask."""
     with provider(replies) as served:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
-        monkeypatch.setenv("OPENAI_BASE_URL", served.url)
+        told_of(served, monkeypatch)
         yield served
-
-
-@pytest.fixture
-def gate() -> Generator[Gate]:
-    gate = Gate()
-    yield gate
-    gate.open()
 
 
 @pytest.fixture
@@ -55,21 +48,6 @@ def slow(monkeypatch: pytest.MonkeyPatch, gate: Gate) -> Generator[Provider]:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path, model="openai-chat:stub")
-
-
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    with anyio.fail_after(20):
-        result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
-
-
-async def refusal(client: Client, tool: str, **arguments: Any) -> str:
-    with anyio.fail_after(20):
-        result = await client.call_tool(tool, arguments)
-    assert result.is_error
-    return result.content[0].text if result.content[0].type == "text" else ""
 
 
 @asynccontextmanager

@@ -10,17 +10,11 @@ from mcp import Client
 
 from server.app import SifakaServer
 from server.settings import Settings
+from tests.stubs.calls import call
 from tests.stubs.servers import Era, connected
 
 pytestmark = pytest.mark.anyio
 RULE = {"type": "content", "required": ["30 days"]}
-
-
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
 
 
 async def refused(client: Client, tool: str, **arguments: Any) -> str:

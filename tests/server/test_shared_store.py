@@ -18,6 +18,7 @@ from sifaka import Chain, Thought
 from sifaka.models import Generation
 from sifaka.storage import MemoryStorage, open_store
 from sifaka.storage.protocol import ThoughtStore
+from tests.stubs.calls import call
 from tests.stubs.redis_server import RedisServer, redis_server
 from tests.stubs.servers import environment, http_server, stdio_server
 from tests.stubs.stores import PassingStore
@@ -30,13 +31,6 @@ RULE = {"type": "content", "required": ["30 days"]}
 def redis() -> Generator[RedisServer]:
     with redis_server(appendfsync="always") as server:
         yield server
-
-
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
 
 
 async def test_a_run_begun_on_one_server_is_followed_and_finished_on_another(

@@ -27,7 +27,7 @@ from mcp_types import (
 from server.app import SifakaServer
 from server.settings import Settings
 from tests.server.test_subscriptions import token_of
-from tests.stubs.provider import HANGS, Reply, provider, says
+from tests.stubs.provider import HANGS, Reply, provider, says, told_of
 from tests.stubs.servers import http_server
 from tests.stubs.tasks_client import (
     TASKS,
@@ -70,8 +70,7 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     def start(*replies: Reply) -> None:
         served = provider(replies)
         open_.append(served)
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
-        monkeypatch.setenv("OPENAI_BASE_URL", served.__enter__().url)
+        told_of(served.__enter__(), monkeypatch)
 
     yield start
     for served in open_:

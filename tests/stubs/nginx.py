@@ -1,13 +1,12 @@
 """A real nginx with the configuration of compose.yaml, on loopback instead of Docker's networks."""
 
-import contextlib
 import re
 import shutil
 import socket
 import subprocess
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,7 +98,7 @@ def _main(folder: Path) -> str:
 def _wait(port: int, process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.02)
     process.kill()

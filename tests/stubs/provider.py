@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+import pytest
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -129,6 +130,14 @@ def provider(replies: Iterable[Reply]) -> Generator[Provider]:
         finally:
             server.should_exit = True
             thread.join(timeout=10)
+
+
+def told_of(served: Provider, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Have servers in this process ask a provider; the environment for those in others."""
+    variables = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return variables | {"SIFAKA_MODEL": "openai-chat:stub"}
 
 
 def _completion(message: dict[str, Any], finish: str, tokens: tuple[int, int]) -> dict[str, Any]:

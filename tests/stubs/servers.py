@@ -13,10 +13,28 @@ from mcp import Client, StdioServerParameters
 
 from server.app import SifakaServer
 from server.settings import Settings
+from server.state import AppState
+from sifaka import ChainEvent
 
 Era = Literal["auto", "legacy"]
 """`auto` speaks 2026-07-28 with our server, `legacy` the handshake protocol before it."""
 Transport = Literal["memory", "stdio", "http"]
+
+
+def state_of(server: SifakaServer) -> AppState:
+    """What a server in this process works with."""
+    assert server.state is not None, "it does not run"
+    return server.state
+
+
+async def let_go(server: SifakaServer, run_id: str) -> None:
+    """Return when a server in this process does not work on a run any more."""
+
+    async def ignore(event: ChainEvent) -> None:
+        del event
+
+    state = state_of(server)
+    await state.jobs.join(state.key(run_id), ignore)
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

@@ -15,10 +15,10 @@ from mcp import Client
 
 from server.app import SifakaServer
 from server.settings import Settings
-from sifaka import ChainEvent
 from sifaka.storage import SQLiteStorage
-from tests.stubs.provider import HANGS, Gate, Provider, provider, says
-from tests.stubs.servers import environment, http_server
+from tests.stubs.calls import call
+from tests.stubs.provider import HANGS, Gate, provider, says, told_of
+from tests.stubs.servers import environment, http_server, let_go
 
 pytestmark = pytest.mark.anyio
 
@@ -44,36 +44,9 @@ IMPROVE = {
 BETTER, SHORT = says("one two three four five"), says("one two")
 
 
-async def ignore(event: ChainEvent) -> None:
-    del event
-
-
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    with anyio.fail_after(20):
-        result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
-
-
-@pytest.fixture
-def gate() -> Generator[Gate]:
-    gate = Gate()
-    yield gate
-    gate.open()
-
-
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path, model="openai-chat:stub")
-
-
-def told_of(served: Provider, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Have servers in this process ask a provider; the environment for those in others."""
-    variables = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    return variables | {"SIFAKA_MODEL": "openai-chat:stub"}
 
 
 async def test_a_run_is_cancelled_in_the_middle_of_a_call_by_another_server(
@@ -87,11 +60,9 @@ async def test_a_run_is_cancelled_in_the_middle_of_a_call_by_another_server(
             with anyio.fail_after(20):
                 await gate.reached()
             cancelled = await call(other, "cancel_run", run_id=begun["run_id"])
-            state = first.state
-            assert state is not None
             with anyio.fail_after(10):
                 await served.deserted()
-                await state.jobs.join(state.key(begun["run_id"]), ignore)
+                await let_go(first, begun["run_id"])
             gate.open()
             told = await call(worker, "resume_run", run_id=begun["run_id"])
 
@@ -173,14 +144,12 @@ async def test_a_run_that_was_interrupted_and_goes_on_is_cancelled_in_the_middle
                 await asked.reached()
         async with Client(first) as worker, Client(SifakaServer(settings)) as other:
             again = await call(worker, "resume_run", run_id=begun["run_id"], wait_seconds=0)
-            state = first.state
-            assert state is not None
             with anyio.fail_after(20):
                 await gate.reached()
             seen = await call(other, "resume_run", run_id=begun["run_id"], wait_seconds=0)
             await call(other, "cancel_run", run_id=begun["run_id"])
             with anyio.fail_after(10):
-                await state.jobs.join(state.key(begun["run_id"]), ignore)
+                await let_go(first, begun["run_id"])
             ended = await call(worker, "resume_run", run_id=begun["run_id"])
     assert (again["status"], seen["status"], ended["status"]) == ("running", "running", "cancelled")
     assert len(served.requests) == 2, "it was not taken away from who had gone on with it"

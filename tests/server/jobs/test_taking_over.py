@@ -2,7 +2,6 @@
 
 import signal
 import sys
-from collections.abc import Generator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,13 @@ from mcp.client import ClientRequestContext
 from mcp_types import CreateMessageRequestParams, CreateMessageResult, ErrorData
 
 from server.app import SifakaServer
-from server.lifespan import AppState
 from server.settings import Settings
-from sifaka import Chain, ChainEvent
-from tests.stubs.provider import HANGS, Gate, Provider, provider, says
+from sifaka import Chain
+from tests.stubs.calls import call
+from tests.stubs.provider import HANGS, Gate, provider, says, told_of
 from tests.stubs.redis_server import shared_redis
 from tests.stubs.sampling_client import TEXT, ScriptedHost
-from tests.stubs.servers import http_server
+from tests.stubs.servers import http_server, let_go, state_of
 
 pytestmark = pytest.mark.anyio
 
@@ -35,13 +34,6 @@ BETTER, SHORT = says("one two three four five"), says("one two")
 
 
 @pytest.fixture
-def gate() -> Generator[Gate]:
-    gate = Gate()
-    yield gate
-    gate.open()
-
-
-@pytest.fixture
 def store() -> str:
     """The URL of a store of one's own."""
     return f"{shared_redis().url}?prefix=test-{uuid4().hex}"
@@ -49,25 +41,6 @@ def store() -> str:
 
 def of(home: Path, store: str, **more: Any) -> Settings:
     return Settings(home=home, store=store, model="openai-chat:stub", **more)
-
-
-def told_of(served: Provider, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    variables = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    return variables
-
-
-async def ignore(event: ChainEvent) -> None:
-    del event
-
-
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    with anyio.fail_after(20):
-        result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
 
 
 @pytest.mark.parametrize(("number", "silence"), [(signal.SIGKILL, "1"), (signal.SIGTERM, "3600")])
@@ -81,7 +54,7 @@ async def test_another_server_goes_on_with_the_run_of_one_that_ends(
 ) -> None:
     with provider([BETTER, says("never heard", gate=gate), SHORT]) as served:
         more = told_of(served, monkeypatch)
-        more |= {"SIFAKA_STORE": store, "SIFAKA_MODEL": "openai-chat:stub"}
+        more |= {"SIFAKA_STORE": store}
         survivor = SifakaServer(of(tmp_path, store))
         with http_server(tmp_path, **more, SIFAKA_TAKEOVER_SECONDS=silence) as (url, victim):
             async with Client(survivor) as other:
@@ -121,7 +94,7 @@ async def test_a_run_is_cancelled_by_another_server_in_the_middle_of_a_call(
             state = state_of(first)
             with anyio.fail_after(10):
                 await served.deserted()
-                await state.jobs.join(state.key(begun["run_id"]), ignore)
+                await let_go(first, begun["run_id"])
             assert not await state.jobs.attended(state.key(begun["run_id"]))
             assert await call(worker, "resume_run", run_id=begun["run_id"]) == cancelled
 
@@ -135,11 +108,6 @@ async def end_of(server: SifakaServer, run_id: str) -> None:
         async with aclosing(state_of(server).store.follow(run_id)) as steps:
             async for _ in steps:
                 pass
-
-
-def state_of(server: SifakaServer) -> AppState:
-    assert server.state is not None
-    return server.state
 
 
 async def test_a_run_that_all_its_workers_die_of_is_given_up(

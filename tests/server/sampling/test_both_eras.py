@@ -8,7 +8,7 @@ from mcp import Client
 
 from server.app import SifakaServer
 from server.settings import Settings
-from tests.stubs.provider import opinion, provider
+from tests.stubs.provider import fails, opinion, provider, told_of
 from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, hosted
 from tests.stubs.servers import Era, http_server
 
@@ -87,8 +87,7 @@ async def test_a_configured_provider_comes_before_the_host(
     host = ScriptedHost()
     server = SifakaServer(Settings(home=tmp_path, model="openai-chat:stub"))
     with provider([opinion("accept")]) as served:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
-        monkeypatch.setenv("OPENAI_BASE_URL", served.url)
+        told_of(served, monkeypatch)
         async with Client(server, mode=era, sampling_callback=host) as client:
             out = data(await client.call_tool("improve_text", {"text": TEXT}))
     assert (out["model"], out["status"], host.asked) == ("openai-chat:stub", "done", [])
@@ -116,3 +115,23 @@ async def test_a_run_that_outlives_its_request_goes_on_with_resume_run(
         out = data(await client.call_tool("resume_run", {"run_id": begun["run_id"]}))
     assert (out["status"], out["text"]) == ("done", "Draft 2 of the text.")
     assert out["usage"]["model_calls"] == len(host.asked)
+
+
+async def test_a_revision_is_judged_by_the_host_where_the_judge_fails(
+    tmp_path: Path, era: Era, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = ScriptedHost(content_with=1)
+    settings = Settings(home=tmp_path, judge_model="openai-chat:stub", fallback_models=("host",))
+    arguments = {"text": TEXT, "model": "caller", "critics": ["self_refine"]}
+    with provider([fails(401)] * 20) as served:
+        told_of(served, monkeypatch)
+        async with Client(SifakaServer(settings), mode=era, sampling_callback=host) as client:
+            begun = data(await client.call_tool("improve_text", arguments))
+            revision = {
+                "run_id": begun["run_id"],
+                "parent_id": begun["brief"]["parent_id"],
+                "text": "Draft 1 of the text.",
+            }
+            out = data(await client.call_tool("submit_revision", revision))
+    assert (begun["status"], out["status"], out["accepted"]) == ("needs_revision", "done", True)
+    assert len(host.asked) == 2

@@ -20,6 +20,7 @@ from sifaka.run import Run
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, is_for_a_writer
+from tests.stubs.servers import state_of
 from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio
@@ -44,13 +45,11 @@ async def has_stopped(store: ThoughtStore, run_id: str) -> Run:
 
 
 def store_of(server: SifakaServer) -> ThoughtStore:
-    assert server.state is not None
-    return server.state.store
+    return state_of(server).store
 
 
 def watched(server: SifakaServer) -> frozenset[str]:
-    assert server.state is not None
-    return server.state.expiry.watched
+    return state_of(server).expiry.watched
 
 
 async def test_a_run_that_is_not_answered_goes_on_without_its_host(tmp_path: Path) -> None:
@@ -136,8 +135,7 @@ async def test_a_run_whose_last_round_the_store_has_failed_is_waited_for(
 
     server = SifakaServer(Settings(home=tmp_path))
     async with Client(server):
-        state = server.state
-        assert state is not None
+        state = state_of(server)
         run = await (await state.chain(model=model)).start(text=TEXT)
         with pytest.raises(StorageError):
             await state.jobs.run(state.assignment(run), bounded(state, run, fails), wait_seconds=20)

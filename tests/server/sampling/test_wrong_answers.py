@@ -17,6 +17,7 @@ from server.app import SifakaServer
 from server.settings import Settings
 from sifaka.run import Run
 from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, error, said
+from tests.stubs.servers import state_of
 
 pytestmark = pytest.mark.anyio
 
@@ -58,8 +59,7 @@ async def call(client: Client, host: ScriptedHost) -> ByHand:
 
 
 async def the_run(server: SifakaServer) -> Run:
-    assert server.state is not None
-    store = server.state.store
+    store = state_of(server).store
     (summary,) = (await store.recent(limit=9)).runs
     return await store.load(summary.run_id)
 
@@ -108,8 +108,9 @@ async def test_an_answer_of_another_kind_is_refused_and_changes_nothing(
     wrong = {first: answer, **call.answers(host, [second])}
     assert complaint in error(await call.call(client, wrong))
     assert await the_run(server) == before
-    assert server.state is not None
-    assert before.run_id in server.state.expiry.watched, "the right answers are still waited for"
+    assert before.run_id in state_of(server).expiry.watched, (
+        "the right answers are still waited for"
+    )
     assert (await call.finish(client, host))["text"] == "Draft 1 of the text."
 
 

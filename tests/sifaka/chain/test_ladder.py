@@ -10,7 +10,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.hosts import Host, Suspended
 from sifaka.storage import MemoryStorage
 from tests.stubs.hosts import REFUSED, LaterHost, PresentHost, drafts
-from tests.stubs.provider import Provider, fails, opinion, provider, says
+from tests.stubs.provider import Provider, fails, opinion, provider, says, told_of
 
 pytestmark = pytest.mark.anyio
 
@@ -28,8 +28,7 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
         opinion("revise", issues=[{**ISSUE, "severity": 4}]),
     ]
     with provider([*lines, *[fails(401)] * 20]) as served:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
-        monkeypatch.setenv("OPENAI_BASE_URL", served.url)
+        told_of(served, monkeypatch)
         yield served
 
 

@@ -10,7 +10,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.models.connections import Connections
 from sifaka.models.provider import provider_model
 from sifaka.storage import MemoryStorage
-from tests.stubs.provider import Provider, provider, says
+from tests.stubs.provider import Provider, provider, says, told_of
 
 MODEL = "openai-chat:stub"
 
@@ -18,8 +18,7 @@ MODEL = "openai-chat:stub"
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     with provider([says("a text")] * 4) as started:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
-        monkeypatch.setenv("OPENAI_BASE_URL", started.url)
+        told_of(started, monkeypatch)
         yield started
 
 

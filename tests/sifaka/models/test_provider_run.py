@@ -11,7 +11,17 @@ from sifaka import Budget, Chain, RunResult, create_pydantic_chain
 from sifaka.errors import ConfigurationError
 from sifaka.models.framing import DATA_NOTICE
 from sifaka.models.provider import provider_model
-from tests.stubs.provider import HANGS, Provider, Reply, calls, fails, opinion, provider, says
+from tests.stubs.provider import (
+    HANGS,
+    Provider,
+    Reply,
+    calls,
+    fails,
+    opinion,
+    provider,
+    says,
+    told_of,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -27,8 +37,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
 
         def start(*replies: Reply) -> Provider:
             served = stack.enter_context(provider(replies))
-            monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")
-            monkeypatch.setenv("OPENAI_BASE_URL", served.url)
+            told_of(served, monkeypatch)
             return served
 
         yield start

@@ -292,9 +292,7 @@ async def test_what_uvloop_says_of_a_closed_connection_is_a_lost_connection() ->
     async def work(client: Any) -> str:
         tried.append(len(tried))
         if len(tried) == 1:
-            raise RuntimeError(
-                "unable to perform operation on <x>; the handler is closed"
-            )
+            raise RuntimeError("unable to perform operation on <x>; the handler is closed")
         return "answer"
 
     asked = connections.Connections(parse_address("redis://127.0.0.1:1"))
