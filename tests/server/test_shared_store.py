@@ -161,6 +161,7 @@ class Interrupted:
         return Generation(text=thought.text.rpartition(" ")[0], prompt_used="")
 
 
+@pytest.mark.servers
 async def test_a_run_goes_on_while_its_redis_is_away_and_all_of_it_is_there_in_the_end(
     tmp_path: Path, redis: RedisServer
 ) -> None:
@@ -186,6 +187,7 @@ async def test_a_run_goes_on_while_its_redis_is_away_and_all_of_it_is_there_in_t
     assert stored == result.run
 
 
+@pytest.mark.servers
 async def test_a_run_that_ends_while_its_redis_is_away_says_so_and_waits_on_disk(
     tmp_path: Path, redis: RedisServer
 ) -> None:

@@ -59,6 +59,7 @@ async def test_a_run_is_found_after_kill_9_and_from_a_second_server(tmp_path: Pa
                 assert not found.is_error
 
 
+@pytest.mark.servers
 async def test_a_run_started_on_one_server_is_finished_on_another(tmp_path: Path) -> None:
     rules = [{"type": "content", "required": ["refund"]}]
     async with Client(stdio_server(tmp_path)) as client:

@@ -187,6 +187,7 @@ async def test_a_token_that_is_withdrawn_is_refused_at_the_next_request(
         assert (await http.post(url, json=request["json"], headers=headers)).status_code == 401
 
 
+@pytest.mark.servers
 async def test_a_stream_ends_with_the_token_that_has_opened_it(url: str, tokens: Path) -> None:
     alice = grant_token(tokens, "alice", expires=datetime.now(UTC) + timedelta(seconds=4))
     with anyio.fail_after(20):

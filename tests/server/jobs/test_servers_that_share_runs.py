@@ -193,6 +193,7 @@ def asked_on_stdio(home: Path, **more: str) -> Generator[subprocess.Popen[bytes]
         yield process
 
 
+@pytest.mark.servers
 async def test_a_host_that_closes_our_input_interrupts_the_run_it_waits_for(
     monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings, tmp_path: Path
 ) -> None:
@@ -211,6 +212,7 @@ async def test_a_host_that_closes_our_input_interrupts_the_run_it_waits_for(
     assert (ended["status"], ended["text"]) == ("done", "one two")
 
 
+@pytest.mark.servers
 async def test_a_server_that_is_told_to_stop_answers_first_and_interrupts_the_run(
     monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings, tmp_path: Path
 ) -> None:

@@ -43,6 +43,7 @@ def nothing_was_asked_twice(host: ScriptedHost) -> bool:
     return len(asked) == len(set(asked)) > 0
 
 
+@pytest.mark.servers
 async def test_a_run_outlives_a_kill_between_two_rounds(tmp_path: Path) -> None:
     host, call = ScriptedHost(), ByHand("improve_text", **ARGUMENTS)
     with http_server(tmp_path) as (url, process):
