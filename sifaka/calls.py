@@ -14,14 +14,13 @@ from sifaka.journal import Journal
 from sifaka.monitoring import Monitor
 from sifaka.results import Usage
 
+PARALLEL = 16
+"""Model calls of one run at the same time."""
+
 
 def new_frame_key() -> str:
     """What the marks of a run are made with, a secret of it."""
     return secrets.token_hex(16)
-
-
-PARALLEL = 16
-"""Model calls of one run at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

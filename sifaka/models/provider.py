@@ -62,11 +62,13 @@ def _metered(
             f"model {model!r} needs a package that is not installed",
             f"pip install 'sifaka-mcp[{provider}]'",
         ) from error
-    # A provider's client has errors of its own for a key that is empty.
+    # Broad, and told as a setting: each provider's client has errors of its own, such as for a key
+    # that is empty, and this is where it is made.
     except Exception as error:
         said = str(error).partition("\n")[0]
         raise ConfigurationError(
-            f"model {str(model)!r} cannot be used: {said}", "set the provider's API key"
+            f"model {str(model)!r} cannot be used: {said}",
+            "check the provider's API key and settings",
         ) from error
     if isinstance(model, str):
         _leave_retries_to_us(inferred)
