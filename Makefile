@@ -11,10 +11,12 @@ MCP_STORES := .venv-mcp-stores
 # Tests of stores. Milvus gives up when it has to wait for a processor for long, so they have both.
 STORES := tests/storage_contract tests/sifaka/storage tests/mcp_stores
 FOREIGN := tests/conformance/node_modules
+# What Debian and its relatives call a MediaWiki, and the PHP that it needs.
+WIKI := mediawiki php-cli php-sqlite3 php-mbstring php-xml php-intl
 
 export PYDANTIC_AI_NO_BANNER := 1
 
-.PHONY: all demo wheel bundle test test-guardrails test-servers conformance crashes long-run lint types docs bench bench-quality coverage snapshots clean
+.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki conformance crashes long-run lint types docs bench bench-quality coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -59,6 +61,13 @@ test-servers: $(READY)
 	$(UV) pip install --quiet --python $(MCP_STORES)/bin/python redis-mcp-server==0.5.1
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES:%=--ignore=%)
+
+# Evidence in a real MediaWiki, with pages written for the tests. Root has it installed if need be.
+test-wiki: $(READY)
+	@command -v php >/dev/null && test -e /usr/share/mediawiki/api.php || if [ "$$(id -u)" = 0 ]; \
+	then apt-get update -q && apt-get install -qy --no-install-recommends $(WIKI); \
+	else echo "make test-wiki needs a MediaWiki; as root: apt-get install $(WIKI)" >&2; exit 1; fi
+	$(BIN)/python -m pytest -n auto --dist worksteal -m wiki
 
 # What programs of other people make of the server; npm brings them, and the Node.js they need.
 conformance: $(READY) $(FOREIGN)/.installed

@@ -10,12 +10,15 @@ from types import MappingProxyType
 from benchmarks import (
     critics_wall,
     editor,
+    evidence_pipeline,
     growth,
     history,
     http_load,
     idle_memory,
+    long_document,
     overhead,
     redis_append,
+    research_graph,
     search,
     startup,
     tool_tokens,
@@ -28,6 +31,8 @@ BENCHMARKS: Mapping[str, Callable[[], Report]] = MappingProxyType(
     {
         "overhead": overhead.measure,
         "critics_wall": critics_wall.measure,
+        "evidence_pipeline": evidence_pipeline.measure,
+        "research_graph": research_graph.measure,
         "validate_stdio": validate_stdio.measure,
         "validate_http": validate_http.measure,
         "http_load": http_load.measure,
@@ -39,6 +44,7 @@ BENCHMARKS: Mapping[str, Callable[[], Report]] = MappingProxyType(
         "history": history.measure,
         "search": search.measure,
         "idle_memory": idle_memory.measure,
+        "long_document": long_document.measure,
     }
 )
 

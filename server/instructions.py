@@ -10,6 +10,11 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         " `validators`.",
     ),
     (
+        "research",
+        "Use research for a question that is to be answered from sources: it writes a report that"
+        " cites them,\n  or gathers the evidence for you to write it from.",
+    ),
+    (
         "submit_revision",
         "When it answers `needs_revision`, you are the writer: follow `brief`, then call"
         " submit_revision\n  with the whole text; repeat until `done`. The best version is kept: a"
@@ -17,6 +22,11 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
     ("validate_text", "Use validate_text for a quick check; it changes nothing."),
     ("critique_text", "Use critique_text to find weak places; it changes nothing."),
+    (
+        "verify_evidence",
+        "Use verify_evidence to hold claims of fact against sources before they are relied on; it"
+        " changes nothing.",
+    ),
     (
         "resume_run",
         "A run that is `running` goes on by itself: ask for it with resume_run.",
@@ -33,8 +43,12 @@ def instructions(tools: AbstractSet[str]) -> str:
     """The instructions of a server that offers these tools, and no others."""
     if "improve_text" in tools:
         what = "Sifaka checks, criticises and improves texts, and remembers every version."
+    elif "research" in tools:
+        what = "Sifaka answers questions from sources, and remembers every version of its reports."
     elif tools == {"get_thought_history"}:
         what = "Sifaka remembers every version of the texts that were improved with it."
+    elif tools == {"verify_evidence"}:
+        what = "Sifaka holds the claims of texts against sources; this server stores nothing."
     else:
         what = "Sifaka checks and criticises texts; this server changes and stores nothing."
     return "\n".join([what, *(f"- {advice}" for name, advice in _ADVICE if name in tools)])

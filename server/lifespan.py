@@ -58,7 +58,11 @@ class Lifespan:
         if settings.read_only:
             store = ReadOnlyStore(store)
         try:
-            async with Connections() as connections, anyio.create_task_group() as group:
+            async with (
+                Connections() as connections,
+                settings.open_adapters(store) as adapters,
+                anyio.create_task_group() as group,
+            ):
                 jobs = Jobs(group, self._leases(), most=settings.max_runs)
                 self.state = state = AppState(
                     settings=settings,
@@ -70,6 +74,7 @@ class Lifespan:
                     monitor=Monitor(),
                     connections=connections,
                     plugins=Plugins(settings.plugins),
+                    adapters=adapters,
                     followers=Followers(group),
                     group=group,
                     build=self._warm_up,

@@ -3,11 +3,14 @@
 import json
 from collections.abc import Mapping
 
+import anyio
+import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from pydantic import TypeAdapter
 
 from server.schemas.history import RunOut, ThoughtOut
+from server.schemas.run_evidence import RunEvidenceOut
 from server.state import AppState
 from sifaka.chain import RunResult
 from sifaka.critics import CRITICS
@@ -15,7 +18,7 @@ from sifaka.errors import ThoughtNotFound
 from sifaka.plugins import Plugins
 from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.validators import VALIDATORS, ValidatorSpec
+from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec
 
 ResourceContext = Context[AppState, object]
 
@@ -68,6 +71,17 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         return marked_changes(found)
 
     @server.resource(
+        "run://{run_id}/evidence",
+        title="The evidence of a run",
+        description="Every stored verdict on a claim with its quotes, and each source once.",
+        mime_type="application/json",
+    )
+    async def evidence(run_id: str, ctx: ResourceContext) -> str:
+        found = await store_of(ctx).load(run_id)
+        told = await anyio.to_thread.run_sync(RunEvidenceOut.of, found)
+        return told.model_dump_json()
+
+    @server.resource(
         "catalogue://validators",
         title="Validators",
         description="Every validator and its options, as JSON schemas.",
@@ -75,6 +89,9 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     )
     def validators() -> str:
         schema = TypeAdapter(ValidatorSpec).json_schema()
+        others = {kind: TypeAdapter(VALIDATORS[kind]) for kind in sorted(UNLISTED)}
+        # What a chain gives them is no option.
+        schema["others"] = {k: each.json_schema(mode="serialization") for k, each in others.items()}
         offered = plugins.offered("validators", VALIDATORS)
         return json.dumps(schema | ({"plugins": _told(offered)} if offered else {}))
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -11,15 +10,20 @@ import platformdirs
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 
 from server.http_settings import HttpSettings, split_list
+from server.settings_file import read_file
 from server.stores import open_url
 from server.tenancy import TENANT
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError
+from sifaka.evidence.adapters.collection import NONE, Adapters
+from sifaka.evidence.adapters.keys import named_keys, secrets_of
 from sifaka.explain import explain
+from sifaka.immutable import FrozenMap
 from sifaka.masking import conceal, passwords_in, secrets_in
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.plugins import Plugins
 from sifaka.selection import EDITOR
+from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
@@ -34,18 +38,24 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
         "cancel_run",
     ),
     "recall": ("get_thought_history",),
+    "evidence": ("verify_evidence",),
+    "research": (
+        "research",
+        "submit_revision",
+        "get_thought_history",
+        "resume_run",
+        "cancel_run",
+    ),
 }
 """The names of the tools in each toolset."""
-READING = frozenset({"validate_text", "critique_text", "get_thought_history"})
+READING = frozenset({"validate_text", "critique_text", "verify_evidence", "get_thought_history"})
 """Those that say of themselves that they change nothing."""
 _SHORTEST_KEY = 32
 MOST_RUNS = 64
-_SECRET = frozenset({"store", "state_keys"})
-"""Settings whose values are not repeated: a store's reason names its URL as far as it may be."""
+_SECRET = frozenset({"store", "state_keys", "adapters", "adapter_keys"})
+"""Settings whose values are not repeated: a reason names a URL as far as it may be."""
 _NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
 _PROVIDER = re.compile(r"[^\s:]+:\S+")
-_PROGRAM = re.compile(r"(?:^|,)\s*[^:,]*\+mcp:", re.IGNORECASE)
-"""A tier of a store that is a program."""
 _EMBEDDER = re.compile(r"[^\s:]+:\S.*")
 """The path of a folder may have spaces."""
 
@@ -60,6 +70,10 @@ class Settings(HttpSettings):
     plugins: tuple[str, ...] = ()
     """Packages whose critics, validators and stores may be loaded when a spec or URL names them."""
     store: str = "sqlite:"
+    adapter_keys: FrozenMap[SecretStr] = Field(default_factory=dict[str, SecretStr])
+    """By the names of adapters, what they are asked with: see `open_adapters`."""
+    adapters: tuple[str, ...] = ()
+    """Where evidence is searched for, each such as `wiki=wikipedia:en`; nowhere when empty."""
     embedding_model: str | None = None
     """What makes vectors for semantic search, in the stores that can keep some."""
     home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("sifaka", False)))
@@ -116,6 +130,31 @@ class Settings(HttpSettings):
             raise ValueError(str(error)) from error
         return value
 
+    @field_validator("adapter_keys", mode="before")
+    @classmethod
+    def _by_names(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        found = named_keys(value)
+        names = [name for name, _ in found]
+        if not all(names) or not all(secret for _, secret in found):
+            raise ValueError("should be name=secret, with commas between them; %2C is a comma")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"{twice!r} has two keys")
+        return dict(found)
+
+    @field_validator("adapters")
+    @classmethod
+    def _can_be_searched(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if value:
+            keys: Mapping[str, SecretStr] = info.data.get("adapter_keys", {})
+            try:
+                _open_adapters(value, keys, MemoryStorage())  # looks at the form only
+            except ConfigurationError as error:
+                raise ValueError(str(error)) from error
+        return value
+
     @field_validator("embedding_model")
     @classmethod
     def _names_an_embedder(cls, value: str | None) -> str | None:
@@ -140,7 +179,9 @@ class Settings(HttpSettings):
             raise ValueError(f"should be {_SHORTEST_KEY} characters each, or more")
         return value
 
-    @field_validator("fallback_models", "plugins", "toolsets", "state_keys", mode="before")
+    @field_validator(
+        "fallback_models", "plugins", "toolsets", "state_keys", "adapters", mode="before"
+    )
     @classmethod
     def _split(cls, value: object) -> object:
         return split_list(value)
@@ -180,6 +221,16 @@ class Settings(HttpSettings):
             plugins=Plugins(self.plugins),
         )
 
+    def open_adapters(self, store: ThoughtStore) -> Adapters:
+        """The configured adapters; nothing is touched before the first search.
+
+        Whoever opens them closes them with `aclose`.
+
+        Args:
+            store: Where past texts are, for `thoughts:`.
+        """
+        return _open_adapters(self.adapters, self.adapter_keys, store)
+
     def open_embedder(self) -> Embedder | None:
         """The configured embedding model, if there is one; nothing is asked of it yet.
 
@@ -191,6 +242,17 @@ class Settings(HttpSettings):
         from sifaka.embeddings.opening import open_embedder
 
         return open_embedder(self.embedding_model)
+
+
+def _open_adapters(
+    specs: tuple[str, ...], keys: Mapping[str, SecretStr], store: ThoughtStore
+) -> Adapters:
+    if not specs:
+        return NONE
+    from sifaka.evidence.adapters.opening import open_adapters
+
+    told = {name: key.get_secret_value() for name, key in keys.items()}
+    return open_adapters(specs, keys=told, store=store)
 
 
 def load_settings(
@@ -212,11 +274,12 @@ def load_settings(
     """
     conceal(secrets_in(environ))
     names = {name: f"SIFAKA_{name.upper()}" for name in Settings.model_fields}
-    in_file, path = _file(folder)
+    in_file, path = read_file(folder)
     in_environ = {name: environ[v] for name, v in names.items() if environ.get(v)}
     in_flags = {name: v for name, v in (flags or {}).items() if v is not None}
     merged = {**in_file, **in_environ, **in_flags}
-    conceal(passwords_in(str(merged.get("store"))))
+    conceal(passwords_in(f"{merged.get('store')} {merged.get('adapters')}"))
+    conceal(secrets_of(str(merged.get("adapter_keys") or "")))
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
@@ -230,26 +293,3 @@ def load_settings(
         reason = explain(error).removeprefix(f"{name}: ")
         value = "" if name in _SECRET else f"={merged.get(name)!r}"
         raise ConfigurationError(f"{where}{value}: {reason}") from error
-
-
-def _file(folder: Path | None) -> tuple[dict[str, Any], Path | None]:
-    path = folder / "sifaka.toml" if folder else None
-    if path is None or not path.is_file():
-        return {}, None
-    try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"{path} is not valid TOML: {error}", "correct the file"
-        ) from error
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
-    # Hosts start servers in the folder that is being worked on, and who made that folder is not
-    # known: opening it must not run anything.
-    for name in sorted(told.keys() & {"plugins", "store"}):
-        if name == "plugins" or _PROGRAM.search(str(told[name])):
-            raise ConfigurationError(
-                f"{path}: {name}: a file in the current folder may not say what is to be run",
-                f"give it as SIFAKA_{name.upper()}",
-            )
-    return told, path

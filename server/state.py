@@ -21,6 +21,8 @@ from sifaka.chain import Chain, Listener, Parting, RunResult, asks_a_provider, s
 from sifaka.critics import Critic, CriticSpec, parse_critics
 from sifaka.entries import Stopped
 from sifaka.errors import SifakaError, ThoughtNotFound
+from sifaka.evidence.adapters.collection import Adapters
+from sifaka.evidence.adapters.thoughts import on_store
 from sifaka.hosts import Host
 from sifaka.loading import load_pydantic_ai
 from sifaka.models import AUTO, CALLER, HOST
@@ -54,6 +56,8 @@ class AppState:
     connections: Connections
     plugins: Plugins
     """Where critics and validators come from that are not built in."""
+    adapters: Adapters
+    """Where evidence is searched for, past texts in the store of the tenant."""
     followers: Followers
     """Of the runs that clients have subscribed to."""
     group: anyio.abc.TaskGroup
@@ -71,7 +75,8 @@ class AppState:
         return replace(state, store=ReadOnlyStore(state.store)) if may_only_read() else state
 
     def _of(self, tenant: str) -> Self:
-        return replace(self, tenant=tenant, store=self.store.scoped(tenant))
+        store = self.store.scoped(tenant)
+        return replace(self, tenant=tenant, store=store, adapters=on_store(self.adapters, store))
 
     def key(self, run_id: str) -> RunKey:
         """What a run of this tenant is known by."""
@@ -143,6 +148,7 @@ class AppState:
             "monitor": self.monitor,
             "connections": self.connections,
             "plugins": self.plugins,
+            "adapters": self.adapters,
         }
 
     async def take_over(self, key: RunKey, deaths: int) -> None:

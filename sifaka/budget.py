@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -148,6 +148,10 @@ class Ledger:
     @property
     def calls_left(self) -> float:
         """Calls that are neither spent nor set aside; infinite without a limit."""
+        return self._own_calls_left
+
+    @property
+    def _own_calls_left(self) -> float:
         if self.budget.max_calls is None:
             return math.inf
         used = self._spent.model_calls + self._in_flight.model_calls + self._set_aside
@@ -156,7 +160,7 @@ class Ledger:
     def exhausted(self) -> str | None:
         """The first limit that leaves no room for one more call, or None."""
         budget, spent = self.budget, self._spent
-        if self.calls_left <= 0:
+        if self._own_calls_left <= 0:
             return "calls"
         if budget.max_tokens is not None and _tokens(spent) >= budget.max_tokens:
             return "tokens"
@@ -216,7 +220,7 @@ class Ledger:
         quote = quote or Quote()
         share = self._share()
         own = share is not None and share.calls > 0
-        if not own and self.calls_left <= 0:
+        if not own and self._own_calls_left <= 0:
             raise BudgetExceeded("calls")
         if self.seconds_left == 0.0:
             raise BudgetExceeded("seconds")
@@ -243,6 +247,15 @@ class Ledger:
     def charge(self, usage: Usage) -> None:
         """Add what was spent without a reservation, by a model that is not metered."""
         self._spent += usage
+
+    def part(self, budget: Budget, spent: Usage | None = None) -> "PartLedger":
+        """The account of a part of the work: what it spends is spent here too.
+
+        Args:
+            budget: What the part may spend.
+            spent: What it has spent before, which is in this account already.
+        """
+        return PartLedger(self, budget, spent, clock=self._clock)
 
     def _share(self) -> "_Share | None":
         share = _current_share.get()
@@ -273,6 +286,81 @@ class Ledger:
         if quote.output_cost == 0:
             return _clipped(quote, quote.output_tokens if left >= 0 else -1, "cost")
         return _clipped(quote, math.floor(left / quote.output_cost), "cost")
+
+
+class PartLedger(Ledger):
+    """The account of a part of a run's work, with limits of its own besides those of the whole.
+
+    Args:
+        whole: The account of the whole.
+        budget: What the part may spend.
+        spent: What it has spent before.
+        clock: Seconds of a clock that never goes back.
+    """
+
+    def __init__(
+        self,
+        whole: Ledger,
+        budget: Budget,
+        spent: Usage | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(budget, spent or Usage(), clock=clock)
+        self.whole = whole
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until its own time budget or that of the whole is spent; None without any."""
+        left = [s for s in (super().seconds_left, self.whole.seconds_left) if s is not None]
+        return min(left, default=None)
+
+    @property
+    def calls_left(self) -> float:
+        """Calls that neither limit forbids."""
+        return min(super().calls_left, self.whole.calls_left)
+
+    def exhausted(self) -> str | None:
+        """The first limit, its own or of the whole, that leaves no room for one more call."""
+        return super().exhausted() or self.whole.exhausted()
+
+    @contextmanager
+    def set_aside(self, calls: int) -> Generator[None]:
+        """Within this context so many calls are there, out of what the whole has left."""
+        if calls and (limit := super().exhausted()):
+            raise BudgetExceeded(limit)
+        if calls and calls > self._own_calls_left:
+            raise BudgetExceeded("calls")
+        with self.whole.set_aside(calls):
+            yield
+
+    @contextmanager
+    def waiting(self) -> Generator[None]:
+        """Within this context no time passes, for the whole neither."""
+        with super().waiting(), self.whole.waiting():
+            yield
+
+    def reserve(self, quote: Quote | None = None) -> Reservation:
+        """Set aside what one call may take, here and in the whole."""
+        own = super().reserve(quote)
+        wanted = replace(quote or Quote(), output_tokens=own.usage.output_tokens)
+        try:
+            reservation = self.whole.reserve(wanted)
+        except BudgetExceeded:
+            super().settle(own, Usage())
+            raise
+        self._in_flight += reservation.usage - own.usage  # the whole may allow a shorter answer
+        return Reservation(usage=reservation.usage, clipped=own.clipped or reservation.clipped)
+
+    def settle(self, reservation: Reservation, usage: Usage) -> None:
+        """Replace what was set aside by what the call really took, here and in the whole."""
+        super().settle(reservation, usage)
+        self.whole.settle(reservation, usage)
+
+    def charge(self, usage: Usage) -> None:
+        """Add what was spent without a reservation."""
+        super().charge(usage)
+        self.whole.charge(usage)
 
 
 def _tokens(usage: Usage) -> int:

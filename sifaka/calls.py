@@ -1,15 +1,19 @@
 """What surrounds every model call of a run: its account, its journal, its limits, its clock."""
 
+import json
 import secrets
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 import anyio
 
 from sifaka.breakers import Breakers
 from sifaka.budget import Budget, Ledger
+from sifaka.entries import Called
+from sifaka.errors import SifakaError
 from sifaka.journal import Journal
 from sifaka.monitoring import Monitor
 from sifaka.results import Usage
@@ -63,3 +67,34 @@ _current: ContextVar[Calls | None] = ContextVar("sifaka_calls", default=None)
 def current_calls() -> Calls:
     """The surroundings of a call made here; outside a run, some without limits or journal."""
     return _current.get() or Calls(ledger=Ledger(Budget(), Usage()))
+
+
+async def recorded(source: str, request: object, make: Callable[[], Awaitable[str]]) -> str:
+    """What somebody other than a model answers here, durable before it is used.
+
+    A run that is resumed finds the same answer, and nobody is asked again. Outside a run, or
+    outside any place of it, the answer is made and not kept.
+
+    Args:
+        source: Who is asked, for the record.
+        request: What is asked, as data for JSON; an answer to another request is never taken.
+        make: Asks.
+
+    Raises:
+        SifakaError: The run is gone through again, and the answer is not on record.
+        StorageError: The answer could not be put on record.
+    """
+    calls = current_calls()
+    key = calls.journal.next_key()
+    if key is None:
+        return await make()
+    asked = json.dumps([source, request], sort_keys=True, default=str)
+    digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+    answer = calls.journal.answer(key, digest)
+    if answer is not None:
+        return answer
+    if calls.replaying:
+        raise SifakaError(f"what {source} answered at {key!r} is not on record")
+    answer = await make()
+    await calls.journal.record(Called(key=key, request=digest, model=source, response=answer))
+    return answer

@@ -77,7 +77,7 @@ class _Question:
         name, critic = self._name, self._critic
         try:
             with (
-                self._calls.set_aside(calls_of(critic)),
+                self._calls.set_aside(calls_of(critic, self._thought.text)),
                 self._calls.ledger.within_time() as limit,
                 anyio.move_on_after(self._deadline),
             ):

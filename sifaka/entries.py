@@ -15,7 +15,9 @@ from pydantic import (
 
 from sifaka.budget import Budget
 from sifaka.immutable import Frozen, FrozenJson, FrozenMap
+from sifaka.inquiry import Inquiry, ResearchStep
 from sifaka.results import CriticFeedback, Usage, ValidationResult
+from sifaka.sections import SECTION_CHARS
 from sifaka.thought import Document, Thought, new_run_id
 
 RunStatus = Literal["done", "needs_revision", "running", "cancelled", "failed"]
@@ -33,6 +35,8 @@ StopReason = Literal[
     "error",
 ]
 Policy = Literal["best", "judged", "best_of_n", "last"]
+INTERRUPTED = "interrupted"
+"""The code of a run that has stopped only because its process was told to end."""
 FINAL: frozenset[RunStatus] = frozenset({"done", "cancelled", "failed"})
 
 
@@ -62,6 +66,10 @@ class ChainConfig(Frozen):
     """The model of the critics that name none, and of judges; the writer's when None."""
     fallback_models: tuple[str, ...] = ()
     """Asked in this order when the writer's model, or the judge's, has failed for good."""
+    section_chars: int | None = Field(default=SECTION_CHARS, ge=2_000)
+    """Characters beyond which a text is worked on section by section; None means never."""
+    inquiry: Inquiry | None = None
+    """How the first version is researched; None when it is given, or written from the task."""
 
     @property
     def fingerprint(self) -> str:
@@ -162,7 +170,7 @@ class Decided(_Entry):
 
 
 class Called(_Entry):
-    """A model answered; the answer is durable before anybody uses it."""
+    """A model, or a source of evidence, answered; that is durable before anybody uses it."""
 
     kind: Literal["called"] = "called"
     key: str
@@ -173,7 +181,24 @@ class Called(_Entry):
     fallback: bool = False
     """Whether it answered in place of the model that was meant to."""
     response: str
-    """The answer as PydanticAI's `ModelResponse` in JSON."""
+    """The answer: of a model PydanticAI's `ModelResponse` in JSON, else what its source gave."""
+
+
+class Researched(_Entry):
+    """A step of the research that the first version is written from: what a resume goes on from."""
+
+    kind: Literal["researched"] = "researched"
+    step: ResearchStep
+    section: int | None = None
+    """The number of the section it belongs to, from 0; None for the whole."""
+    title: str = ""
+    """The section's."""
+    iteration: int = 0
+    """The round of searches that it ends, from 1."""
+    message: str = ""
+    """What was found or failed, for a person."""
+    state: FrozenJson = Field(default_factory=dict[str, object])
+    """What the step has added, in the form of `sifaka.research`."""
 
 
 class Anchored(_Entry):
@@ -223,6 +248,7 @@ Entry = Annotated[
     | Critiqued
     | Decided
     | Called
+    | Researched
     | Anchored
     | Recovered
     | Stopped,

@@ -9,6 +9,7 @@
     │   └── AppendRefused       somebody else works on the run
     │       ├── VersionConflict they wrote to it first
     │       └── Fenced          they have claimed it
+    ├── SourceError             a source of evidence could not be searched (adapter, code)
     ├── PluginError             a third-party component could not be loaded
     ├── OperationTimeout        an operation outlived its deadline
     ├── MemoryLimitError        the context or the machine's memory is exhausted
@@ -150,6 +151,36 @@ class Fenced(AppendRefused):
         self.run_id = run_id
         self.fence = fence
         self.current = current
+
+
+class SourceError(SifakaError):
+    """A source of evidence could not be searched.
+
+    Args:
+        message: What went wrong.
+        suggestion: What to do about it.
+        adapter: The name of the adapter.
+        code: One word of `timeout`, `connection`, `server`, `rate_limit`, `circuit_open`,
+            `authentication`, `not_found`, `rejected`, `malformed`, `too_large`, `forbidden`.
+        retry_after: Seconds the source asked to wait, where it said so.
+    """
+
+    TRANSIENT = frozenset({"timeout", "connection", "server", "rate_limit", "circuit_open"})
+
+    def __init__(
+        self,
+        message: str,
+        suggestion: str | None = None,
+        *,
+        adapter: str = "",
+        code: str = "connection",
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message, suggestion)
+        self.adapter = adapter
+        self.code = code
+        self.retry_after = retry_after
+        self.retryable = code in self.TRANSIENT
 
 
 class PluginError(SifakaError):

@@ -4,9 +4,12 @@ from typing import Literal
 
 from sifaka.entries import Entry
 from sifaka.immutable import Frozen
+from sifaka.inquiry import ResearchStep
 from sifaka.run import Run
 
-Phase = Literal["retrieve", "generate", "validate", "critique", "select", "recover", "stop"]
+Phase = Literal[
+    "research", "retrieve", "generate", "validate", "critique", "select", "recover", "stop"
+]
 
 
 class ChainEvent(Frozen):
@@ -17,6 +20,10 @@ class ChainEvent(Frozen):
     phase: Phase
     message: str
     """What is being done or was found, for a person."""
+    research: ResearchStep | None = None
+    """Which step of research it is; of the event that ends a run of research, how that ended."""
+    section: int | None = None
+    """The number of the section the step belongs to, from 0; None for the whole."""
     entry: Entry | None = None
     """What was stored, once it was."""
     run: Run | None = None

@@ -119,7 +119,7 @@ def _reason(group: list[ErrorDetails], tags: Collection[str]) -> str:
         case "extra_forbidden":
             return "is not a known option"
         case "union_tag_invalid":
-            known = str(context["expected_tags"]).replace("'", "")
+            known = ", ".join(tags) or str(context["expected_tags"]).replace("'", "")
             return f"unknown {_discriminator(context)} {_shown(context['tag'])}; known: {known}"
         case "union_tag_not_found":
             known = f"; known: {', '.join(tags)}" if tags else ""

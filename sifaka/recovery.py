@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sifaka.entries import Strategy
-from sifaka.errors import CriticError, ModelProviderError, SifakaError
+from sifaka.errors import CriticError, ModelProviderError, SifakaError, SourceError
 from sifaka.events import Phase
 
 LONGEST_WAIT = 60.0
@@ -97,8 +97,8 @@ class Plan:
 
 
 def code_of(error: BaseException) -> str:
-    """The code of a provider's error, else the name of the class as in `memory_limit_error`."""
-    if isinstance(error, ModelProviderError | CriticError) and error.code:
+    """The code of the error of a provider or source, else its class as in `memory_limit_error`."""
+    if isinstance(error, ModelProviderError | CriticError | SourceError) and error.code:
         return error.code
     return re.sub(
         r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(error).__name__
@@ -125,7 +125,7 @@ def plan(
         uniform: A random number between two.
     """
     code = error if isinstance(error, str) else code_of(error)
-    if isinstance(error, ModelProviderError | CriticError):
+    if isinstance(error, ModelProviderError | CriticError | SourceError):
         retry_after = error.retry_after
     steps = _steps(code, phase)
     # Another failure may have used the attempts up before this one came to be skipped.

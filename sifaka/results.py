@@ -90,6 +90,8 @@ class ValidationResult(Frozen):
     """How near the text is to passing, 0 to 1; 1 when passed. Left out, it follows `passed`."""
     issues: tuple[Issue, ...] = ()
     suggestions: tuple[str, ...] = ()
+    details: FrozenJson = Field(default_factory=dict[str, object])
+    """What else it puts on record, such as the evidence for each claim."""
 
     def model_post_init(self, context: object, /) -> None:
         """Fill the score in from the verdict when none was given."""

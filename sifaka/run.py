@@ -22,6 +22,7 @@ from sifaka.entries import (
     Drafted,
     Entry,
     Recovered,
+    Researched,
     Retrieved,
     RunStatus,
     Started,
@@ -62,6 +63,8 @@ class Run(Frozen):
     """The comparison with the original, once the run has come to its end by it."""
     calls: tuple[Called, ...] = ()
     """Every answer of a model, for a resume or a replay."""
+    research: tuple[Researched, ...] = ()
+    """The steps of the research that its first version is written from."""
     recoveries: tuple[Recovered, ...] = ()
     """How it went on after failures."""
     failures: int = 0
@@ -148,6 +151,8 @@ class Run(Frozen):
                 }
             case Called():
                 changes = {"calls": (*self.calls, entry)}
+            case Researched():
+                changes = {"research": (*self.research, entry)}
             case Anchored(decision=decision):
                 champion = self.champion_id if decision.accepted else self.thoughts[0].id
                 changes = {"ending": entry, "champion_id": champion}
@@ -159,7 +164,7 @@ class Run(Frozen):
                     "failures": self.failures + (status == "failed"),
                     "handed_over": self.handed_over or handed_over,
                 }
-        if not isinstance(entry, Called | Recovered | Stopped):
+        if not isinstance(entry, Called | Researched | Recovered | Stopped):
             changes["reached"] = entry.kind
         stopped = entry if isinstance(entry, Stopped) else None
         changes |= {

@@ -8,6 +8,8 @@ from inspect import isawaitable, iscoroutinefunction
 from anyio import create_task_group, to_thread
 
 from sifaka.calls import current_calls
+from sifaka.errors import ConfigurationError, StorageError
+from sifaka.hosts import Suspended
 from sifaka.journal import scope
 from sifaka.naming import unique
 from sifaka.reporting import report_failure
@@ -34,18 +36,30 @@ async def run_validators(
     Returns:
         The results by unique name, in the order of the validators, each with the validator's name
         and whether it is required. A validator that crashed has failed.
+
+    Raises:
+        StorageError: An answer that a validator has got could not be put on record.
+        Suspended: Some wait for answers of the host; the others have come to their end.
     """
     if original is not None:
         metadata = {**thought.metadata, "original": original}
         thought = thought.with_text(thought.text, metadata=metadata)
     named = list(zip(unique(each.name for each in validators), validators, strict=True))
     results: dict[str, ValidationResult] = {}
+    failures: list[StorageError] = []
+    waiting: list[Suspended] = []
 
     monitor = current_calls().monitor
 
     async def run(name: str, validator: Validator) -> None:
-        with monitor.measure("validator", name), scope(f"validators.{name}"):
-            results[name] = await _result(name, validator, thought)
+        # What must get through is raised below, out of the group of exceptions nobody expects.
+        try:
+            with monitor.measure("validator", name), scope(f"validators.{name}"):
+                results[name] = await _result(name, validator, thought)
+        except Suspended as suspended:
+            waiting.append(suspended)
+        except StorageError as error:
+            failures.append(error)
 
     slow: list[tuple[str, Validator]] = []
     for name, validator in named:
@@ -57,6 +71,10 @@ async def run_validators(
         async with create_task_group() as group:
             for name, validator in slow:
                 group.start_soon(run, name, validator)
+    if failures:
+        raise failures[0]
+    if waiting:
+        raise Suspended.together(waiting)
     # A result is missing when a validator cancelled itself, which no task group reports.
     return {
         name: results[name] if name in results else _crashed(name, validator, "Cancelled")
@@ -78,14 +96,21 @@ async def _result(name: str, validator: Validator, thought: Thought) -> Validati
             found = validator.validate(thought)
         result = await found if isawaitable(found) else found
         return result.model_copy(update={"validator": name, "required": validator.required})
+    except StorageError:
+        raise
     # Broad on purpose: a validator is anybody's code, and one that crashes has failed its text.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, f"validator:{name}", error, run_id=thought.run_id)
+        if isinstance(error, ConfigurationError):
+            return _failed(validator, name, f"the validator {name!r} could not be run: {error}")
         return _crashed(name, validator, type(error).__name__)
 
 
 def _crashed(name: str, validator: Validator, kind: str) -> ValidationResult:
-    message = f"the validator {name!r} crashed with {kind}"
+    return _failed(validator, name, f"the validator {name!r} crashed with {kind}")
+
+
+def _failed(validator: Validator, name: str, message: str) -> ValidationResult:
     return ValidationResult(
         passed=False,
         message=message,

@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from tests.stubs.wiki import wiki_api as wiki_api
+
 os.environ["PYDANTIC_AI_NO_BANNER"] = "1"
 
 

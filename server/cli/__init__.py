@@ -22,6 +22,8 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "improve": "improve a text",
         "validate": "check a text",
         "critique": "find what is wrong with a text",
+        "verify": "hold the claims of a text against sources",
+        "research": "answer a question from sources",
         "history": "show a run, or list the recent ones",
         "search": "find past texts",
         "resume": "go on with a run that was interrupted",

@@ -16,8 +16,10 @@ from sifaka.chain import asks_a_provider
 from sifaka.critics import CRITICS
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import SifakaError
+from sifaka.evidence.adapters.protocol import Adapter
 from sifaka.models import CALLER, HOST
 from sifaka.plugins import Family, Plugins, among
+from sifaka.storage import MemoryStorage
 from sifaka.storage.opening import SCHEMES
 from sifaka.storage.protocol import Health
 from sifaka.validators import VALIDATORS
@@ -53,6 +55,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield "python", True, sys.version.split()[0]
     yield from _store(settings)
     yield from _models(settings)
+    yield from _adapters(settings)
     yield from _plugins(settings)
     yield _editor()
     yield from _access(settings)
@@ -120,6 +123,39 @@ def _model(part: str, name: str) -> Finding:
         return part, True, f"{provider_model(name).model_id} (not called)"
     except SifakaError as error:
         return part, False, str(error)
+
+
+def _adapters(settings: Settings) -> Iterator[Finding]:
+    """What each source answers that evidence is searched in."""
+    known = settings.open_adapters(MemoryStorage()).names
+    for name in settings.adapter_keys:
+        if name not in known:
+            yield "adapter key", False, f"no adapter is named {name!r}"
+    if not known:
+        return
+    try:
+        found = anyio.run(_health_of_adapters, settings)
+    except SifakaError as error:  # the store with past texts cannot be opened
+        yield "adapters", False, str(error)
+        return
+    for name in known:
+        yield f"adapter {name}", found[name].works, f"{found[name].part}: {found[name].found}"
+
+
+async def _health_of_adapters(settings: Settings) -> dict[str, Health]:
+    store = settings.open_store()
+    found: dict[str, Health] = {}
+
+    async def look(adapter: Adapter) -> None:
+        found[adapter.name] = await adapter.health()
+
+    try:
+        async with settings.open_adapters(store) as adapters, anyio.create_task_group() as group:
+            for adapter in adapters.chosen():
+                group.start_soon(look, adapter)
+    finally:
+        await store.aclose()
+    return found
 
 
 def _plugins(settings: Settings) -> Iterator[Finding]:

@@ -65,6 +65,7 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
                 await opt.check_store(chain.store)
                 return await chain.run(options.prompt, text=text, listen=progress.show)
             finally:
+                await chain.adapters.aclose()
                 await chain.store.aclose()
 
     with termination_interrupts():

@@ -95,6 +95,7 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Ch
     """
     file = getattr(options, "spec", None)
     validators, critics = parse_spec(read_text(file), file) if file else ((), None)
+    store = settings.open_store()
     named = [name.strip() for name in (getattr(options, "critics", None) or "").split(",")]
     return Chain(
         model=settings.model,
@@ -102,8 +103,9 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Ch
         fallback_models=settings.fallback_models,
         validators=[*_rules(options), *validators],
         critics=[name for name in named if name] or critics,
-        store=settings.open_store(),
+        store=store,
         plugins=Plugins(settings.plugins),
+        adapters=settings.open_adapters(store),
         **more,
     )
 

@@ -1,7 +1,7 @@
 """How a run's end is printed, and which exit code it is."""
 
 from server.cli.output import print_json, printing
-from server.schemas.runs import ImproveOut
+from server.schemas.research import out_of
 from sifaka.chain import RunResult
 
 
@@ -15,10 +15,12 @@ def finish(result: RunResult, *, as_json: bool, show_text: bool = True) -> int:
         ConfigurationError: Standard output cannot be written.
     """
     if as_json:
-        print_json(ImproveOut.of(result))
+        print_json(out_of(result))
     else:
+        from server.view.research_terminal import show_research
         from server.view.terminal import show_run
 
+        show = show_run if result.run.config.inquiry is None else show_research
         with printing() as stream:
-            show_run(result, stream, show_text=show_text)
+            show(result, stream, show_text=show_text)
     return 0 if result.status == "done" and result.passed else 1

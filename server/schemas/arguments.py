@@ -12,7 +12,7 @@ from pydantic import (
 )
 
 from sifaka.budget import Budget
-from sifaka.validators import VALIDATORS, ValidatorSpec
+from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec
 
 OptionalText = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A string that may be left out. Not `str | None`: the SDK parses strings for such a field as JSON,
@@ -21,7 +21,7 @@ and a text that is JSON must arrive as it was sent."""
 
 def _or_of_a_plugin(spec: object, check: ValidatorFunctionWrapHandler) -> object:
     kind = cast("Mapping[object, object]", spec).get("type") if isinstance(spec, Mapping) else None
-    if not isinstance(kind, str) or kind in VALIDATORS:
+    if not isinstance(kind, str) or (kind in VALIDATORS and kind not in UNLISTED):
         return check(spec)
     return cast("object", spec)
 

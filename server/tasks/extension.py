@@ -46,7 +46,7 @@ class TasksExtension(Extension):
     """A run that takes longer than its request, as a task that is asked for by itself."""
 
     identifier = TASKS
-    TOOLS = frozenset({"improve_text", "resume_run"})
+    TOOLS = frozenset({"improve_text", "research", "resume_run"})
     """The tools whose answer `running` becomes a task."""
 
     def methods(self) -> Sequence[MethodBinding]:

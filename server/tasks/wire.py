@@ -7,7 +7,7 @@ import anyio.to_thread
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from server.schemas.runs import ImproveOut
+from server.schemas.research import out_of
 from server.tools.answer import answer
 from server.view.text import improvement
 from sifaka.chain import RunResult
@@ -88,7 +88,7 @@ async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
     if task.status != "completed":
         return task.on_the_wire()
     result = RunResult(run=run, warnings=store.degraded)
-    out = await anyio.to_thread.run_sync(ImproveOut.of, result)
+    out = await anyio.to_thread.run_sync(out_of, result)
     told = answer(improvement(out), out)
     return {
         **task.on_the_wire(),

@@ -4,13 +4,25 @@ from collections.abc import Iterable
 
 from mcp.server.mcpserver.tools import Tool
 
-from server.tools import cancel, critique, history, improve, resume, submit, validate
+from server.tools import (
+    cancel,
+    critique,
+    history,
+    improve,
+    research,
+    resume,
+    submit,
+    validate,
+    verify,
+)
 
 _TOOLS = (
     improve.tool,
     submit.tool,
     validate.tool,
     critique.tool,
+    verify.tool,
+    research.tool,
     history.tool,
     resume.tool,
     cancel.tool,

@@ -5,6 +5,7 @@ from typing import Annotated
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 
+from server.schemas.research import out_of
 from server.schemas.runs import ImproveOut
 from server.tools.answer import ToolContext, answer, state_of
 from server.tools.definition import define
@@ -18,7 +19,7 @@ async def cancel_run(run_id: str, ctx: ToolContext) -> Annotated[CallToolResult,
     await state.store.load(run_id)  # whoever may not see a run does not stop it either
     await state.jobs.cancel(state.key(run_id))
     result = await cancel(state.store, run_id)
-    out = ImproveOut.of(result)
+    out = out_of(result)
     return answer(improvement(out), out)
 
 

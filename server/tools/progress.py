@@ -7,6 +7,7 @@ from server.tools.answer import ToolContext
 from sifaka.chain import Listener
 from sifaka.entries import Called, ChainConfig, Started
 from sifaka.events import ChainEvent, Phase
+from sifaka.inquiry import Inquiry
 from sifaka.models import AUTO, CALLER
 from sifaka.run import Run
 from sifaka.selection import EDITOR
@@ -16,6 +17,8 @@ _ORDER: Mapping[Phase, int] = MappingProxyType(
 )
 _STEPS = 2 * len(_ORDER)
 """Of one round: each phase begins, and has been done."""
+_SEARCHES = 6
+"""Steps of one iteration of research that are told, and of its section besides."""
 
 
 class Steps:
@@ -28,8 +31,10 @@ class Steps:
     """
 
     def __init__(self, run: Run) -> None:
-        self.total = _STEPS * (_rounds(run.config) + 1) + 1
+        self._research = _research(run.config.inquiry)
+        self.total = self._research + _STEPS * (_rounds(run.config) + 1) + 1
         """What the run takes if it needs all its iterations."""
+        self._told = 0
         self._run = run
         self._reached = -1
 
@@ -47,11 +52,14 @@ class Steps:
     def _place(self, event: ChainEvent) -> int:
         if event.phase == "stop":
             return self.total
+        if event.phase == "research":  # sections go on at the same time: each step of any counts
+            self._told += 1
+            return min(self._told, self._research) - 1
         done = event.entry is not None
         begins = event.phase == "generate" and not done and self._run.original is not None
         rounds = self._run.iterations + begins
         step = 2 * _ORDER.get(event.phase, 0) + done
-        return min(rounds * _STEPS + step, self.total - 1)
+        return min(self._research + rounds * _STEPS + step, self.total - 1)
 
 
 def reporter(ctx: ToolContext, run: Run) -> Listener:
@@ -61,12 +69,22 @@ def reporter(ctx: ToolContext, run: Run) -> Listener:
     async def report(event: ChainEvent) -> None:
         reached = steps.advance(event)
         if reached is not None:
-            await ctx.report_progress(reached, steps.total, f"{event.phase}: {event.message}")
+            part = "" if event.section is None else f", section {event.section + 1}"
+            told = f"{event.phase}{part}: {event.message}"
+            await ctx.report_progress(reached, steps.total, told)
 
     return report
 
 
+def _research(inquiry: Inquiry | None) -> int:
+    """How many steps come before the first version at most, as a rule."""
+    if inquiry is None:
+        return 0
+    sections = 1 if inquiry.mode == "iterative" else inquiry.max_sections
+    return _SEARCHES * sections * (inquiry.max_iterations + 1)
+
+
 def _rounds(config: ChainConfig) -> int:
     """How many rounds of writing follow the first version at most, as a rule."""
-    edits_first = config.model in {AUTO, CALLER, EDITOR}
+    edits_first = config.model in {AUTO, CALLER, EDITOR} and config.inquiry is None
     return config.max_iterations + edits_first

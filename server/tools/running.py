@@ -9,7 +9,7 @@ from mcp_types import CallToolResult, InputRequiredResult
 
 from server.jobs import Result, Work
 from server.sampling.exchange import Exchange
-from server.schemas.runs import ImproveOut
+from server.schemas.research import out_of
 from server.state import AppState
 from server.tools.answer import ToolContext, answer, state_of
 from server.tools.following import after_others, as_it_stands
@@ -141,5 +141,5 @@ def _waits_for_its_host(state: AppState, run: Run) -> bool:
 
 
 async def _told(result: RunResult) -> CallToolResult:
-    out = await anyio.to_thread.run_sync(ImproveOut.of, result)
+    out = await anyio.to_thread.run_sync(out_of, result)
     return answer(improvement(out), out)

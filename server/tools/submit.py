@@ -9,6 +9,7 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
 from server.sampling.exchange import Exchange
+from server.schemas.research import out_of_submission
 from server.schemas.runs import SubmitOut
 from server.tools.answer import ToolContext, answer, state_of
 from server.tools.definition import define
@@ -51,7 +52,7 @@ async def submit_revision(
 
 
 async def _told(result: Submission) -> CallToolResult:
-    out = await anyio.to_thread.run_sync(SubmitOut.of_submission, result)
+    out = await anyio.to_thread.run_sync(out_of_submission, result)
     return answer(submission(out), out)
 
 

@@ -46,6 +46,11 @@ class Progress:
         if self._status:
             self._status.update(f"{event.phase}: {escape(event.message)}")
 
+    async def tell(self, line: str) -> None:
+        """Show a line about work that is no run."""
+        if self._status:
+            self._status.update(escape(line))
+
 
 def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
     """Print a run: the changes with their reasons, the verdicts, what is left."""

@@ -9,11 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from server.schemas.changes import HunkOut
 from server.schemas.history import HistoryOut, ThoughtOut
+from server.schemas.research import ResearchOut, ResearchSubmitOut
 from server.schemas.reviews import CritiqueTextOut
 from server.schemas.runs import BriefOut, ImproveOut, SubmitOut
 from server.schemas.verdicts import CritiqueOut, IssueOut, UsageOut, ValidationOut
+from server.view.lines import flat as _flat
+from server.view.lines import section as _section
+from server.view.lines import short as _short
+from server.view.research_text import research_lines
 from sifaka.models.framing import frame
 
+_RESEARCHED = (ResearchOut, ResearchSubmitOut)
 _MOST = 40
 """Lines of one kind; more would bury the rest. The structured part has them all."""
 
@@ -36,7 +42,7 @@ def critique(out: CritiqueTextOut) -> str:
     lines += _section(
         "judge the rest by this rubric", [f"- {_flat(line)}" for line in out.rubric or []]
     )
-    lines += _section("degraded", [f"- {_flat(line)}" for line in out.degraded])
+    lines += _section("degraded", _degraded_lines(out.degraded))
     return "\n".join(lines)
 
 
@@ -49,10 +55,11 @@ def improvement(out: ImproveOut) -> str:
         f"{out.iterations + 1}",
         f"run_id: {out.run_id}   thought_id: {out.thought_id}   history: run://{out.run_id}",
         f"usage: {usage(out.usage)}",
+        *(research_lines(out.research) if isinstance(out, _RESEARCHED) else ()),
         *_verdict_lines(out.validation_results),
         *_section("changes", _change_lines(out.diff)),
         *_section("issues left", _issue_lines(out.issues)),
-        *_section("degraded", [f"- {_flat(line)}" for line in out.degraded]),
+        *_section("degraded", _degraded_lines(out.degraded)),
         *_brief_lines(out.brief),
         "",
         "text, between marks that are no part of it:",
@@ -97,7 +104,7 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
         lines += [f"{hit.thought_id}  {hit.score:g}  {_flat(hit.snippet)}" for hit in out.hits]
     if not any((out.run, out.runs, out.hits)):
         lines.append("nothing found")
-    lines += _section("degraded", [f"- {_flat(line)}" for line in out.degraded])
+    lines += _section("degraded", _degraded_lines(out.degraded))
     if out.next_cursor:
         lines.append(f"more: cursor={out.next_cursor!r}")
     return "\n".join(lines)
@@ -162,6 +169,12 @@ def _change_lines(hunks: Sequence[HunkOut]) -> Iterator[str]:
         yield f"... and {len(hunks) - _MOST} more"
 
 
+def _degraded_lines(degraded: Sequence[str]) -> Iterator[str]:
+    yield from (f"- {_flat(line)}" for line in degraded[:_MOST])
+    if len(degraded) > _MOST:
+        yield f"... and {len(degraded) - _MOST} more"
+
+
 def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
     if brief is None:
         return
@@ -172,21 +185,6 @@ def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
         yield from (f"    -> {_flat(suggestion)}" for suggestion in failure.suggestions)
     yield from (f"  judge it by: {_flat(line)}" for line in brief.rubric)
     yield from (f"  learned in a similar run: {_flat(line)}" for line in brief.lessons)
-
-
-def _section(title: str, lines: Iterable[str]) -> list[str]:
-    body = list(lines)
-    return [f"{title}:", *(f"  {line}" for line in body)] if body else []
-
-
-def _flat(text: str) -> str:
-    """The words on one line, without characters that move the cursor or reorder what is read."""
-    line = " ".join(text.split())
-    return line if line.isprintable() else "".join(c for c in line if c.isprintable())
-
-
-def _short(text: str, most: int = 80) -> str:
-    return text if len(text) <= most else f"{text[: most - 20]}...{text[-15:]}"
 
 
 def _yes(value: bool) -> str:

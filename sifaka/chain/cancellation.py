@@ -3,14 +3,13 @@
 from collections.abc import Callable
 
 from sifaka.chain.result import RunResult
-from sifaka.entries import Stopped
+from sifaka.entries import INTERRUPTED, Stopped
 from sifaka.errors import VersionConflict
 from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
 
 Parting = Callable[[], Stopped | None]
 """What is put on record of work that is cancelled; None leaves the run as it is."""
-_INTERRUPTED = "interrupted"
 
 
 def cancellation() -> Stopped:
@@ -24,13 +23,13 @@ def interruption() -> Stopped:
         status="cancelled",
         stop_reason="cancelled",
         error="the process ended before the run was done; resume_run goes on with it",
-        code=_INTERRUPTED,
+        code=INTERRUPTED,
     )
 
 
 def is_interrupted(run: Run) -> bool:
     """Whether a run has stopped only because its process was told to end."""
-    return run.status == "cancelled" and run.error_code == _INTERRUPTED
+    return run.status == "cancelled" and run.error_code == INTERRUPTED
 
 
 async def cancel_run(store: ThoughtStore, run_id: str) -> RunResult:

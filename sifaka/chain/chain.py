@@ -1,6 +1,6 @@
 """The chain: a configured refinement, and its runs."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -12,13 +12,16 @@ from sifaka.calls import Calls, new_frame_key
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
 from sifaka.chain.configured import ConfiguredChain
 from sifaka.chain.engine import Engine
+from sifaka.chain.findings import inheriting
 from sifaka.chain.following import follow_run
 from sifaka.chain.parts import Parts
-from sifaka.chain.recovering import next_plan, recovered
+from sifaka.chain.recovering import next_plan, recovered, unless_recovered
 from sifaka.chain.replaying import Replay, replay
 from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
 from sifaka.chain.submission import Submission, settled, take_in
+from sifaka.chain.verifying import Hear, verified
+from sifaka.claims import CheckOptions, ClaimReport
 from sifaka.critique import run_critics
 from sifaka.entries import Drafted, RunStatus, Started, Stopped
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
@@ -29,7 +32,7 @@ from sifaka.retrieval import first_version
 from sifaka.run import Run
 from sifaka.selection import EDITOR
 from sifaka.texts import check_text
-from sifaka.thought import Thought
+from sifaka.thought import Document, Thought
 
 Listener = Callable[[ChainEvent], Awaitable[None]]
 _PARTING_SECONDS = 5.0
@@ -95,8 +98,8 @@ class Chain(ConfiguredChain):
             As `run`; with status `failed` when nothing helped or nothing can.
         """
         engine = await self._start(prompt, text)
-        result = await self._work(engine, listen)
-        for _ in range(most):
+        result = await self._work(engine, unless_recovered(listen, left=most))
+        for left in range(most - 1, -1, -1):
             plan = next_plan(result.run)
             if plan is None:
                 break
@@ -104,7 +107,7 @@ class Chain(ConfiguredChain):
             recovery = recovered(result.run, plan)
             run = result.run.reopened()
             engine = Engine(self._parts(), run, recovery=recovery, predecessor=engine)
-            result = await self._work(engine, listen)
+            result = await self._work(engine, unless_recovered(listen, left=left))
         return result
 
     def run_sync(self, prompt: str = "", *, text: str = "") -> RunResult:
@@ -164,7 +167,7 @@ class Chain(ConfiguredChain):
         """
         origin = await self.store.load(run_id)
         text = RunResult(run=origin).text
-        engine = await self._start(origin.prompt, text, branch_of=run_id)
+        engine = await self._start(origin.prompt, text, origin=origin)
         return await self._work(engine, listen)
 
     async def replay(self, run_id: str) -> Replay:
@@ -260,7 +263,8 @@ class Chain(ConfiguredChain):
             frame_key: What the marks around quoted material in prompts are made with, a secret of
                 whoever asks: the same one makes the same questions. A new one when None.
         """
-        parts = self._parts()
+        given = (*thought.pre_generation_context, *thought.post_generation_context)
+        parts = self._parts(documents=bool(given))
         ledger = Ledger(self.budget, Usage())
         calls = Calls(
             ledger=ledger,
@@ -274,6 +278,46 @@ class Chain(ConfiguredChain):
             )
         return Review(feedback=feedback, usage=ledger.spent)
 
+    async def verify(
+        self,
+        text: str = "",
+        *,
+        claims: Sequence[str] | None = None,
+        documents: Sequence[Document] = (),
+        options: CheckOptions | None = None,
+        frame_key: str | None = None,
+        hear: Hear | None = None,
+    ) -> ClaimReport:
+        """What the evidence says about the claims of a text, or about given ones; stores nothing.
+
+        Args:
+            text: Whose claims to find, where none are given.
+            claims: What to check; those that stand in `text` verbatim get their place in it.
+            documents: Evidence that is at hand. What is searched besides, `options` say.
+            options: How to go about it.
+            frame_key: As for `critique`.
+            hear: Is told what was done, in a line for a person, each time somebody has answered.
+
+        Returns:
+            A verdict for each claim. What nobody could judge, or what there was no budget for, is
+            `unverified`.
+
+        Raises:
+            ConfigurationError: There is nothing to check or nothing to search, an adapter is
+                unknown, or nothing could fit the options.
+        """
+        return await verified(
+            self._parts(documents=True),
+            self.adapters,
+            text,
+            claims=claims,
+            documents=documents,
+            options=options,
+            budget=self.budget,
+            frame_key=frame_key,
+            hear=hear,
+        )
+
     def get_performance_summary(self) -> dict[str, Any]:
         """Where the time of this chain's runs went, in seconds, as plain data for JSON.
 
@@ -286,10 +330,12 @@ class Chain(ConfiguredChain):
         """The components that took most wall-clock time, with their seconds, longest first."""
         return self.monitor.bottlenecks(limit)
 
-    async def _start(self, prompt: str, text: str, *, branch_of: str | None = None) -> Engine:
+    async def _start(self, prompt: str, text: str, *, origin: Run | None = None) -> Engine:
         prompt = check_text(prompt or self.prompt, "prompt")
-        if not (prompt.strip() or check_text(text).strip()):
+        if not (check_text(text).strip() or prompt.strip()):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
+        if self.inquiry is not None and self.researcher is None and not text.strip():
+            self.adapters.chosen(self.inquiry.adapters)
         parts = self._parts()
         if not text.strip() and self.model == EDITOR:
             raise ConfigurationError(
@@ -304,14 +350,14 @@ class Chain(ConfiguredChain):
             prompt=prompt,
             config=self.config,
             frame_key=new_frame_key(),
-            branch_of=branch_of,
+            branch_of=None if origin is None else origin.run_id,
             tags=self.tags,
             remembered=remembered,
         )
         run = Run.start(started)
         entries: list[Started | Drafted] = [started]
         if text.strip():
-            entries.append(await self._input(run, text))
+            entries.append(await self._input(run, text, origin))
             run = run.apply(entries[-1])
         try:
             await self.store.append(run, entries, expected_version=0, fence=0)
@@ -322,7 +368,7 @@ class Chain(ConfiguredChain):
             raise
         return Engine(parts, run)
 
-    async def _input(self, run: Run, text: str) -> Drafted:
+    async def _input(self, run: Run, text: str, origin: Run | None) -> Drafted:
         """The input with the documents for it, as far as there is time to look for some."""
         ledger = Ledger(self.budget, Usage())
         first = Thought(
@@ -334,6 +380,8 @@ class Chain(ConfiguredChain):
         with Calls(ledger=ledger, monitor=self.monitor).active():
             with anyio.move_on_after(ledger.seconds_left):
                 first = await first_version(run, text, self.retrievers)
+        if origin is not None:
+            first = inheriting(first, origin)
         return Drafted(thought=first, usage=Usage(seconds=ledger.spent.seconds))
 
     async def _work(

@@ -1,10 +1,17 @@
 """The phases before critics: documents for the versions of a run, and verdicts on them."""
 
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
 import anyio
 
+from sifaka.budget import Budget, Ledger
 from sifaka.calls import Calls
 from sifaka.chain.limits import place
 from sifaka.chain.parts import Parts
+from sifaka.claims import verdicts_in
+from sifaka.critics import calls_of
 from sifaka.entries import Retrieved, Validated
 from sifaka.errors import BudgetExceeded
 from sifaka.journal import scope
@@ -44,13 +51,44 @@ async def documents_for_critics(parts: Parts, calls: Calls, run: Run) -> list[Re
 async def verdicts(parts: Parts, calls: Calls, run: Run) -> list[Validated]:
     """What the validators say of the versions that are not compared yet.
 
-    They finish whatever the time: every text that is returned has been validated.
+    They finish whatever the time: every text that is returned has been validated. Those that ask a
+    model leave the calls to the critics that these need.
+
+    Raises:
+        StorageError: An answer could not be put on record.
+        Suspended: Answers of the host are needed.
     """
     original = run.original.text if run.original else None
     said: list[Validated] = []
-    with calls.active(), calls.monitor.measure("phase", "validate"):
+    await _remember(parts, run)
+    left = replace(calls, ledger=_besides_critics(parts, calls, run))
+    with left.active(), calls.monitor.measure("phase", "validate"):
         for version in run.undecided:
             with scope(place(run, version.iteration)):
                 results = await run_validators(parts.validators, version, original)
             said.append(Validated(thought_id=version.id, results=results))
     return said
+
+
+def _besides_critics(parts: Parts, calls: Calls, run: Run) -> Ledger:
+    """The account without the calls that the critics of the versions will make at least."""
+    left = calls.ledger.calls_left
+    kept = sum(calls_of(c, version.text) for version in run.undecided for c in parts.critics)
+    if not kept or math.isinf(left):
+        return calls.ledger
+    return calls.ledger.part(Budget(max_calls=max(0, int(left) - kept)))
+
+
+async def _remember(parts: Parts, run: Run) -> None:
+    """Give the checker the verdicts on the run's record, which another process may have made."""
+    remember = getattr(parts.checker, "remember", None)
+    if remember is None:
+        return
+    results = [result for thought in run.thoughts for result in _details_of(thought)]
+    await remember([verdict for details in results for verdict in verdicts_in(details)])
+
+
+def _details_of(thought: Thought) -> Iterator[Mapping[str, object]]:
+    """What validators and critics have put on record about a version."""
+    yield from (result.details for result in thought.validation_results.values())
+    yield from (feedback.details for feedback in thought.critic_feedback)

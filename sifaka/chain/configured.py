@@ -12,17 +12,22 @@ from sifaka.budget import Budget
 from sifaka.chain.components import describe, settings_of
 from sifaka.chain.parts import Parts
 from sifaka.chain.writers import (
+    Writer,
     asks_a_provider,
+    by_section,
     can_judge,
     judge_for,
     model_name,
     writers_for,
 )
-from sifaka.critics import CriticSpec, parse_critics, with_judge
+from sifaka.claims import ClaimChecker
+from sifaka.critics import CriticSpec, parse_critics, read_by_section, with_judge
 from sifaka.entries import ChainConfig, Policy, Started
 from sifaka.errors import ConfigurationError
+from sifaka.evidence.adapters.collection import NONE, Adapters
 from sifaka.explain import explain
 from sifaka.hosts import Host, Unreachable
+from sifaka.inquiry import Inquiry
 from sifaka.judging import Judge, ModelJudge
 from sifaka.loading import load_pydantic_ai
 from sifaka.models import AUTO, CALLER, HOST
@@ -31,10 +36,13 @@ from sifaka.models.provider import provider_model
 from sifaka.monitoring import Monitor
 from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.presets import Effort, preset
+from sifaka.research.protocol import Researcher
 from sifaka.retrievers.protocol import Retriever
+from sifaka.sections import SECTION_CHARS
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import parse_validators
+from sifaka.validators.evidence import Component, searches, searching, with_checker
 from sifaka.validators.protocol import Validator
 
 if TYPE_CHECKING:
@@ -86,6 +94,13 @@ class ConfiguredChain:
         breakers: The circuit breakers of the providers, to share them among chains.
         monitor: Where the time is counted, to share it among chains.
         plugins: Where critics and validators come from that are not built in; none when None.
+        adapters: Where evidence is searched for; nowhere when None.
+        inquiry: How the first version is researched, with the prompt as the question; when None it
+            is given, or written from the task.
+        researcher: Who researches it instead of the graphs of `sifaka.research`; it is no part of
+            the configuration on record.
+        section_chars: Characters beyond which models write and judge a text section by section, at
+            least 2,000; never when None.
         connections: Keeps the providers' clients open from run to run; otherwise each run opens
             and closes its own.
 
@@ -124,6 +139,10 @@ class ConfiguredChain:
         connections: Connections | None = None,
         host: Host | None = None,
         plugins: Plugins | None = None,
+        adapters: Adapters | None = None,
+        inquiry: Inquiry | None = None,
+        researcher: Researcher | None = None,
+        section_chars: int | None = SECTION_CHARS,
     ) -> None:
         self.plugins = NO_PLUGINS if plugins is None else plugins
         meant = preset(effort)
@@ -143,7 +162,9 @@ class ConfiguredChain:
         self.model = model
         self.effort: Effort = effort
         self.validators = parse_validators(validators, plugins=self.plugins)
-        default = ("self_refine",) if asks_a_provider(model) else ("lint",)
+        # What a report quotes was written by others: its spelling is theirs.
+        unasked = ("lint",) if inquiry is None else ()
+        default = ("self_refine",) if asks_a_provider(model) else unasked
         given = self._given["critics"]
         self.critics = parse_critics(default) if given is None else given
         self.retrievers = tuple(retrievers)
@@ -171,6 +192,10 @@ class ConfiguredChain:
         self.monitor = Monitor() if monitor is None else monitor
         self.connections = connections
         self.host = host
+        self.adapters = NONE if adapters is None else adapters
+        self.inquiry = inquiry
+        self.researcher = researcher
+        self.section_chars = section_chars
         self._check(has_judge=has_judge)
 
     @classmethod
@@ -206,6 +231,8 @@ class ConfiguredChain:
             budget=self.budget,
             judge_model=None if self.judge_model is None else model_name(self.judge_model),
             fallback_models=tuple(model_name(model) for model in self.fallback_models),
+            inquiry=self.inquiry,
+            section_chars=self.section_chars,
         )
 
     def with_model(self, model: Any) -> Self:
@@ -228,20 +255,28 @@ class ConfiguredChain:
         """This chain with more critics; the first given replace the default ones."""
         return self._with(critics=(*(self._given["critics"] or ()), *critics))
 
-    def _parts(self, *, without_host: bool = False) -> Parts:
+    def _parts(self, *, without_host: bool = False, documents: bool = False) -> Parts:
         """What a run is worked on with.
 
         Args:
             without_host: Whether the host is not to be asked, although it could be.
+            documents: Whether some are at hand, whatever is found.
 
         Raises:
-            ConfigurationError: A model is unknown or cannot be used.
+            ConfigurationError: A model is unknown or cannot be used, or claims are to be held
+                against evidence, and there is no place to find any.
         """
+        self._require_sources(documents=documents)
         fallbacks = self.fallback_models
         host = _HANDED_OVER if without_host else self.host or _NOBODY
         opening = partial(self._open, host)
         writers = writers_for(
-            self.model, self.validators, fallbacks=fallbacks, deps=self.deps, opening=opening
+            self.model,
+            self.validators,
+            fallbacks=fallbacks,
+            deps=self.deps,
+            opening=opening,
+            edits=self.inquiry is None,
         )
         own = self.judge_model if callable(getattr(self.judge_model, "compare", None)) else None
         asked = judge_for(
@@ -250,17 +285,72 @@ class ConfiguredChain:
         judge: Judge | None = None
         if self.policy == "judged":
             judge = cast("Judge", own) if own else ModelJudge(asked)
+        checker = self._checker(asked)
+        researcher, unaided = self._researchers(writers)
         return Parts(
-            writers=writers,
-            validators=self.validators,
-            critics=tuple(with_judge(critic, asked) for critic in self.critics),
+            writers=tuple(by_section(w, self.section_chars, protect=self.protect) for w in writers),
+            validators=tuple(self._searching(each, checker) for each in self.validators),
+            critics=tuple(
+                read_by_section(
+                    self._searching(with_judge(critic, asked), checker), self.section_chars
+                )
+                for critic in self.critics
+            ),
             retrievers=self.retrievers,
             store=self.store,
             judge=judge,
+            asked=asked,
+            checker=checker,
+            researcher=researcher,
+            unaided=unaided,
             breakers=self.breakers,
             monitor=self.monitor,
             connections=self.connections,
         )
+
+    def _searching(self, component: Component, checker: ClaimChecker | None) -> Component:
+        return with_checker(component, checker, search=bool(self.adapters))
+
+    def _require_sources(self, *, documents: bool) -> None:
+        """See that there is evidence to be found, before anything is paid for.
+
+        Raises:
+            ConfigurationError: There is none, or an adapter is unknown.
+        """
+        found = documents or bool(self.retrievers) or self.inquiry is not None
+        for component in (*self.validators, *self.critics):
+            for each in searching(component):
+                named = each.options.adapters
+                if each.options.search and (named or self.adapters or not found):
+                    self.adapters.chosen(named)
+                elif not found:
+                    raise ConfigurationError(
+                        f"{each.name!r} may not search, and there are no documents",
+                        "give the chain a retriever, or let it search",
+                    )
+
+    def _checker(self, model: "JournaledModel | None") -> ClaimChecker | None:
+        """What claims are held against evidence with; None when nothing asks for it."""
+        if not any(searches(each) for each in (*self.validators, *self.critics)):
+            return None
+        from sifaka.evidence.claims import EvidenceChecker
+
+        return EvidenceChecker(self.adapters, model)
+
+    def _researchers(
+        self, writers: Sequence[Writer]
+    ) -> tuple[Researcher | None, Researcher | None]:
+        """Who researches, and who does where the model has failed that the caller stands in for."""
+        if self.inquiry is None or self.researcher is not None:
+            return self.researcher, None
+        from sifaka.research.researching import GraphResearcher
+
+        # What it finds it also writes: that is the writer's to do, whoever judges.
+        model = judge_for(None, writers)
+        researcher = GraphResearcher(self.inquiry, self.adapters, model)
+        if model is None or None not in writers:
+            return researcher, None
+        return researcher, GraphResearcher(self.inquiry, self.adapters, None)
 
     def _open(self, host: Host, model: Any, fallbacks: Sequence[Any] = ()) -> "JournaledModel":
         """The model of a name, with those that are asked when it fails; see `provider_model`."""
@@ -281,6 +371,10 @@ class ConfiguredChain:
             raise ConfigurationError(
                 f"remember={self.remember} is not possible",
                 f"learn from 0 to {MOST_REMEMBERED} past runs",
+            )
+        if self.researcher is not None and self.inquiry is None:
+            raise ConfigurationError(
+                "there is a researcher and nothing to research", "say how with inquiry=Inquiry(...)"
             )
         if CALLER in self.fallback_models[:-1]:
             raise ConfigurationError(
@@ -331,5 +425,9 @@ _KEPT = (
     "connections",
     "host",
     "plugins",
+    "adapters",
+    "inquiry",
+    "researcher",
+    "section_chars",
 )
 """Settings that are always what was given; the others are in `_given`."""

@@ -11,7 +11,7 @@ the champion. Answers of models are appended as they come, between the phases.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from functools import reduce
 from types import MappingProxyType
 
@@ -24,6 +24,7 @@ from sifaka.chain.hearing import hear_critics, to_be_heard
 from sifaka.chain.limits import parallel
 from sifaka.chain.parts import Parts
 from sifaka.chain.recorder import Recorder
+from sifaka.chain.researching import researched
 from sifaka.chain.selecting import (
     anchor,
     decide,
@@ -135,8 +136,9 @@ class Engine:
         if self._recovery is not None:
             yield await self._append(self._recovery)
         try:
-            async with self._parts.connected():
-                async for event in self._phases():
+            # Closed on the way out: what a phase has begun must not go on after the record is.
+            async with self._parts.connected(), aclosing(self._phases()) as events:
+                async for event in events:
                     yield event
         except Suspended:
             await self.recorder.flush()
@@ -148,8 +150,9 @@ class Engine:
         while self.run.status == "running":
             work, ending = ending or self._phase(), None
             try:
-                async for event in work:
-                    yield event
+                async with aclosing(work) as events:
+                    async for event in events:
+                        yield event
             except AppendRefused as refusal:
                 run = await self.recorder.reload()
                 if not run.finished:
@@ -195,6 +198,13 @@ class Engine:
 
     async def _write(self) -> AsyncGenerator[ChainEvent, None]:
         champion = self.run.champion
+        researcher = self._parts.researcher
+        if champion is None and researcher is not None:
+            work = researched(researcher, self._parts.unaided, self.recorder, self._calls)
+            async with aclosing(work) as events:
+                async for event in events:
+                    yield event
+            return
         if champion is not None and nothing_left_to_do(self.run):
             async for event in self._end("done", "passed"):
                 yield event

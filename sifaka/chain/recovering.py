@@ -1,11 +1,11 @@
 """Going on after a failure: what is tried follows from the run's record."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
 from sifaka.chain.limits import can_be_shortened
 from sifaka.entries import Recovered
-from sifaka.events import Phase
+from sifaka.events import ChainEvent, Phase
 from sifaka.recovery import Plan, plan
 from sifaka.run import Reached, Run
 
@@ -31,7 +31,7 @@ def next_plan(run: Run) -> Plan | None:
     before = [r for r in run.recoveries if (r.thought_id, r.phase) == (worked_on, run.reached)]
     chosen = plan(
         run.error_code,
-        phase=_NEXT[run.reached],
+        phase=_next(run),
         attempts=len(before),
         retry_after=run.retry_after,
     )
@@ -48,6 +48,31 @@ def recovered(run: Run, chosen: Plan) -> Recovered:
         thought_id=_thought_id(run),
         phase=run.reached,
     )
+
+
+def _next(run: Run) -> Phase:
+    """What was being done when the run failed."""
+    researches = run.config.inquiry is not None and run.reached == "started"
+    return "research" if researches else _NEXT[run.reached]
+
+
+def unless_recovered(
+    listen: Callable[[ChainEvent], Awaitable[None]] | None, *, left: int
+) -> Callable[[ChainEvent], Awaitable[None]] | None:
+    """A listener that takes research for failed only when nothing more will be tried.
+
+    Args:
+        listen: Is told each event.
+        left: How many recoveries there may still be.
+    """
+    if listen is None or left <= 0:
+        return listen
+
+    async def tell(event: ChainEvent) -> None:
+        goes_on = event.research == "failed" and event.run and next_plan(event.run)
+        await listen(event.model_copy(update={"research": None}) if goes_on else event)
+
+    return tell
 
 
 def _thought_id(run: Run) -> str | None:

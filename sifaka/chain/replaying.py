@@ -4,25 +4,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sifaka.calls import current_calls
 from sifaka.chain.configured import ConfiguredChain
 from sifaka.chain.engine import Engine
 from sifaka.chain.limits import first_place
 from sifaka.chain.parts import Parts
-from sifaka.chain.writers import Writer, writers_for
-from sifaka.critics import PluggedCritic, asks_a_model, with_judge
+from sifaka.chain.writers import Writer, by_section, writers_for
+from sifaka.critics import PluggedCritic, asks_a_model, read_by_section, with_judge
 from sifaka.critics.lint import LintCritic
 from sifaka.critics.protocol import Critic
 from sifaka.entries import ChainConfig, Drafted, Entry, Started
-from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 from sifaka.immutable import Frozen
 from sifaka.judging import Judge, ModelJudge
 from sifaka.loading import load_pydantic_ai
 from sifaka.models import AUTO, CALLER, Generation
-from sifaka.results import CriticFeedback
+from sifaka.naming import unique
+from sifaka.results import CriticFeedback, Usage, ValidationResult
 from sifaka.run import Run
 from sifaka.selection import EDITOR
 from sifaka.storage import MemoryStorage
 from sifaka.thought import Document, Thought
+from sifaka.validators.evidence import searches
+from sifaka.validators.protocol import Validator
 
 
 class Replay(Frozen):
@@ -55,7 +59,10 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
         )
     ]
     first = recorded.original
-    if first is not None and first.author == "input":
+    is_researched = recorded.config.inquiry is not None
+    if first is None and is_researched:
+        return Replay(run=recorded, differences=())  # it ended before there was a version
+    if first is not None and (is_researched or first.author == "input"):
         entries.append(Drafted(thought=_as_written(first)))
     run = Run.replay(entries)
     await store.append(run, entries, expected_version=0)
@@ -78,11 +85,17 @@ def _parts(chain: ConfiguredChain, run: Run) -> Parts:
     if config.policy == "judged":
         own = callable(getattr(chain.judge_model, "compare", None))
         judge = chain.judge_model if own else ModelJudge(asked)
+    names = unique(validator.name for validator in chain.validators)
     return Parts(
         writers=_writers(chain, run),
-        validators=chain.validators,
+        validators=tuple(
+            _RecordedValidator(name, validator, run) if searches(validator) else validator
+            for name, validator in zip(names, chain.validators, strict=True)
+        ),
         critics=tuple(
-            _RecordedCritic(n, _without_provider(critic, asked), run)
+            _RecordedCritic(
+                n, read_by_section(_without_provider(critic, asked), config.section_chars), run
+            )
             for n, critic in enumerate(chain.critics)
         ),
         retrievers=(_RecordedRetriever(run),) if config.retrievers else (),
@@ -96,12 +109,13 @@ def _parts(chain: ConfiguredChain, run: Run) -> Parts:
 def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
     model = run.config.model
     if model in {AUTO, EDITOR, CALLER}:
-        ladder = writers_for(model, chain.validators)
+        ladder = writers_for(model, chain.validators, edits=run.config.inquiry is None)
         return tuple(_RecordedWriter(run, CALLER) if each is None else each for each in ladder)
     if _is_journaled(run.config):
         from sifaka.models.direct import DirectModel
 
-        return (DirectModel(_absent(model)),)
+        writer = DirectModel(_absent(model))
+        return (by_section(writer, run.config.section_chars, protect=run.config.protect),)
     return (_RecordedWriter(run, model),)
 
 
@@ -136,7 +150,10 @@ class _RecordedWriter:
 
     def __init__(self, run: Run, name: str) -> None:
         self.name = name
-        self._versions = iter([t for t in run.thoughts if t.author not in {EDITOR, "input"}])
+        given = run.config.inquiry is not None  # the first version is taken as it is on record
+        self._versions = iter(
+            [t for t in run.thoughts[given:] if t.author not in {EDITOR, "input"}]
+        )
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The next version on record; see `Model`."""
@@ -160,7 +177,8 @@ class _RecordedCritic:
         self.name = critic.name
         self._critic = critic
         self.metered = asks_a_model(critic)
-        self._computed = self.metered or isinstance(critic, LintCritic)
+        metered = self.metered and not searches(critic)
+        self._computed = metered or isinstance(critic, LintCritic)
         self._said = {t.id: t.critic_feedback[position] for t in run.thoughts if t.critic_feedback}
 
     async def critique(self, thought: Thought) -> CriticFeedback:
@@ -169,6 +187,27 @@ class _RecordedCritic:
         if said is not None and (said.status == "abstained" or not self._computed):
             return said
         return await self._critic.critique(thought)
+
+
+class _RecordedValidator:
+    """A validator that finds what it has found in sources, which may say something else by now."""
+
+    def __init__(self, name: str, validator: Validator, run: Run) -> None:
+        self.name = name
+        self.required = validator.required
+        self._found = {
+            t.id: result for t in run.thoughts if (result := t.validation_results.get(name))
+        }
+
+    async def validate(self, thought: Thought) -> ValidationResult:
+        """The result on record; see `Validator`."""
+        found = self._found.get(thought.id)
+        if found is None:
+            raise SifakaError(f"what {self.name!r} found is not on record")
+        # Later versions were afforded, or not, with what it has cost.
+        spent = Usage.model_validate(found.details.get("usage") or {})
+        current_calls().ledger.charge(spent.model_copy(update={"seconds": 0.0}))
+        return found
 
 
 class _RecordedRetriever:

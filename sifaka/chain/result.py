@@ -1,9 +1,11 @@
 """What a run has come to."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import cast
 
 from sifaka.brief import Brief, brief_for
+from sifaka.chain.findings import findings
 from sifaka.chain.review import Review
 from sifaka.diff import Hunk
 from sifaka.entries import RunStatus, StopReason
@@ -93,12 +95,21 @@ class RunResult(Frozen):
         return brief_for(self.run) if self.status == "needs_revision" else None
 
     @property
+    def research(self) -> Mapping[str, object]:
+        """How the research went that the text goes back to; empty where there was none."""
+        return findings(self.run.original)
+
+    @property
     def degraded(self) -> tuple[str, ...]:
         """What did not work as it should have, one line each."""
-        retrieval = self.thought.metadata.get("degraded", ())
+        # What research could not find is missing in every version that was made of it.
+        first = (self.run.original,) if self.research else ()
+        versions = {t.id: t for t in (*first, self.thought) if t is not None}
+        noted = [t.metadata.get("degraded", ()) for t in versions.values()]
+        lines = [str(line) for each in noted for line in cast("tuple[object, ...]", each)]
         return (
             *self.review.degraded,
-            *(str(line) for line in cast("tuple[object, ...]", retrieval)),
+            *dict.fromkeys(lines),
             *self._fallbacks,
             *(r.error for r in self.run.recoveries),
             *self.warnings,

@@ -2,7 +2,9 @@
 
 from typing import assert_never
 
+from sifaka.chain.findings import findings
 from sifaka.entries import (
+    INTERRUPTED,
     Anchored,
     Called,
     Critiqued,
@@ -10,12 +12,14 @@ from sifaka.entries import (
     Drafted,
     Entry,
     Recovered,
+    Researched,
     Retrieved,
     Started,
     Stopped,
     Validated,
 )
 from sifaka.events import ChainEvent, Phase
+from sifaka.inquiry import ResearchStep
 from sifaka.results import majority
 from sifaka.run import Run
 
@@ -23,7 +27,27 @@ from sifaka.run import Run
 def stored(entry: Entry, run: Run) -> ChainEvent:
     """The event for an entry and the run after it."""
     phase, message = _told(entry)
-    return doing(run, phase, message).model_copy(update={"entry": entry, "run": run})
+    section = entry.section if isinstance(entry, Researched) else None
+    step = entry.step if isinstance(entry, Researched) else research_ended(run)
+    return doing(run, phase, message).model_copy(
+        update={"entry": entry, "run": run, "research": step, "section": section}
+    )
+
+
+def research_ended(run: Run) -> ResearchStep | None:
+    """How a run of research has ended; None while it has not, and for every other run.
+
+    One whose process was told to end has not: somebody goes on with it.
+    """
+    if run.config.inquiry is None or not run.finished or run.error_code == INTERRUPTED:
+        return None
+    if run.status == "failed":
+        return "failed"
+    if run.status == "cancelled":
+        return "cancelled"
+    # Without a first version the budget has ended it before there was anything to write from.
+    is_partial = run.original is None or bool(findings(run.original).get("partial"))
+    return "partial" if is_partial else "complete"
 
 
 def doing(run: Run, phase: Phase, message: str) -> ChainEvent:
@@ -42,6 +66,8 @@ def _told(entry: Entry) -> tuple[Phase, str]:
             return "generate", entry.kind
         case Drafted(thought=thought):
             return "generate", f"{thought.author} wrote {len(thought.text)} characters"
+        case Researched(message=message):
+            return "research", message
         case Retrieved(documents=documents):
             return "retrieve", f"{len(documents)} documents"
         case Validated(results=results):

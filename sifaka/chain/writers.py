@@ -8,9 +8,11 @@ from sifaka.loading import load_pydantic_ai
 from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
+from sifaka.models.sectioned import SectionedModel
 from sifaka.selection import EDITOR
 from sifaka.thought import Thought
 from sifaka.validation import run_validators
+from sifaka.validators.evidence import searches
 from sifaka.validators.protocol import Validator
 
 if TYPE_CHECKING:
@@ -53,20 +55,34 @@ def writers_for(
     fallbacks: Sequence[Any] = (),
     deps: Any = None,
     opening: Opening = provider_model,
+    edits: bool = True,
 ) -> tuple[Writer, ...]:
     """The writers in the order in which they are tried.
+
+    Args:
+        model: The choice of a model.
+        validators: What the editor's versions are to pass.
+        fallbacks: Models that are asked when the first one has failed for good.
+        deps: What a PydanticAI agent's tools depend on.
+        opening: Makes a model of its name.
+        edits: Whether the editor is tried before the caller. It is not where the text quotes
+            sources: their words are to stay as they are.
 
     Raises:
         ConfigurationError: The model is unknown or cannot be used.
     """
+    # An edit that is only tried is no reason to search: facts stay as they are in any edit.
+    local = [each for each in validators if not searches(each)]
 
     async def passes(thought: Thought) -> bool:
-        results = await run_validators(validators, thought, thought.text)
+        results = await run_validators(local, thought, thought.text)
         return all(r.passed for r in results.values() if r.required)
 
     if isinstance(model, str):
         if model == EDITOR:
             return (EditorModel(passes),)
+        if model in {AUTO, CALLER} and not edits:
+            return (None,)
         if model == AUTO:
             return (EditorModel(passes), None)
         if model == CALLER:
@@ -80,6 +96,19 @@ def writers_for(
     if hasattr(model, "generate_with_thought"):
         return (cast("Model", model), *last)
     return (_of_pydantic_ai(model, models_among(fallbacks), deps, opening), *last)
+
+
+def by_section(writer: Writer, section_chars: int | None, *, protect: bool = True) -> Writer:
+    """The writer as it works on long texts; the editor and the caller take them whole.
+
+    Args:
+        writer: Who writes.
+        section_chars: Characters beyond which a text is worked on in sections; None means never.
+        protect: As for `SectionedModel`.
+    """
+    if writer is None or isinstance(writer, EditorModel) or section_chars is None:
+        return writer
+    return SectionedModel(writer, section_chars, protect=protect)
 
 
 def models_among(fallbacks: Sequence[Any]) -> Sequence[Any]:

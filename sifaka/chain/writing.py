@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sifaka.calls import Calls
+from sifaka.chain.findings import carried
 from sifaka.chain.limits import place, shortened
 from sifaka.concurrency import fan_out
 from sifaka.critics import MEMORY, calls_of
@@ -12,6 +13,7 @@ from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.journal import scope
 from sifaka.models import Generation, Model
 from sifaka.models.editor import EditorModel
+from sifaka.models.sectioned import SectionedModel
 from sifaka.run import Run
 from sifaka.texts import check_text
 from sifaka.thought import Thought
@@ -56,9 +58,10 @@ async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
         round_.calls.monitor.measure("phase", "write"),
         round_.calls.ledger.within_time(),
     ):
+        count, calls_each = _affordable(round_, writer, base, first)
         branches = {
-            f"{place(run, first + n)}/write": partial(_generation, round_, writer, base)
-            for n in range(_affordable(round_, first))
+            f"{place(run, first + n)}/write": partial(_generation, round_, writer, base, calls_each)
+            for n in range(count)
         }
         written = list(await fan_out(branches))
     if not written:
@@ -72,30 +75,39 @@ async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
     )
 
 
-def _affordable(round_: Round, first: int) -> int:
-    """How many versions there is room for, those included whose answers are on record.
+def _affordable(round_: Round, writer: Model, base: Thought, first: int) -> tuple[int, float]:
+    """How many versions there is room for, and how many calls writing each of them may take.
 
-    A version that nobody can judge any more is not worth paying for, but for the first.
+    Those are included whose answers are on record. A version that nobody can judge any more is not
+    worth paying for, but for the first.
 
     Raises:
         BudgetExceeded: Not even for one.
     """
     ledger, config = round_.calls.ledger, round_.run.config
-    each, once = 1, 0
-    if round_.base.text:
-        each += sum(calls_of(critic) for critic in round_.critics)
+    judging = once = 0
+    if base.text:
+        judging = sum(calls_of(critic, base.text) for critic in round_.critics)
         once = 2 * config.judge_repeats if round_.judged else 0
     places = (f"{place(round_.run, first + n)}/write" for n in range(config.width))
     recorded = round_.calls.journal.recorded_at(*places)
     if not recorded:
-        ledger.require(each + once)
-    room = ledger.calls_left + recorded
-    return next((n for n in range(config.width, 1, -1) if n * each + once <= room), 1)
+        ledger.require(1 + judging + once)
+    room = ledger.calls_left + recorded - once
+    wanted = 1
+    if config.width > 1 and isinstance(writer, SectionedModel):
+        wanted = writer.calls_for(base)
+    counts = range(config.width, 1, -1)
+    count = next((n for n in counts if n * (wanted + judging) <= room), 1)
+    return count, max(1.0, room / count - judging)
 
 
-async def _generation(round_: Round, writer: Model, base: Thought) -> _Written:
+async def _generation(round_: Round, writer: Model, base: Thought, calls: float) -> _Written:
     try:
-        generation = await writer.generate_with_thought(base)
+        if isinstance(writer, SectionedModel):
+            generation = await writer.generate_within(base, calls)
+        else:
+            generation = await writer.generate_with_thought(base)
     except (ModelProviderError, BudgetExceeded) as error:
         return error  # the others go on: they are paid for
     if not generation.metered:
@@ -121,7 +133,7 @@ def _draft(
         "author": generation.author or writer.name,
         "model_prompt": generation.prompt_used,
         "tool_calls": generation.tool_calls,
-        "metadata": generation.metadata,
+        "metadata": {**carried(base), **generation.metadata},
         "usage": generation.usage,
         "lessons": lessons,
     }

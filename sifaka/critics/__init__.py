@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from pydantic import ValidationError
 
 from sifaka.critics.constitutional import ConstitutionalCritic
+from sifaka.critics.evidence import EvidenceCritic
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.lint import LintCritic
 from sifaka.critics.meta_rewarding import MetaRewardingCritic
@@ -15,6 +16,7 @@ from sifaka.critics.plugged import PluggedCritic, unplugged
 from sifaka.critics.prompt import PromptCritic
 from sifaka.critics.protocol import Critic
 from sifaka.critics.reflexion import MEMORY, ReflexionCritic
+from sifaka.critics.sectioned import SectionedCritic, read_by_section
 from sifaka.critics.self_consistency import SelfConsistencyCritic
 from sifaka.critics.self_rag import SelfRAGCritic
 from sifaka.critics.self_refine import SelfRefineCritic
@@ -25,7 +27,7 @@ from sifaka.plugins import NO_PLUGINS, Plugins
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-CRITICS: Mapping[str, type[LintCritic] | type[JudgingCritic]] = MappingProxyType(
+CRITICS: Mapping[str, type[LintCritic | JudgingCritic | EvidenceCritic]] = MappingProxyType(
     {
         "lint": LintCritic,
         "self_refine": SelfRefineCritic,
@@ -33,6 +35,7 @@ CRITICS: Mapping[str, type[LintCritic] | type[JudgingCritic]] = MappingProxyType
         "reflexion": ReflexionCritic,
         "constitutional": ConstitutionalCritic,
         "self_rag": SelfRAGCritic,
+        "evidence": EvidenceCritic,
         "self_consistency": SelfConsistencyCritic,
         "meta_rewarding": MetaRewardingCritic,
         "n_critics": NCriticsCritic,
@@ -94,10 +97,14 @@ def asks_a_model(critic: Critic) -> bool:
     return _judging(critic) is not None
 
 
-def calls_of(critic: Critic) -> int:
-    """How many model calls one opinion of this critic takes at least."""
+def calls_of(critic: Critic, text: str = "") -> int:
+    """How many model calls an opinion of this critic on a text takes at least."""
+    inner = unplugged(critic)
+    if isinstance(inner, EvidenceCritic):
+        return inner.calls
     judging = _judging(critic)
-    return 0 if judging is None else judging.calls
+    opinions = critic.opinions_on(text) if isinstance(critic, SectionedCritic) else 1
+    return 0 if judging is None else opinions * judging.calls
 
 
 def models_of(critic: Critic) -> tuple[Any, ...]:
@@ -107,7 +114,7 @@ def models_of(critic: Critic) -> tuple[Any, ...]:
 
 
 def _judging(critic: Critic) -> JudgingCritic | None:
-    inner = unplugged(critic)
+    inner = unplugged(critic.component if isinstance(critic, SectionedCritic) else critic)
     return inner if isinstance(inner, JudgingCritic) else None
 
 
@@ -145,6 +152,7 @@ __all__ = [
     "ConstitutionalCritic",
     "Critic",
     "CriticSpec",
+    "EvidenceCritic",
     "LintCritic",
     "MetaRewardingCritic",
     "NCriticsCritic",
@@ -158,6 +166,7 @@ __all__ = [
     "calls_of",
     "models_of",
     "parse_critics",
+    "read_by_section",
     "unplugged",
     "with_judge",
 ]

@@ -1,102 +1,94 @@
-"""Self-RAG's reflection on one passage of evidence, and the score it amounts to."""
+"""Facts: every claim of the text held against sources."""
 
-from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator
 
-from sifaka.models.fitting import Form, Number
-
-Support = Literal["full", "partial", "none"]
-
-RETRIEVE_THRESHOLD = 0.2
-"""The probability of needing evidence from which evidence is looked for."""
-_RELEVANCE, _SUPPORT, _USEFULNESS = 1.0, 1.0, 0.5
-"""What the three parts weigh in the score."""
-_USE = (-1.0, -0.5, 0.0, 0.5, 1.0)
-"""What usefulness of 1 to 5 counts."""
-
-
-class Relevance(Form):
-    """ISREL: whether the passage speaks about the claim."""
-
-    relevant: Number = Field(ge=0, description="probability")
-    irrelevant: Number = Field(ge=0, description="probability")
+from sifaka.calls import current_calls
+from sifaka.claims import CheckOptions, ClaimChecker, ClaimReport
+from sifaka.errors import ConfigurationError
+from sifaka.results import CriticFeedback
+from sifaka.thought import Thought
+from sifaka.validators.claim_issues import (
+    details_of,
+    issues_of,
+    share_not_blocking,
+    suggestions_of,
+    summary,
+)
+from sifaka.validators.spec import usable_name
 
 
-class Supporting(Form):
-    """ISSUP: how far the passage supports the claim."""
+class EvidenceCritic(CheckOptions):
+    """Holds each claim of fact against sources and the documents of the version.
 
-    full: Number = Field(ge=0, description="probability that everything in it is supported")
-    partial: Number = Field(ge=0, description="probability that some of it is")
-    none: Number = Field(ge=0, description="probability that nothing is, or it is contradicted")
+    It asks for a revision when the evidence contradicts a claim, or both supports and contradicts
+    it; of a claim that nothing is known about it says so. It abstains when no claim could be
+    judged. One model call for the claims and one for each document and eight claims, depth two;
+    what the validator `evidence` has judged of the same text costs it nothing more.
+    """
 
+    type: Literal["evidence"] = "evidence"
+    name: str = "evidence"
+    checker: Any = Field(default=None, exclude=True)
+    """What holds the claims against evidence; the chain gives it its own."""
 
-class Usefulness(Form):
-    """ISUSE: how useful the claim is for the task, 1 (not at all) to 5 (very)."""
-
-    one: Number = Field(ge=0, description="probability")
-    two: Number = Field(ge=0, description="probability")
-    three: Number = Field(ge=0, description="probability")
-    four: Number = Field(ge=0, description="probability")
-    five: Number = Field(ge=0, description="probability")
-
-
-class Reflection(Form):
-    """Your judgement of the claim in the light of the passage, as probabilities."""
-
-    relevance: Relevance
-    support: Supporting
-    usefulness: Usefulness
-
-    @model_validator(mode="after")
-    def _says_something(self) -> "Reflection":
-        for part in (self.relevance, self.support, self.usefulness):
-            if not any(part.model_dump().values()):
-                raise ValueError("the probabilities of each group must not all be zero")
-        return self
+    @field_validator("name")
+    @classmethod
+    def _usable_name(cls, name: str) -> str:
+        return usable_name(name)
 
     @property
-    def is_relevant(self) -> bool:
-        """Whether the passage is more likely relevant than not."""
-        return self.relevance.relevant >= self.relevance.irrelevant
+    def options(self) -> CheckOptions:
+        """How the claims are checked."""
+        names = CheckOptions.model_fields
+        return CheckOptions(**{name: getattr(self, name) for name in names})
 
     @property
-    def supports(self) -> Support:
-        """The likeliest degree of support; of equal ones the lower."""
-        degrees: tuple[Support, ...] = ("none", "partial", "full")
-        return max(degrees, key=lambda degree: getattr(self.support, degree))
+    def metered(self) -> bool:
+        """Whether its calls are charged where they are made."""
+        return True
 
     @property
-    def score(self) -> float:
-        """The score of the claim with this passage; see `passage_score`."""
-        relevance, support, use = self.relevance, self.support, self.usefulness
-        return passage_score(
-            (relevance.relevant, relevance.irrelevant),
-            (support.full, support.partial, support.none),
-            (use.one, use.two, use.three, use.four, use.five),
+    def calls(self) -> int:
+        """Model calls that one opinion takes at least: for the claims, and for a document."""
+        return 0 if getattr(self.checker, "model", None) is None else 2
+
+    def holding(self, checker: ClaimChecker, *, search: bool = True) -> "EvidenceCritic":
+        """This critic with what it asks, which may have nowhere to search."""
+        if self.checker is not None:
+            return self
+        return self.model_copy(update={"checker": checker, "search": self.search and search})
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        """Which claims stand; see `Critic`."""
+        if self.checker is None:
+            raise ConfigurationError(
+                f"the critic {self.name!r} was given nothing to check claims with",
+                "use it in a chain with adapters or retrievers",
+            )
+        documents = (*thought.pre_generation_context, *thought.post_generation_context)
+        if not self.search and not any(document.text.strip() for document in documents):
+            return CriticFeedback.abstain(self.name, "no_evidence: there are no documents")
+        checker: ClaimChecker = self.checker
+        report = await checker.check(thought.text, documents=documents, options=self.options)
+        if all(verdict.verdict == "unverified" for verdict in report.verdicts):
+            return self._abstention(report)
+        return CriticFeedback(
+            critic=self.name,
+            verdict="revise" if report.blocking else "accept",
+            judges_task=False,
+            scores={"evidence": round(share_not_blocking(report), 3)},
+            issues=issues_of(report, thought.text),
+            suggestions=suggestions_of(report),
+            details=details_of(report),
+            degraded=report.degraded,
+            usage=report.usage,
         )
 
-
-def passage_score(
-    relevance: tuple[float, float],
-    support: tuple[float, float, float],
-    usefulness: tuple[float, float, float, float, float],
-) -> float:
-    """Self-RAG's weighted score of a passage, from -0.5 to 2.5 (arXiv 2310.11511, section 3.3).
-
-    Args:
-        relevance: Probabilities of relevant and irrelevant.
-        support: Probabilities of full, partial and no support.
-        usefulness: Probabilities of a usefulness of 1 to 5. None of the three need add up to 1.
-    """
-    relevant, _ = _normalised(relevance)
-    full, partial, _ = _normalised(support)
-    use = sum(weight * p for weight, p in zip(_USE, _normalised(usefulness), strict=True))
-    return _RELEVANCE * relevant + _SUPPORT * (full + 0.5 * partial) + _USEFULNESS * use
-
-
-def _normalised(probabilities: Sequence[float]) -> list[float]:
-    most = max(probabilities)
-    scaled = [p / most for p in probabilities]  # huge numbers must not add up to infinity
-    return [p / sum(scaled) for p in scaled]
+    def _abstention(self, report: ClaimReport) -> CriticFeedback:
+        limit = current_calls().ledger.exhausted()
+        details = {**details_of(report), **({"limit": limit} if limit else {})}
+        reason = f"no_evidence: {summary(report)}"
+        feedback = CriticFeedback.abstain(self.name, reason, report.usage, details)
+        return feedback.model_copy(update={"degraded": report.degraded})

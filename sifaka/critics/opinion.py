@@ -8,6 +8,7 @@ from pydantic import Field
 from sifaka.anchoring import Anchors
 from sifaka.models.fitting import Form, Number, Whole
 from sifaka.models.framing import frame
+from sifaka.models.section_note import section_note
 from sifaka.results import CriticFeedback, Issue, Usage
 from sifaka.thought import Thought
 
@@ -19,6 +20,10 @@ LONGEST_REMARK = 500
 _MOST_SCORES = 20
 _LONGEST_NAME = 60
 _LONGEST_FIX = 5_000
+_SECTION = (
+    "Judge this section as a part of that document: what belongs into other sections is not "
+    "missing here."
+)
 
 
 class FoundIssue(Form):
@@ -53,6 +58,7 @@ def case(thought: Thought) -> str:
     parts = [frame("task", thought.prompt)] if thought.prompt else []
     documents = (*thought.pre_generation_context, *thought.post_generation_context)
     parts += [frame("document", f"{d.title}\n{d.text}") for d in documents]
+    parts += section_note(thought, _SECTION)
     parts.append(frame("text", thought.text))
     return "\n\n".join(parts)
 

@@ -6,23 +6,17 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from sifaka.anchoring import Anchors
-from sifaka.critics.evidence import RETRIEVE_THRESHOLD, Reflection
+from sifaka.claims import Claim
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.panel import Replies, ask_all, nobody
-from sifaka.critics.passages import Passage, nearest, passages_of
+from sifaka.critics.reflections import Reflection
+from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_in
+from sifaka.evidence.passages import Passage, nearest, passages_of
 from sifaka.journal import scope
-from sifaka.models.fitting import Form, Number
 from sifaka.models.framing import frame
 from sifaka.results import CriticFeedback, Issue, Usage
 from sifaka.thought import Document, Thought
 
-_EXTRACT = (
-    "List the claims of fact that the text makes, one item each: the words of the text that make "
-    "it, copied exactly; the claim as a sentence that can be understood without the text; and the "
-    "probability that a reader needs evidence for it. Opinions, requests and what everybody knows "
-    "need none. An empty list is an answer."
-)
 _JUDGE = (
     "Judge one claim of a text in the light of one passage, by the passage alone and not by what "
     "you know. Give the probabilities of: the passage being relevant to the claim; the passage "
@@ -32,29 +26,15 @@ _JUDGE = (
 _NO_EVIDENCE = {"verdict": "no_evidence"}
 
 
-class _Claim(Form):
-    """A claim that the text makes."""
-
-    quote: str = Field(default="", description="the words of the text, copied exactly")
-    claim: str = Field(min_length=1, description="what is claimed, as a sentence of its own")
-    need: Number = Field(default=1.0, ge=0, le=1, description="probability that evidence is needed")
-
-
-class _Claims(Form):
-    """The claims of fact in the text."""
-
-    claims: list[_Claim]
-
-
 class _Judged(NamedTuple):
     """One claim with what was judged about it."""
 
-    claim: _Claim
-    evidence: tuple[tuple[Passage, Reflection], ...]
+    claim: Claim
+    evidence: tuple[tuple[Passage[Document], Reflection], ...]
     """Every passage it was held against, and what came of it."""
 
     @property
-    def best(self) -> tuple[Passage, Reflection] | None:
+    def best(self) -> tuple[Passage[Document], Reflection] | None:
         """The relevant passage with the highest score."""
         relevant = [each for each in self.evidence if each[1].is_relevant]
         return max(relevant, key=lambda each: each[1].score, default=None)
@@ -114,13 +94,14 @@ class SelfRAGCritic(JudgingCritic):
         if not passages:
             return self._without_evidence("there are no documents", Usage())
         with scope("claims"):
-            question = "\n\n".join((*_task(thought), frame("text", thought.text)))
-            extracted, usage = await self._ask(_EXTRACT, question, _Claims)
-        needing = [each for each in extracted.claims if each.need >= RETRIEVE_THRESHOLD]
+            model = self._opened(self.model)
+            extracted = await claims_in(thought.text, model, task=thought.prompt)
+        usage = extracted.usage
+        needing = [each for each in extracted.claims if each.need >= NEEDS_EVIDENCE]
         claims = sorted(needing, key=lambda each: -each.need)[: self.max_claims]
         if not claims:
             return self._without_evidence("the text makes no claim that needs any", usage)
-        found = [nearest(each.claim, passages, self.max_passages) for each in claims]
+        found = [nearest(each.text, passages, self.max_passages) for each in claims]
         replies = await ask_all(
             {
                 _place(c, p): partial(self._judge, thought, claims[c], passage)
@@ -146,10 +127,10 @@ class SelfRAGCritic(JudgingCritic):
         return await self.retriever.retrieve(thought.text, self.max_passages)
 
     async def _judge(
-        self, thought: Thought, claim: _Claim, passage: Passage
+        self, thought: Thought, claim: Claim, passage: Passage[Document]
     ) -> tuple[Reflection, Usage]:
         shown = frame("passage", f"{passage.document.title}\n{passage.text}")
-        question = "\n\n".join((*_task(thought), frame("claim", claim.claim), shown))
+        question = "\n\n".join((*_task(thought), frame("claim", claim.text), shown))
         return await self._ask(_JUDGE, question, Reflection)
 
     def _feedback(
@@ -169,9 +150,8 @@ class SelfRAGCritic(JudgingCritic):
             return self._without_evidence(reason, usage, judged).model_copy(
                 update={"degraded": replies.degraded}
             )
-        anchors = Anchors(thought.text)
         issues = tuple(
-            _issue(each.claim, b, thought.text, anchors)
+            _issue(each.claim, b, thought.text)
             for each, b in zip(judged, best, strict=True)
             if b is not None and b[1].supports != "full"
         )
@@ -214,8 +194,8 @@ def _place(claim: int, passage: int) -> str:
 
 def _judged(
     number: int,
-    claim: _Claim,
-    candidates: Sequence[Passage],
+    claim: Claim,
+    candidates: Sequence[Passage[Document]],
     answers: Mapping[str, Reflection],
 ) -> _Judged:
     evidence = (
@@ -227,7 +207,7 @@ def _judged(
 
 
 def _noted(judged: _Judged) -> dict[str, object]:
-    told: dict[str, object] = {"claim": judged.claim.claim[:500], "quote": judged.claim.quote[:200]}
+    told: dict[str, object] = {"claim": judged.claim.text[:500], "quote": judged.claim.quote[:200]}
     if judged.best is None:
         return told | {"support": "no_evidence" if judged.evidence else "not_judged"}
     passage, reflection = judged.best
@@ -238,13 +218,12 @@ def _noted(judged: _Judged) -> dict[str, object]:
     }
 
 
-def _issue(claim: _Claim, best: tuple[Passage, Reflection], text: str, anchors: Anchors) -> Issue:
+def _issue(claim: Claim, best: tuple[Passage[Document], Reflection], text: str) -> Issue:
     passage, reflection = best
     degree = "only partly supported" if reflection.supports == "partial" else "not supported"
-    message = f"{degree} by {passage.source[:100]!r}: {claim.claim[:300]}"
+    message = f"{degree} by {passage.source[:100]!r}: {claim.text[:300]}"
     severity = 3 if reflection.supports == "partial" else 4
-    span = anchors.find(claim.quote)
-    if span is None:
+    if claim.start is None or claim.end is None:
         return Issue(
             message=message,
             quote=claim.quote[:200],
@@ -252,4 +231,5 @@ def _issue(claim: _Claim, best: tuple[Passage, Reflection], text: str, anchors: 
             severity=severity,
             rule="evidence",
         )
+    span = claim.start, claim.end
     return Issue.at(text, *span, message, category="evidence", severity=severity, rule="evidence")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sifaka.clustering import cluster
 from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.models.section_note import section_note
 from sifaka.results import Issue
 from sifaka.thought import Document, Thought
 
@@ -15,6 +16,12 @@ WRITER_INSTRUCTIONS = (
     "comment, no code fence around it. When you revise, change what the feedback asks for and keep "
     f"everything else as it is. {DATA_NOTICE}"
 )
+_SECTION = (
+    "Write this section alone, its heading included; the others are written by themselves. Use the "
+    "terms that other sections have too as they stand, unless the task is to change them. Limits "
+    "and numbers in the feedback that are about the whole document are not meant for this section "
+    "alone."
+)
 
 
 def writing_prompt(thought: Thought) -> str:
@@ -25,6 +32,7 @@ def writing_prompt(thought: Thought) -> str:
         parts.append(frame("lessons of earlier attempts", "\n".join(thought.lessons)))
     if not thought.text:
         return "\n\n".join(parts)
+    parts += section_note(thought, _SECTION)
     parts.append(frame("text", thought.text))
     feedback = list(feedback_lines(thought))
     if feedback:

@@ -13,6 +13,7 @@ from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.validators.classifier import ClassifierValidator
 from sifaka.validators.composition import all_of, any_of, negate
 from sifaka.validators.content import ContentValidator
+from sifaka.validators.evidence import EvidenceValidator
 from sifaka.validators.format import FormatValidator
 from sifaka.validators.guardrails import GuardrailsValidator
 from sifaka.validators.language import LanguageValidator
@@ -22,12 +23,15 @@ from sifaka.validators.preserve import PreserveValidator
 from sifaka.validators.protocol import Validator
 from sifaka.validators.readability import ReadabilityValidator
 from sifaka.validators.regex import RegexValidator
+from sifaka.validators.report import ReportValidator
 from sifaka.validators.spec import WithoutMapping
 
 __all__ = [
+    "UNLISTED",
     "VALIDATORS",
     "ClassifierValidator",
     "ContentValidator",
+    "EvidenceValidator",
     "FormatValidator",
     "GuardrailsValidator",
     "LanguageValidator",
@@ -36,6 +40,7 @@ __all__ = [
     "PreserveValidator",
     "ReadabilityValidator",
     "RegexValidator",
+    "ReportValidator",
     "Validator",
     "ValidatorSpec",
     "all_of",
@@ -55,9 +60,14 @@ VALIDATORS: Mapping[str, type[Validator]] = MappingProxyType(
         "language": LanguageValidator,
         "classifier": ClassifierValidator,
         "guardrails": GuardrailsValidator,
+        "evidence": EvidenceValidator,
+        "report": ReportValidator,
     }
 )
 """The built-in validators by the `type` of their spec."""
+
+UNLISTED = frozenset({"evidence", "report"})
+"""Those that the published schema leaves out: they belong to other toolsets than the default."""
 
 ValidatorSpec = Annotated[
     LengthValidator
@@ -111,6 +121,8 @@ def _parsed(at: int, spec: Mapping[str, object] | Validator, plugins: Plugins) -
     if isinstance(kind, str) and isinstance(spec, Mapping):
         if kind in VALIDATORS:
             plugins.tell_if_shadowed("validators", kind)
+            if kind in UNLISTED:
+                return _unlisted(VALIDATORS[kind], spec, place)
         elif made := plugins.make("validators", spec, place):
             return PluggedValidator(*made)
     try:
@@ -120,3 +132,10 @@ def _parsed(at: int, spec: Mapping[str, object] | Validator, plugins: Plugins) -
         offered = plugins.offered("validators", VALIDATORS)
         more = f"{', '.join(offered)} of plugins" if offered else None
         raise ConfigurationError(line, more and f"and {more}") from None
+
+
+def _unlisted(kind: type[Validator], spec: Mapping[str, object], place: str) -> Validator:
+    try:
+        return TypeAdapter(kind).validate_python(spec)
+    except ValidationError as error:
+        raise ConfigurationError(explain(error, place)) from None

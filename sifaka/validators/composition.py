@@ -8,6 +8,8 @@ from typing import Any, cast
 from anyio import create_task_group
 
 from sifaka.errors import ConfigurationError, ValidationError
+from sifaka.hosts import Suspended
+from sifaka.journal import scope
 from sifaka.results import Issue, ValidationResult
 from sifaka.thought import Thought
 from sifaka.validators.protocol import Validator
@@ -210,10 +212,15 @@ class _Pending:
     async def _run(self) -> ValidationResult:
         results: dict[int, ValidationResult] = {}
         failures: dict[int, Exception] = {}
+        waiting: list[Suspended] = []
 
         async def wait(at: int, outcome: Outcome) -> None:
             try:
-                results[at] = _checked(await outcome if isawaitable(outcome) else outcome)
+                # They run at the same time, so each has a place of its own in the journal.
+                with scope(f"part {at}"):
+                    results[at] = _checked(await outcome if isawaitable(outcome) else outcome)
+            except Suspended as suspended:
+                waiting.append(suspended)
             # Raised again below, out of the exception group that nobody above expects.
             except Exception as error:  # noqa: BLE001
                 failures[at] = error
@@ -226,6 +233,8 @@ class _Pending:
             self.close()
         if failures:
             raise failures[min(failures)]
+        if waiting:
+            raise Suspended.together(waiting)
         if len(results) < len(self.found):
             raise ValidationError("a part of a composition cancelled itself")
         return self.result_of([results[at] for at in range(len(self.found))])

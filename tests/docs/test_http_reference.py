@@ -17,7 +17,7 @@ from server.http.application import HEALTH, MCP, METRICS, READY
 from server.http.patience import PatientProtocol
 from server.http.serving import GRACE_SECONDS
 from server.sampling.sealing import LIFETIME
-from server.settings import MOST_RUNS, READING, Settings
+from server.settings import MOST_RUNS, READING, TOOLSETS, Settings
 from sifaka.texts import MAX_TEXT
 from tests.docs.markdown import blocks, code, prose, read, section, table
 from tests.stubs.served import asking, bearer, grant_token, served
@@ -100,7 +100,9 @@ async def test_what_a_token_for_reading_is_good_for_is_told(tmp_path: Path) -> N
     text = section(DOCUMENT, "Tokens")
     reading = text[text.index("`sifaka:read` alone") : text.index("`sifaka:write` may")]
     assert set(code(reading)) - {"sifaka:read"} == READING
-    async with Client(SifakaServer(Settings(home=tmp_path, read_only=True))) as client:
+    async with Client(
+        SifakaServer(Settings(home=tmp_path, read_only=True, toolsets=tuple(TOOLSETS)))
+    ) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == READING
     assert set(code(section("docs/tools.md", "Read-only"))) >= READING
 

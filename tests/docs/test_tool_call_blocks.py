@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 
 from server.app import SifakaServer
-from server.settings import Settings
+from server.settings import TOOLSETS, Settings
 from tests.docs.expected import Names
 from tests.docs.markdown import RUN, Block, blocks
 
@@ -21,7 +21,7 @@ WITH_CALLS = tuple(document for document in RUN if blocks(document, "tool-calls"
 @pytest.mark.parametrize("document", WITH_CALLS)
 async def test_the_tool_calls_are_answered_as_shown(document: str, tmp_path: Path) -> None:
     names = Names()
-    async with Client(SifakaServer(Settings(home=tmp_path))) as client:
+    async with Client(SifakaServer(Settings(home=tmp_path, toolsets=tuple(TOOLSETS)))) as client:
         for block in blocks(document, "tool-calls"):
             for tool, arguments, shown in _calls(block):
                 result = await client.call_tool(tool, json.loads(names.put_into(arguments)))

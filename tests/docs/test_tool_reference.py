@@ -8,14 +8,17 @@ from typing import Any, cast
 import pytest
 from mcp import Client
 from mcp_types import TextContent, Tool
+from pydantic import TypeAdapter
 
 from server.app import SifakaServer
+from server.schemas.evidence import VerifyOut
 from server.schemas.history import HistoryOut
+from server.schemas.research import ResearchOut
 from server.schemas.reviews import CritiqueTextOut, ValidateOut
 from server.schemas.runs import SubmitOut
 from server.settings import TOOLSETS, Settings
 from sifaka.critics import CRITICS
-from sifaka.validators import VALIDATORS
+from sifaka.validators import UNLISTED, VALIDATORS
 from tests.docs.markdown import code, section, table
 
 pytestmark = pytest.mark.anyio
@@ -32,6 +35,11 @@ SHAPES = {
     "version": "ThoughtOut",
     "line": "RunLine",
     "hit": "HitOut",
+    "findings": "ResearchedOut",
+    "section": "SectionOut",
+    "reference": "ReferenceOut",
+    "claim": "ClaimOut",
+    "evidence": "EvidenceOut",
 }
 """What the document calls the shapes, and what the schemas do."""
 LIKE_IMPROVE = {"resume_run", "cancel_run"}
@@ -42,7 +50,9 @@ OPTIONS_OF_THEIR_OWN = {"content": {"required"}, "classifier": {"name"}}
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncGenerator[Client]:
-    async with Client(SifakaServer(Settings(home=tmp_path))) as client:
+    """A client of a server that offers every tool."""
+    server = SifakaServer(Settings(home=tmp_path, toolsets=tuple(TOOLSETS)))
+    async with Client(server) as client:
         yield client
 
 
@@ -60,7 +70,9 @@ def rows(heading: str, first: str) -> dict[str, list[str]]:
 async def test_every_tool_is_listed_with_its_annotations(client: Client) -> None:
     live = await tools(client)
     told = {code(row[0])[0]: row[1:] for row in table(section(DOCUMENT, "Tools"))}
-    assert list(told) == list(live) == list(TOOLSETS["refine"])
+    assert list(told) == list(live)
+    offered = {code(row[0])[0]: code(row[1]) for row in table(section(DOCUMENT, "Toolsets"))}
+    assert offered == {name: list(names) for name, names in TOOLSETS.items()}
     for name, tool in live.items():
         hints = tool.annotations
         assert hints is not None
@@ -97,27 +109,34 @@ async def test_every_field_of_an_answer_is_told(client: Client) -> None:
     for name, tool in live.items():
         assert tool.output_schema is not None
         told: set[str] = set() if name in LIKE_IMPROVE else set(rows(name, "Result"))
-        if name in {"submit_revision", *LIKE_IMPROVE}:
+        if name in {"submit_revision", "research", *LIKE_IMPROVE}:
             told |= same_as_improve
         assert told == set(tool.output_schema["properties"]), name
 
 
 def test_every_shape_in_an_answer_is_told() -> None:
     shapes: dict[str, Any] = {}
-    for answer in (SubmitOut, ValidateOut, CritiqueTextOut, HistoryOut):
+    for answer in (SubmitOut, ValidateOut, CritiqueTextOut, HistoryOut, VerifyOut, ResearchOut):
         shapes |= answer.model_json_schema()["$defs"]
     for heading, definition in SHAPES.items():
         assert list(rows(heading, "Field")) == [*shapes[definition]["properties"]], heading
-    assert set(shapes) - set(SHAPES.values()) == {"FailureOut"}, "told in the brief's failures"
-    (failures,) = rows("brief", "Field")["failures"]
-    assert all(field in failures for field in shapes["FailureOut"]["properties"])
+    within = {"FailureOut": ("brief", "Field", "failures")}
+    within["CountsOut"] = ("verify_evidence", "Result", "counts")
+    assert set(shapes) - set(SHAPES.values()) == set(within), "told where they stand"
+    for definition, (heading, first, field) in within.items():
+        (told,) = rows(heading, first)[field]
+        assert all(name in told for name in shapes[definition]["properties"])
 
 
 async def test_every_validator_is_told_with_its_options(client: Client) -> None:
     schema = (await tools(client))["validate_text"].input_schema
     listed = {each["type"]["const"]: each for each in _specs(schema)}
+    assert set(listed) == set(VALIDATORS) - UNLISTED, "what every host is shown"
+    for kind in UNLISTED:
+        shown = TypeAdapter(VALIDATORS[kind]).json_schema(mode="serialization")
+        listed[kind] = shown["properties"]
     told = rows("Validators", "Type")
-    assert list(told) == list(VALIDATORS) == list(listed)
+    assert list(told) == list(VALIDATORS)
     for kind, (options, _) in told.items():
         unlisted = {"type", "name", "required"} - OPTIONS_OF_THEIR_OWN.get(kind, set())
         assert set(code(options)) == set(listed[kind]) - unlisted, kind
@@ -128,7 +147,9 @@ def test_every_critic_is_told_with_its_options() -> None:
     assert list(told) == list(CRITICS)
     for kind, (options, _) in told.items():
         fields = CRITICS[kind].model_fields.items()
-        assert set(code(options)) == {f.alias or name for name, f in fields} - {"type"}, kind
+        given_by_chain = {"checker"}
+        named = {f.alias or name for name, f in fields} - {"type", *given_by_chain}
+        assert set(code(options)) == named, kind
 
 
 async def test_every_error_is_answered_as_told(client: Client) -> None:

@@ -10,7 +10,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
 
 from server.app import SifakaServer
-from server.settings import Settings
+from server.settings import TOOLSETS, Settings
+from sifaka.validators import UNLISTED
+from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
 
@@ -30,8 +32,10 @@ async def read(client: Client, uri: str) -> str:
     return content.text
 
 
-async def test_every_tools_schema_is_its_committed_snapshot(client: Client) -> None:
-    listed = (await client.list_tools()).tools
+async def test_every_tools_schema_is_its_committed_snapshot(tmp_path: Path, era: Era) -> None:
+    server = SifakaServer(Settings(home=tmp_path, toolsets=tuple(TOOLSETS)))
+    async with Client(server, mode=era) as client:
+        listed = (await client.list_tools()).tools
     found = {tool.name: tool.model_dump(mode="json", exclude_none=True) for tool in listed}
     kept = {path.stem: json.loads(path.read_text()) for path in SNAPSHOTS.glob("*.json")}
     assert found == kept, "run `make snapshots` when the change is meant"
@@ -69,7 +73,14 @@ async def test_a_run_its_versions_and_its_changes_can_be_read(client: Client) ->
 
 
 @pytest.mark.parametrize(
-    "uri", ["run://run_x", "run://run_x/diff", "thought://run_x.0", "thought://nothing"]
+    "uri",
+    [
+        "run://run_x",
+        "run://run_x/diff",
+        "run://run_x/evidence",
+        "thought://run_x.0",
+        "thought://nothing",
+    ],
 )
 async def test_unknown_addresses_are_refused_in_one_line(client: Client, uri: str) -> None:
     with pytest.raises(MCPError) as error:
@@ -79,7 +90,10 @@ async def test_unknown_addresses_are_refused_in_one_line(client: Client, uri: st
 
 
 async def test_the_catalogues_list_what_can_be_asked_for(client: Client) -> None:
-    assert "max_words" in await read(client, "catalogue://validators")
+    validators = await read(client, "catalogue://validators")
+    assert "max_words" in validators
+    assert set(json.loads(validators)["others"]) == UNLISTED
+    assert "checker" not in validators, "that is no option"
     assert set(json.loads(await read(client, "catalogue://critics"))) >= {"lint", "self_refine"}
 
 

@@ -5,8 +5,10 @@ import pytest
 from server.tools.progress import Steps
 from sifaka import Chain, ChainEvent
 from sifaka.entries import ChainConfig, Started
+from sifaka.inquiry import Inquiry
 from sifaka.run import Run
 from sifaka.testing import ScriptedCritic, ScriptedModel
+from tests.sifaka.chain.scripted_researcher import ScriptedResearcher
 
 pytestmark = pytest.mark.anyio
 RULES = [{"type": "length", "max_words": 1}]
@@ -34,8 +36,25 @@ def objects(text: str) -> bool:
             "a b c d",
         ),
         (Chain(model=ScriptedModel(lines=["a b", "a"]), validators=RULES, critics=[]), ""),
+        (
+            Chain(
+                model=ScriptedModel(lines=["a b", "a"]),
+                validators=RULES,
+                critics=[],
+                inquiry=Inquiry(max_sections=1, max_iterations=1),
+                researcher=ScriptedResearcher(),
+            ),
+            "",
+        ),
     ],
-    ids=["editor", "editor without iterations", "auto", "three at a time", "from a prompt"],
+    ids=[
+        "editor",
+        "editor without iterations",
+        "auto",
+        "three at a time",
+        "from a prompt",
+        "researched",
+    ],
 )
 async def test_steps_rise_to_their_total(chain: Chain, text: str) -> None:
     run = await chain.start("Write.", text=text)

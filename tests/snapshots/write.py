@@ -7,13 +7,13 @@ import anyio
 from mcp import Client
 
 from server.app import SifakaServer
-from server.settings import Settings
+from server.settings import TOOLSETS, Settings
 
 
 async def main() -> None:
     folder = Path(__file__).parent / "tools"
     folder.mkdir(exist_ok=True)
-    async with Client(SifakaServer(Settings(store="memory:"))) as client:
+    async with Client(SifakaServer(Settings(store="memory:", toolsets=tuple(TOOLSETS)))) as client:
         for tool in (await client.list_tools()).tools:
             schema = tool.model_dump(mode="json", exclude_none=True)
             text = json.dumps(schema, indent=2, ensure_ascii=False)

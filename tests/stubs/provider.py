@@ -3,7 +3,7 @@
 import json
 import socket
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,6 +78,10 @@ def fails(status: int, **headers: str) -> Reply:
 HANGS = Reply(hangs=True)
 
 
+Script = Callable[[dict[str, Any]], Reply]
+"""What is replied to a request."""
+
+
 @dataclass
 class Provider:
     """What the stub was asked and where it is."""
@@ -92,15 +96,15 @@ class Provider:
 
 
 @contextmanager
-def provider(replies: Iterable[Reply]) -> Generator[Provider]:
-    """A provider that gives these replies in order, then HTTP 500."""
-    script = iter(replies)
+def provider(replies: Iterable[Reply] | Script) -> Generator[Provider]:
+    """A provider that gives these replies in order, then HTTP 500; or one by a script."""
+    script: Iterator[Reply] = iter(()) if callable(replies) else iter(replies)
     requests: list[dict[str, Any]] = []
     left = threading.Event()
 
     async def complete(request: Request) -> Response:
         requests.append(await request.json())
-        reply = next(script, fails(500))
+        reply = replies(requests[-1]) if callable(replies) else next(script, fails(500))
         async with anyio.create_task_group() as group:
             group.start_soon(watch, request, group.cancel_scope)
             if reply.hangs:

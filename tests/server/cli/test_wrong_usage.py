@@ -14,6 +14,7 @@ COMMANDS = [
     ["improve", "text.md"],
     ["validate", "text.md", "--max-words", "9"],
     ["critique", "text.md"],
+    ["verify", "text.md"],
     ["history"],
     ["search", "goods"],
     ["resume", "run_x"],

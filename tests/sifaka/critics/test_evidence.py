@@ -1,53 +1,80 @@
-"""Self-RAG's score of a passage, on numbers worked out by hand."""
+"""The critic `evidence`."""
+
+from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
-from sifaka.critics.evidence import Reflection, passage_score
+from sifaka.critics import EvidenceCritic, calls_of, parse_critics
+from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.evidence.adapters.collection import NONE, Adapters
+from sifaka.evidence.adapters.in_process import InProcessAdapter
+from sifaka.evidence.claims import EvidenceChecker
+from sifaka.results import CriticFeedback
+from sifaka.thought import Document, Thought
+from sifaka.validators.evidence import with_checker
+from tests.sifaka.critics.scripted_judge import ScriptedJudge
+from tests.sifaka.evidence.claims.reader import reads
+from tests.sifaka.evidence.scripted_adapter import page
 
-NEUTRAL = (0.0, 0.0, 1.0, 0.0, 0.0)
+pytestmark = pytest.mark.anyio
 
-
-@pytest.mark.parametrize(
-    ("relevance", "support", "usefulness", "score"),
-    [
-        ((1, 0), (1, 0, 0), (0, 0, 0, 0, 1), 2.5),  # 1 + 1 + 0.5 * 1
-        ((0, 1), (0, 0, 1), (1, 0, 0, 0, 0), -0.5),  # 0 + 0 + 0.5 * -1
-        ((0.8, 0.2), (0.5, 0.3, 0.2), (0.1, 0.1, 0.2, 0.3, 0.3), 1.6),  # .8 + .65 + .5 * .3
-        ((4, 1), (5, 3, 2), (1, 1, 2, 3, 3), 1.6),  # the same, not normalised
-        ((1, 1), (0, 1, 0), NEUTRAL, 1.0),  # .5 + .5 + 0
-        ((1, 0), (0, 0, 1), NEUTRAL, 1.0),
-        ((1e308, 1e308), (1e308, 1e308, 1e308), (1e308,) * 5, 1.0),  # .5 + .5 + 0
-    ],
-)
-def test_the_score_is_the_weighted_sum_of_its_parts(
-    relevance: tuple[float, float],
-    support: tuple[float, float, float],
-    usefulness: tuple[float, float, float, float, float],
-    score: float,
-) -> None:
-    assert passage_score(relevance, support, usefulness) == pytest.approx(score)
+PAGE = page("tower", "The tower is 330 metres high.")
 
 
-def reflection(relevant: float, full: float, partial: float, none: float) -> Reflection:
-    return Reflection.model_validate(
-        {
-            "relevance": {"relevant": relevant, "irrelevant": 1 - relevant},
-            "support": {"full": full, "partial": partial, "none": none},
-            "usefulness": {"one": 0, "two": 0, "three": 1, "four": 0, "five": 0},
-        }
+async def heard(text: str, judge: ScriptedJudge | None, **options: Any) -> CriticFeedback:
+    adapters = Adapters([InProcessAdapter([PAGE], name="shelf")])
+    checker = EvidenceChecker(adapters, None if judge is None else judge.model)
+    critic = EvidenceCritic(**options).holding(checker)
+    return await critic.critique(Thought(text=text))
+
+
+async def test_it_asks_for_a_revision_only_when_something_blocks() -> None:
+    judge = ScriptedJudge(reads)
+    wrong = await heard("The tower is 300 metres high.", judge)
+    assert (wrong.verdict, dict(wrong.scores), wrong.judges_task) == (
+        "revise",
+        {"evidence": 0.0},
+        False,
     )
+    assert [issue.severity for issue in wrong.issues] == [5]
+    right = await heard("The tower is 330 metres high.", judge)
+    assert (right.verdict, right.issues) == ("accept", ())
+    unknown = await heard("The tower has 12 red lifts for guests.", judge)
+    assert (unknown.verdict, [issue.severity for issue in unknown.issues]) == ("accept", [2])
+    assert right.usage.model_calls == 2
+    assert right.details["claims"]
 
 
-def test_the_likeliest_degree_of_support_counts() -> None:
-    assert reflection(1, 0.6, 0.3, 0.1).supports == "full"
-    assert reflection(1, 0.3, 0.6, 0.1).supports == "partial"
-    assert reflection(1, 0.1, 0.3, 0.6).supports == "none"
-    assert reflection(1, 0.4, 0.4, 0.2).supports == "partial", "of equal ones the lower"
-    assert reflection(0.5, 1, 0, 0).is_relevant
-    assert not reflection(0.49, 1, 0, 0).is_relevant
+async def test_it_abstains_with_a_reason_when_nothing_could_be_judged() -> None:
+    text = "The tower is 330 metres high."
+    without = await heard(text, None)
+    assert (without.status, without.verdict) == ("abstained", None)
+    assert without.reason == "no_evidence: 1 claim: 1 unverified (there is no model)"
+    failing = await heard(text, ScriptedJudge(ModelProviderError("refused", code="rejected")))
+    assert (failing.status, "refused" in (failing.reason or "")) == ("abstained", True)
+    nothing = await heard("  ", ScriptedJudge(reads))
+    assert nothing.reason == "no_evidence: no claims to check"
 
 
-def test_probabilities_that_are_all_zero_say_nothing() -> None:
-    with pytest.raises(ValidationError, match="must not all be zero"):
-        reflection(1, 0, 0, 0)
+async def test_without_adapters_it_judges_by_the_documents_of_the_version() -> None:
+    checker = EvidenceChecker(NONE, ScriptedJudge(reads).model)
+    critic = with_checker(EvidenceCritic(), checker, search=False)
+    thought = Thought(text="The tower is 330 metres high.")
+    assert (await critic.critique(thought)).reason == "no_evidence: there are no documents"
+    given = thought.add_post_generation_context([Document(text=PAGE.text)])
+    assert (await critic.critique(given)).verdict == "accept"
+
+
+async def test_it_is_a_spec_with_the_options_of_the_validator() -> None:
+    (critic,) = parse_critics([{"type": "evidence", "adapters": ["wiki"], "max_claims": 5}])
+    assert isinstance(critic, EvidenceCritic)
+    assert (critic.options.adapters, critic.options.max_claims) == (("wiki",), 5)
+    with pytest.raises(ConfigurationError, match="nothing to check claims with"):
+        await critic.critique(Thought(text="x"))
+
+
+def test_the_calls_it_needs_are_none_without_a_model_and_two_with_one() -> None:
+    judge = ScriptedJudge(reads)
+    assert calls_of(EvidenceCritic()) == 0
+    assert calls_of(EvidenceCritic().holding(EvidenceChecker(NONE, None))) == 0
+    assert calls_of(EvidenceCritic().holding(EvidenceChecker(NONE, judge.model))) == 2

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from sifaka.critics import SelfRAGCritic
-from sifaka.critics.passages import nearest, passages_of
 from sifaka.errors import ModelProviderError
 from sifaka.results import CriticFeedback
 from sifaka.testing import ScriptedRetriever
@@ -183,19 +182,3 @@ async def test_the_claim_and_the_passage_stand_between_marks() -> None:
     for asked in judge.asked[1:]:
         assert asked.question.startswith("<claim id=")
         assert "<passage id=" in asked.question
-
-
-def test_long_documents_are_cut_where_a_sentence_ends() -> None:
-    text = " ".join(f"Sentence number {n} stands here." for n in range(300))
-    passages = passages_of([Document(text=text), Document(text=text)])
-    assert " ".join(passage.text for passage in passages) == text, "each text once"
-    assert all(len(passage.text) <= 2_000 for passage in passages)
-    assert all(passage.text.endswith(".") for passage in passages)
-    digits = "".join(map(str, range(2_000)))
-    assert "".join(p.text for p in passages_of([Document(text=digits)])) == digits
-
-
-def test_passages_with_the_words_of_a_claim_come_first() -> None:
-    passages = passages_of([HISTORY, HEIGHT])
-    found = nearest("The tower is 330 metres high.", passages, 1)
-    assert [passage.document.title for passage in found] == ["Heights"]

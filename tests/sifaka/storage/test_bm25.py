@@ -1,4 +1,10 @@
-from sifaka.storage.bm25 import MAX_WORDS, query_words, rank, shorten, snippet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sifaka.storage.bm25 import MAX_WORDS, WordIndex, query_words, rank, shorten, snippet
+
+WORDS = st.lists(st.sampled_from(["heron", "Heron", "Café", "tea", "x", "?"]), max_size=6)
 
 
 def scores(query: str, *texts: str) -> list[float]:
@@ -62,3 +68,12 @@ def test_a_snippet_keeps_the_spelling_of_the_text() -> None:
 def test_a_snippet_is_cut_at_300_characters() -> None:
     assert len(shorten("x" * 301)) == 300
     assert shorten("x" * 300) == "x" * 300
+
+
+@given(st.lists(st.tuples(WORDS, WORDS), max_size=6), WORDS)
+def test_an_index_ranks_as_a_single_search_does(
+    texts: list[tuple[list[str], list[str]]], query: list[str]
+) -> None:
+    fields = [((" ".join(text), 1.0), (" ".join(title), 0.5)) for text, title in texts]
+    words = query_words(" ".join(query))
+    assert WordIndex(fields).rank(words) == pytest.approx(rank(words, fields))

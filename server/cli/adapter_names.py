@@ -1,0 +1,36 @@
+"""The option `--adapters`: which of the configured ones to search, or others for this once."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+
+def add_adapter_names(parser: argparse.ArgumentParser) -> None:
+    """Where to search for evidence.
+
+    What is written like a setting (`name=scheme:url`) takes the place of SIFAKA_ADAPTERS, in
+    `options.adapters`; names alone choose among those configured, in `options.chosen_adapters`.
+    """
+    parser.add_argument(
+        "--adapters",
+        action=_NamesOrSpecs,
+        metavar="A,B",
+        help="where to search: names of configured ones, or name=scheme:url as in SIFAKA_ADAPTERS",
+    )
+    parser.set_defaults(chosen_adapters=())
+
+
+class _NamesOrSpecs(argparse.Action):
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        del parser, option_string
+        given = [each.strip() for each in str(values or "").split(",")]
+        specs = [each for each in given if ":" in each]
+        if specs:
+            namespace.adapters = ",".join(specs)
+        namespace.chosen_adapters = tuple(each for each in given if each and ":" not in each)

@@ -1,0 +1,196 @@
+"""A critic that reads a long text section by section."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from sifaka.concurrency import fan_out
+from sifaka.critics.judge import JudgingCritic
+from sifaka.critics.plugged import unplugged
+from sifaka.critics.protocol import Critic
+from sifaka.errors import BudgetExceeded, SifakaError, StorageError
+from sifaka.models.section_note import Notes
+from sifaka.recovery import code_of
+from sifaka.results import CriticFeedback, Issue, Usage
+from sifaka.sections import Section, split
+from sifaka.thought import Thought
+
+MOST_ISSUES = 500
+"""Of all sections together; the gravest."""
+_MOST_SUGGESTIONS = 200
+_LONGEST_REFLECTION = 1_000
+"""Characters of the lessons of all sections together."""
+
+_Heard = Sequence[tuple[Section, CriticFeedback]]
+
+
+class SectionedCritic:
+    """A critic that is shown a long text section by section, all at the same time.
+
+    A text of up to `section_chars` characters is read as a whole. Of a longer one every section
+    gets an opinion of its own, and there is either room in the budget for all of them or none is
+    asked for. The text needs a revision when one section does. Places are those of the whole text;
+    a remark without a place begins with the label of its section. A section that nobody could judge
+    is told in `degraded`; when that are half of them or more and no other asks for a revision,
+    there is no vote.
+
+    Args:
+        component: The critic that reads each section.
+        section_chars: Characters beyond which a text is read in sections, each of at most half as
+            many.
+    """
+
+    def __init__(self, component: Critic, section_chars: int) -> None:
+        self.component = component
+        self._section_chars = section_chars
+
+    @property
+    def name(self) -> str:
+        """The critic's own name."""
+        return self.component.name
+
+    def opinions_on(self, text: str) -> int:
+        """How many opinions of the critic it takes to judge a text."""
+        return len(_worded(self._sections(text))) or 1
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        """What is said of all sections together; see `Critic`."""
+        sections = self._sections(thought.text)
+        if not sections:
+            return await self.component.critique(thought)
+        notes, worded = Notes(sections), _worded(sections)
+        inner = unplugged(self.component)
+        calls = inner.calls if isinstance(inner, JudgingCritic) else 0
+        said = await fan_out(
+            {
+                f"section {section.number}": partial(self._ask, notes.thought(thought, section))
+                for section in worded
+            },
+            calls_each=calls,
+        )
+        return _merged(self.name, list(zip(worded, said, strict=True)), thought.text)
+
+    def _sections(self, text: str) -> Sequence[Section]:
+        """All of them; none when the text is read as a whole."""
+        return split(text, self._section_chars // 2) if len(text) > self._section_chars else ()
+
+    async def _ask(self, thought: Thought) -> CriticFeedback:
+        try:
+            return await self.component.critique(thought)
+        except StorageError:
+            raise
+        except BudgetExceeded as error:
+            return CriticFeedback.abstain(self.name, str(error), details={"limit": error.limit})
+        except SifakaError as error:
+            wait = getattr(error, "retry_after", None)
+            details = {"code": code_of(error), **({"retry_after": wait} if wait else {})}
+            return CriticFeedback.abstain(self.name, str(error), details=details)
+
+
+def read_by_section(critic: Critic, section_chars: int | None) -> Critic:
+    """The critic, reading long texts section by section if an opinion of it asks a model."""
+    if section_chars is None or not isinstance(unplugged(critic), JudgingCritic):
+        return critic
+    return SectionedCritic(critic, section_chars)
+
+
+def _worded(sections: Sequence[Section]) -> list[Section]:
+    """Those with anything to judge in them."""
+    return [section for section in sections if section.text.strip()]
+
+
+def _merged(critic: str, heard: _Heard, text: str) -> CriticFeedback:
+    spoke = [(section, said) for section, said in heard if said.status == "ok"]
+    silent = [(section, said) for section, said in heard if said.status == "abstained"]
+    usage = sum((said.usage for _, said in heard), Usage())
+    revise = any(said.verdict == "revise" for _, said in spoke)
+    if not spoke or (2 * len(silent) >= len(heard) and not revise):
+        return _abstention(critic, silent, len(heard), usage)
+    confidences = [said.confidence for _, said in spoke if said.confidence is not None]
+    lessons = dict.fromkeys(said.reflection for _, said in spoke if said.reflection)
+    voted = any(said.verdict is not None for _, said in spoke)
+    return CriticFeedback(
+        critic=critic,
+        verdict="revise" if revise else "accept" if voted else None,
+        judges_task=any(said.judges_task for _, said in spoke),
+        scores=_scores(spoke),
+        issues=_gravest([i for section, said in spoke for i in _placed(section, said, text)]),
+        suggestions=_suggestions(spoke),
+        confidence=min(confidences, default=None),
+        reflection="\n".join(lessons)[:_LONGEST_REFLECTION] or None,
+        details={"sections": [_noted(section, said) for section, said in heard]},
+        degraded=(
+            *(f"{section.label} was not judged: {said.reason}" for section, said in silent),
+            *(f"{section.label} {line}" for section, said in spoke for line in said.degraded),
+        ),
+        usage=usage,
+    )
+
+
+def _abstention(critic: str, silent: _Heard, of: int, usage: Usage) -> CriticFeedback:
+    """The abstention of a critic most of whose sections have no opinion."""
+    reasons = list(dict.fromkeys(str(said.reason) for _, said in silent))
+    reason = reasons[0] if len(silent) == of and len(reasons) == 1 else None
+    all_details = [said.details for _, said in silent]
+    limit = next((d["limit"] for d in all_details if "limit" in d), None)
+    codes = {str(d["code"]) for d in all_details if "code" in d}
+    waits = [w for d in all_details if isinstance(w := d.get("retry_after"), int | float)]
+    details: dict[str, object] = {
+        **({"limit": limit} if limit is not None else {}),
+        **({"code": codes.pop()} if len(codes) == 1 and limit is None else {}),
+        **({"retry_after": max(waits)} if waits and limit is None else {}),
+        "sections": [_noted(section, said) for section, said in silent],
+    }
+    told = f"{len(silent)} of {of} sections were not judged: {reasons[0]}"
+    return CriticFeedback.abstain(critic, reason or told, usage, details)
+
+
+def _placed(section: Section, said: CriticFeedback, text: str) -> list[Issue]:
+    """The issues of one section where they are in the whole text."""
+    return [
+        issue.model_copy(
+            update={"start": issue.start + section.start, "end": issue.end + section.start}
+        )
+        if issue.start is not None and issue.end is not None
+        else issue.model_copy(update={"message": f"{section.label} {issue.message}"})
+        for issue in said.issues
+    ]
+
+
+def _gravest(issues: Sequence[Issue]) -> tuple[Issue, ...]:
+    ranked = sorted(range(len(issues)), key=lambda at: -issues[at].severity)
+    return tuple(issues[at] for at in sorted(ranked[:MOST_ISSUES]))
+
+
+def _suggestions(spoke: _Heard) -> tuple[str, ...]:
+    """The suggestions under their sections' labels; a request without any words is one too."""
+    told: list[str] = []
+    for section, said in spoke:
+        silent = said.verdict == "revise" and not said.issues and not said.suggestions
+        words = ("it needs a revision",) if silent else said.suggestions
+        told += [f"{section.label} {suggestion}" for suggestion in words]
+    return tuple(told[:_MOST_SUGGESTIONS])
+
+
+def _scores(spoke: _Heard) -> Mapping[str, float]:
+    """The mean score of each aspect, a longer section counting for more."""
+    sums: defaultdict[str, float] = defaultdict(float)
+    weights: defaultdict[str, int] = defaultdict(int)
+    for section, said in spoke:
+        for aspect, score in said.scores.items():
+            sums[aspect] += score * len(section.text)
+            weights[aspect] += len(section.text)
+    return {aspect: round(total / weights[aspect], 3) for aspect, total in sums.items()}
+
+
+def _noted(section: Section, said: CriticFeedback) -> dict[str, object]:
+    told: dict[str, object] = {
+        "number": section.number,
+        "title": section.title[:200],
+        "verdict": said.verdict or said.status,
+    }
+    if said.reason:
+        told["reason"] = said.reason
+    if said.details:
+        told["details"] = said.model_dump(mode="json", include={"details"})["details"]
+    return told

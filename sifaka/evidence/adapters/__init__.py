@@ -1,0 +1,1 @@
+"""Adapters: the places where documents are searched for."""

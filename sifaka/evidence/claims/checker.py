@@ -1,0 +1,250 @@
+"""The checker: claims, documents for each, what those say, and the verdicts."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import ValidationError
+
+from sifaka.budget import Budget
+from sifaka.calls import current_calls, recorded
+from sifaka.claims import CheckOptions, Claim, ClaimReport, ClaimVerdict
+from sifaka.errors import ConfigurationError
+from sifaka.evidence.adapters.collection import Adapters
+from sifaka.evidence.adapters.protocol import Adapter
+from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_given, extract
+from sifaka.evidence.claims.finding import Found, at_hand, find, of_claims
+from sifaka.evidence.claims.holding import held, unjudged
+from sifaka.evidence.claims.judging import Held, verdict_of
+from sifaka.evidence.claims.reuse import KnownVerdicts, basis_of
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.verifier import NO_MODEL
+from sifaka.explain import explain
+from sifaka.journal import scope
+from sifaka.retrievers.caches import Cache, MemoryCache
+from sifaka.thought import Document
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+_NOT_CHECKED = "it was not checked: others need evidence more"
+_LONGEST_AGE = 10 * 365 * 86_400.0
+"""Seconds; a greater age means any."""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class EvidenceChecker:
+    """Holds claims against what adapters find and against documents at hand; see `ClaimChecker`.
+
+    One model call extracts the claims of a text. Each claim is searched for by itself, and each
+    document is judged in one call for every eight claims that found it. Without a model nothing is
+    judged: claims are sentences with numbers, names or dates, and their verdicts are `unverified`,
+    with the documents as they rank by the claim's words.
+
+    Args:
+        adapters: Where to search.
+        model: What is asked; None asks nobody.
+        cache: Where verdicts are kept to be taken again; those of the adapters when None.
+        parallel: Model calls at the same time.
+        seconds: For each source to answer one search in.
+        clock: The time.
+    """
+
+    def __init__(
+        self,
+        adapters: Adapters,
+        model: "Model | None",
+        *,
+        cache: Cache | None = None,
+        parallel: int = 10,
+        seconds: float = 10.0,
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
+        self.adapters = adapters
+        self.model: Any = model
+        # What holds for given documents alone is not shared beyond whoever has given them.
+        shared = adapters.verdicts if adapters else MemoryCache()
+        self._known = KnownVerdicts(shared if cache is None else cache)
+        self._parallel = parallel
+        self._seconds = seconds
+        self._clock = clock
+
+    async def remember(self, verdicts: Iterable[ClaimVerdict]) -> None:
+        """Take verdicts that are on record into those that may be taken again."""
+        await self._known.keep(verdicts)
+
+    async def check(
+        self,
+        text: str = "",
+        *,
+        claims: Sequence[str] | None = None,
+        documents: Sequence[Document] = (),
+        options: CheckOptions | None = None,
+    ) -> ClaimReport:
+        """What the evidence says about the claims of a text, or about given ones.
+
+        See `ClaimChecker.check`. Documents at hand are held against whatever the filters say: those
+        are for what is searched.
+        """
+        options = options or CheckOptions()
+        filters = _filters(options)
+        sources = self._sources(options, documents)
+        given = None if claims is None else claims_given(claims, text)
+        # An account of its own tells what the check has cost while others spend from the same one.
+        calls = current_calls()
+        ledger = calls.ledger.part(Budget())
+        with replace(calls, ledger=ledger).active():
+            made, degraded = (given, ()) if given is not None else await self._claims_of(text)
+            check = _Check(sources, filters, options)
+            report = await self._checked(check, made, documents)
+        lines = dict.fromkeys((*degraded, *report.degraded))
+        return report.model_copy(update={"degraded": tuple(lines), "usage": ledger.spent})
+
+    async def _claims_of(self, text: str) -> tuple[Sequence[Claim], Sequence[str]]:
+        """The claims of a text that need evidence, and what did not work."""
+        if not text.strip():
+            return (), ()
+        with scope("claims"):
+            extracted = await extract(text, self.model)
+        needing = [claim for claim in extracted.claims if claim.need >= NEEDS_EVIDENCE]
+        return needing, extracted.degraded
+
+    async def _checked(
+        self, check: "_Check", claims: Sequence[Claim], documents: Sequence[Document]
+    ) -> ClaimReport:
+        options = check.options
+        chosen = _most_needing(claims, options.max_claims)
+        if not chosen:
+            return ClaimReport()
+        # On record, as it reaches prompts: they are the same when the run is resumed.
+        at = datetime.fromisoformat(await recorded("clock", "now", self._time))
+        near = await of_claims(
+            [claims[n] for n in chosen], at_hand(documents, at), options.max_documents
+        )
+        given = dict(zip(chosen, near, strict=True))
+        bases = {n: self._basis(check, given[n]) for n in chosen}
+        known = await self._taken(claims, bases, at - _age(options))
+        fresh = {n: claims[n] for n in chosen if n not in known}
+        found = await find(
+            fresh,
+            given,
+            check.sources,
+            most=options.max_documents,
+            filters=check.filters,
+            seconds=self._seconds,
+        )
+        judged = await self._judged(fresh, found)
+        verdicts = {
+            n: verdict_of(
+                claim,
+                judged[n],
+                at=at,
+                failure=found[n].failure or ("" if self.model else NO_MODEL),
+                basis=bases[n] if self._is_complete(found[n], judged[n]) else "",
+            )
+            for n, claim in fresh.items()
+        }
+        await self._known.keep(verdicts.values())
+        verdicts |= known
+        further = len(claims) - len(chosen)
+        return ClaimReport(
+            verdicts=tuple(
+                verdicts.get(n) or _unchecked(claim, at) for n, claim in enumerate(claims)
+            ),
+            degraded=(
+                *((f"{further} further claims were not checked",) if further else ()),
+                *(line for each in found.values() for line in each.degraded),
+                *self._failures(judged.values()),
+            ),
+        )
+
+    def _failures(self, judged: Iterable[Sequence[Held]]) -> list[str]:
+        """A line for each document that was not judged."""
+        if self.model is None:
+            return [f"{NO_MODEL}: the evidence is ranked, and nothing is judged"]
+        failed = [each for held_ in judged for each in held_ if each.failure]
+        return [f"{_named(each.document)}: {each.failure}" for each in failed]
+
+    async def _judged(
+        self, claims: Mapping[int, Claim], found: Mapping[int, Found]
+    ) -> dict[int, tuple[Held, ...]]:
+        documents = {n: each.documents for n, each in found.items()}
+        if self.model is None:
+            return {n: await unjudged(claims[n], d) for n, d in documents.items()}
+        return await held(claims, documents, self.model, parallel=self._parallel)
+
+    def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
+        """Where to search.
+
+        Raises:
+            ConfigurationError: An adapter is unknown, or there is nothing to hold claims against.
+        """
+        at_hand = any(document.text.strip() for document in documents)
+        if not options.search:
+            if not at_hand:
+                raise ConfigurationError(
+                    "there are no documents to hold the claims against",
+                    "give some, or allow a search",
+                )
+            return ()
+        if not self.adapters and not options.adapters and at_hand:
+            return ()
+        return self.adapters.chosen(options.adapters)
+
+    def _basis(self, check: "_Check", given: Sequence[SourceDocument]) -> str:
+        model = "" if self.model is None else str(self.model.model_id)
+        return basis_of(check.sources, check.filters, given, model, check.options)
+
+    async def _taken(
+        self, claims: Sequence[Claim], bases: Mapping[int, str], oldest: datetime
+    ) -> dict[int, ClaimVerdict]:
+        """Verdicts of earlier checks, by the number of the claim."""
+        numbers = list(bases)
+        asked = [claims[n] for n in numbers]
+        with scope("known"):
+            taken = await self._known.take(asked, list(bases.values()), oldest=oldest)
+        return {numbers[place]: verdict for place, verdict in taken.items()}
+
+    def _is_complete(self, found: Found, judged: Sequence[Held]) -> bool:
+        """Whether a later check would find no more: nothing has failed."""
+        return found.complete and (self.model is None or not any(each.failure for each in judged))
+
+    async def _time(self) -> str:
+        return self._clock().isoformat()
+
+
+class _Check(NamedTuple):
+    """Where and how one check looks for evidence."""
+
+    sources: tuple[Adapter, ...]
+    filters: SearchFilters
+    options: CheckOptions
+
+
+def _age(options: CheckOptions) -> timedelta:
+    return timedelta(seconds=min(options.max_age_seconds, _LONGEST_AGE))
+
+
+def _named(document: SourceDocument) -> str:
+    return document.title[:100] or document.url or document.id or "a document"
+
+
+def _filters(options: CheckOptions) -> SearchFilters:
+    try:
+        return SearchFilters(since=options.since, until=options.until, sites=options.sites)
+    except ValidationError as error:
+        raise ConfigurationError(explain(error)) from error
+
+
+def _most_needing(claims: Sequence[Claim], most: int) -> list[int]:
+    """The numbers of those that need evidence most, in their order."""
+    return sorted(sorted(range(len(claims)), key=lambda n: -claims[n].need)[:most])
+
+
+def _unchecked(claim: Claim, at: datetime) -> ClaimVerdict:
+    return ClaimVerdict(claim=claim, verdict="unverified", reason=_NOT_CHECKED, checked_at=at)

@@ -1,0 +1,169 @@
+"""The claims of fact that a text makes."""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+from pydantic import Field
+
+from sifaka.anchoring import Anchors
+from sifaka.claims import Claim
+from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
+from sifaka.evidence.claims.sentences import checkable
+from sifaka.immutable import Frozen
+from sifaka.models.fitting import Form, Number
+from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.results import Usage
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+NEEDS_EVIDENCE = 0.2
+"""The probability of needing evidence from which evidence is looked for."""
+LONGEST = 2_000
+"""Characters of a claim."""
+_MOST = 200
+"""Claims of one text; further ones are left out."""
+
+_INSTRUCTIONS = (
+    "List the claims of fact that the text makes, one item each: the words of the text that make "
+    "it, copied exactly; the claim as a sentence that can be understood without the text; and the "
+    "probability that a reader needs evidence for it. Opinions, requests and what everybody knows "
+    "need none. An empty list is an answer. What is claimed counts, not whether it is true. "
+    f"{DATA_NOTICE}"
+)
+
+
+class _Found(Form):
+    """A claim that the text makes."""
+
+    quote: str = Field(default="", description="the words of the text, copied exactly")
+    claim: str = Field(min_length=1, description="what is claimed, as a sentence of its own")
+    need: Number = Field(default=1.0, ge=0, le=1, description="probability that evidence is needed")
+
+
+class _Claims(Form):
+    """The claims of fact in the text."""
+
+    claims: list[_Found]
+
+
+class Extracted(Frozen):
+    """What a text claims."""
+
+    claims: tuple[Claim, ...] = ()
+    """In the order of the text, each once; those that need no evidence are among them."""
+    degraded: tuple[str, ...] = ()
+    """Why a model was not asked or did not answer, and what was left out."""
+    usage: Usage = Usage()
+
+
+async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:
+    """The claims of a text by one model call; see `ask`.
+
+    What the model quotes is looked for in the text: a claim whose words are not there keeps them
+    without offsets.
+
+    Raises:
+        ModelProviderError: The model failed.
+        BudgetExceeded: There is no room for the call.
+    """
+    from sifaka.models.structured import ask
+
+    parts = [frame("task", task)] if task else []
+    question = "\n\n".join((*parts, frame("text", text)))
+    answer, usage = await ask(model, _INSTRUCTIONS, question, _Claims)
+    anchors = Anchors(text)
+    given = [found for found in answer.claims if found.claim.strip()]
+    claims = merged(_anchored(found, text, anchors) for found in given[:_MOST])
+    ordered = sorted(claims, key=lambda claim: len(text) if claim.start is None else claim.start)
+    further = len(given) - _MOST
+    degraded = (f"{further} further claims of the text were left out",) if further > 0 else ()
+    return Extracted(claims=tuple(ordered), degraded=degraded, usage=usage)
+
+
+async def extract(text: str, model: "Model | None") -> Extracted:
+    """The claims of a text: by the model where it answers, by rules otherwise.
+
+    Raises:
+        StorageError: The answer could not be put on record.
+    """
+    if model is None:
+        return await to_thread.run_sync(claims_by_rule, text)
+    try:
+        return await claims_in(text, model)
+    except (ModelProviderError, BudgetExceeded) as error:
+        by_rule = await to_thread.run_sync(claims_by_rule, text)
+        line = f"claims were taken from the text by rules: {error.message}"
+        return by_rule.model_copy(update={"degraded": (line, *by_rule.degraded)})
+
+
+def claims_by_rule(text: str) -> Extracted:
+    """The sentences with numbers, names or dates as claims; see `checkable`."""
+    found = checkable(text)
+    claims = merged(
+        Claim(
+            text=each.text[:LONGEST],
+            quote=text[slice(*each.span)],
+            start=each.span[0],
+            end=each.span[1],
+            need=each.need,
+        )
+        for each in found[:_MOST]
+    )
+    further = len(found) - _MOST
+    degraded = (f"{further} further claims of the text were left out",) if further > 0 else ()
+    return Extracted(claims=claims, degraded=degraded)
+
+
+def claims_given(claims: Sequence[str], text: str = "") -> tuple[Claim, ...]:
+    """Claims in somebody's words, each once; offsets for those that stand in the text verbatim.
+
+    Raises:
+        ConfigurationError: One is empty or too long.
+    """
+    made: list[Claim] = []
+    for number, given in enumerate(claims):
+        told = given.strip()
+        if not told:
+            raise ConfigurationError(f"claims[{number}] is empty", "give a sentence that claims it")
+        if len(told) > LONGEST:
+            raise ConfigurationError(
+                f"claims[{number}] is {len(told):,} characters long",
+                f"give claims of {LONGEST:,} characters or fewer, or the text they are from",
+            )
+        start = text.find(told)
+        place = {} if start < 0 else {"quote": told, "start": start, "end": start + len(told)}
+        made.append(Claim.model_validate({"text": told, **place}))
+    return merged(made)
+
+
+def merged(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """Claims in the same words once, where the first of them stands, with the highest need."""
+    kept: dict[str, Claim] = {}
+    for claim in claims:
+        key = normal(claim.text)
+        before = kept.get(key)
+        if before is None:
+            kept[key] = claim
+        elif claim.need > before.need:
+            kept[key] = before.model_copy(update={"need": claim.need})
+    return tuple(kept.values())
+
+
+def normal(claim: str) -> str:
+    """The claim for comparison: case, white space and marks at its end do not count."""
+    words = unicodedata.normalize("NFC", claim).casefold().split()
+    return " ".join(words).rstrip(" .!…。！")
+
+
+def _anchored(found: _Found, text: str, anchors: Anchors) -> Claim:
+    said = found.claim.strip()[:LONGEST]
+    span = anchors.find(found.quote)
+    if span is None and said in text:
+        span = text.index(said), text.index(said) + len(said)
+    if span is None:
+        return Claim(text=said, quote=found.quote[:200], need=found.need)
+    quote = text[slice(*span)]
+    return Claim(text=said, quote=quote, start=span[0], end=span[1], need=found.need)

@@ -1,0 +1,113 @@
+"""Verdicts that are taken again while the claim, its sources and its age allow."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from hashlib import sha256
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from sifaka.calls import recorded
+from sifaka.claims import CheckOptions, Claim, ClaimVerdict
+from sifaka.evidence.adapters.protocol import Adapter
+from sifaka.evidence.claims.extraction import normal
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.filters import SearchFilters
+from sifaka.immutable import Frozen
+from sifaka.retrievers.caches import Cache
+
+_LONGEST_KEPT = 7 * 86_400.0
+"""Seconds for which a verdict is kept; whoever takes it says how old it may be."""
+
+
+class _Record(Frozen):
+    """What a run keeps of it, so that it is the same when the run is resumed."""
+
+    verdicts: tuple[ClaimVerdict | None, ...]
+
+
+class KnownVerdicts:
+    """Verdicts of earlier checks.
+
+    Args:
+        cache: Where they are kept.
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    async def take(
+        self, claims: Sequence[Claim], bases: Sequence[str], *, oldest: datetime
+    ) -> dict[int, ClaimVerdict]:
+        """The verdicts that may be taken again, put on the record of the run.
+
+        Args:
+            claims: What is to be checked.
+            bases: For each what a verdict on it depends on.
+            oldest: Verdicts of this moment and before count no longer.
+
+        Returns:
+            The verdicts by the number of the claim.
+
+        Raises:
+            SifakaError: The run is gone through again, and this is not on its record.
+            StorageError: They could not be put on record.
+        """
+        asked = {"claims": [normal(claim.text) for claim in claims], "bases": list(bases)}
+
+        async def look() -> str:
+            found = [
+                await self._look(claim, basis, oldest)
+                for claim, basis in zip(claims, bases, strict=True)
+            ]
+            return _Record(verdicts=tuple(found)).model_dump_json()
+
+        record = _Record.model_validate_json(await recorded("known verdicts", asked, look))
+        return {
+            number: verdict.model_copy(update={"claim": claims[number], "reused": True})
+            for number, verdict in enumerate(record.verdicts)
+            if verdict is not None
+        }
+
+    async def keep(self, verdicts: Iterable[ClaimVerdict]) -> None:
+        """Keep those that may be taken again: the ones with a basis."""
+        for verdict in verdicts:
+            if not verdict.basis:
+                continue
+            try:
+                value = verdict.model_dump_json().encode()
+            except PydanticSerializationError:  # half a surrogate pair: it is judged again
+                continue
+            await self._cache.set(_key(verdict.claim, verdict.basis), value, ttl=_LONGEST_KEPT)
+
+    async def _look(self, claim: Claim, basis: str, oldest: datetime) -> ClaimVerdict | None:
+        value = await self._cache.get(_key(claim, basis))
+        try:
+            kept = None if value is None else ClaimVerdict.model_validate_json(value)
+        except ValidationError:  # of another version of this program
+            return None
+        return kept if kept is not None and kept.checked_at > oldest else None
+
+
+def basis_of(
+    adapters: Sequence[Adapter],
+    filters: SearchFilters,
+    given: Sequence[SourceDocument],
+    model: str,
+    options: CheckOptions,
+) -> str:
+    """A digest of all that a verdict depends on besides the claim and the time."""
+    told = {
+        "adapters": [(adapter.name, adapter.place) for adapter in adapters],
+        "filters": filters.model_dump(mode="json"),
+        "given": sorted(document.key for document in given),
+        "model": model,
+        "documents": options.max_documents,
+    }
+    return sha256(json.dumps(told, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _key(claim: Claim, basis: str) -> str:
+    told = f"{basis}\n{normal(claim.text)}".encode("utf-8", "surrogatepass")
+    return f"claim:{sha256(told).hexdigest()}"

@@ -1,0 +1,170 @@
+"""Sentences that can be checked: those with numbers, names or dates. Needs no model."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from sifaka.prose import Span, code, sentences, urls
+
+_STOP = re.compile(r"[。！？｡۔؟।॥]+[」』”’\"')\]]*")
+"""Ends of sentences in scripts that have marks of their own, or put no space after them."""
+_LINE = re.compile(r"[^\n]*\n?")
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:\s|$)")
+_UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-+)\s*$")
+_ITEM = re.compile(r"[ \t>]*(?:[-*+•]|\d{1,3}[.)])(?:\s+\[[ xX]\])?\s+|[ \t]*>[ \t]?")
+_TABLE = re.compile(r"\s*\|.*\|\s*$|[\s|:\-+=]+$")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_MARKUP = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|`")
+_WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
+_QUESTION = "?？؟;"
+_NUMBER_WORD = re.compile(
+    r"\b(?:hundreds?|thousands?|millions?|billions?|dozens?|per ?cent|twice|half|quarter)\b",
+    re.IGNORECASE,
+)
+_INSTRUCTION = re.compile(
+    r"(?:please|let[’']?s|add|ask|avoid|call|check|choose|click|close|consider|copy|create|delete|do|"
+    r"don[’']t|download|ensure|enter|fill|find|follow|give|go|imagine|insert|install|keep|look|make|"
+    r"mix|move|never|note|open|press|put|read|remember|remove|replace|run|save|see|select|send|set|"
+    r"show|start|stop|take|tell|try|turn|type|use|visit|wait|write)\b(?!\s+(?:of|was|were|is|are)\b)",
+    re.IGNORECASE,
+)
+_OPINION = re.compile(
+    r"\b(?:I|we) (?:think|believe|feel|hope|love|like|prefer|guess|wish)\b"
+    r"|\bin (?:my|our) opinion\b",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(
+    r"(?:it|its|he|his|she|her|they|their|this|that|these|those|both)\b", re.IGNORECASE
+)
+_SHORTEST_WORDS = 3
+_SHORTEST_UNSPACED = 6
+"""Characters of a sentence that is one word to the eye, as in Chinese."""
+_LONGEST = 2_000
+"""Characters of a sentence; what is longer is a list, or no prose at all."""
+_CAPITALS = 0.25
+"""The share of capitalised words from which capitals do not tell names, as in German or a title."""
+_NUMBERS, _NAMES = 0.9, 0.6
+"""How likely a reader needs evidence for a number or a date, and for a name alone."""
+
+
+class Checkable(NamedTuple):
+    """A sentence that somebody could look up."""
+
+    span: Span
+    """Where it stands."""
+    text: str
+    """Its words without markup; what it starts from goes before one that begins with a pronoun."""
+    need: float
+    """How likely a reader needs evidence for it, 0 to 1."""
+
+
+def checkable(text: str) -> list[Checkable]:
+    """The sentences that state a number, a name or a date, in their order.
+
+    Code, headings, tables, questions and instructions are left out, and so is an opinion that
+    states no number. It goes by marks of writing: names count where a script has capitals.
+    """
+    found: list[Checkable] = []
+    for block in _blocks(text):
+        before = ""
+        for start, end in _sentences(text, block):
+            if end - start > _LONGEST:
+                before = ""
+                continue
+            plain = _plain(text[start:end])
+            need = _need(plain)
+            if need:
+                told = f"{before} {plain}" if before and _PRONOUN.match(plain) else plain
+                found.append(Checkable((start, end), told, need))
+            before = plain
+    return found
+
+
+def _need(sentence: str) -> float:
+    """How much a sentence needs evidence; 0 where there is nothing to look up."""
+    words = _WORD.findall(sentence)
+    unspaced = not sentence.isascii() and len(sentence) >= _SHORTEST_UNSPACED
+    if len(words) < _SHORTEST_WORDS and not (unspaced and max(map(len, words), default=0) >= 4):
+        return 0.0
+    if sentence.rstrip("\"'”’)]").endswith(tuple(_QUESTION)) or _INSTRUCTION.match(sentence):
+        return 0.0
+    if _has_number(sentence) or _NUMBER_WORD.search(sentence):
+        return _NUMBERS
+    if _OPINION.search(sentence):
+        return 0.0
+    return _NAMES if _has_name(words) else 0.0
+
+
+def _has_number(sentence: str) -> bool:
+    """Whether there is one outside of URLs."""
+    at, parts = 0, list[str]()
+    for start, end in urls(sentence):
+        parts.append(sentence[at:start])
+        at = end
+    return any(map(str.isnumeric, "".join((*parts, sentence[at:]))))
+
+
+def _has_name(words: list[str]) -> bool:
+    """Whether a word within the sentence is capitalised, where that means something."""
+    inner = [word for word in words[1:] if word not in {"I", "I’m", "I'm"}]
+    capitalised = [word[:1].isupper() for word in inner]
+    if not any(capitalised):
+        return False
+    if sum(capitalised) == 1 or sum(capitalised) / len(capitalised) < _CAPITALS:
+        return True
+    together = any(a and b for a, b in pairwise(capitalised))
+    return together or any(word.isupper() and len(word) > 1 for word in inner)
+
+
+def _plain(sentence: str) -> str:
+    return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", sentence)).split())
+
+
+def _sentences(text: str, block: Span) -> Iterator[Span]:
+    begin, finish = block
+    for start, end in sentences(text[begin:finish]):
+        at = begin + start
+        for stop in _STOP.finditer(text, at, begin + end):
+            yield _trimmed(text, at, stop.end())
+            at = stop.end()
+        if text[at : begin + end].strip():
+            yield _trimmed(text, at, begin + end)
+
+
+def _blocks(text: str) -> Iterator[Span]:
+    """Stretches of prose: paragraphs and items of lists, without code, headings and tables."""
+    fences = [span for span in code(text) if "\n" in text[slice(*span)]]
+    starts = [begin for begin, _ in fences]
+    start: int | None = None
+    end = 0
+    for match in _LINE.finditer(text):
+        line = match.group()
+        if not line:
+            break
+        before = bisect_right(starts, match.start())
+        fenced = before > 0 and match.start() < fences[before - 1][1]
+        item = None if fenced else _ITEM.match(line)
+        prose = line[item.end() :] if item else line
+        if _UNDERLINE.match(line) and start is not None:
+            start = None  # the line above it was a heading
+            continue
+        if fenced or not prose.strip() or _HEADING.match(prose) or _TABLE.match(line):
+            if start is not None:
+                yield start, end
+            start = None
+            continue
+        if item and item.end() and not item.group().strip().startswith(">") and start is not None:
+            yield start, end
+            start = None
+        if start is None:
+            start = match.start() + (item.end() if item else 0)
+        end = match.end()
+    if start is not None:
+        yield start, end
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - (len(piece) - len(piece.rstrip()))

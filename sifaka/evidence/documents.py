@@ -1,0 +1,91 @@
+"""What every adapter's results are brought into."""
+
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from pydantic import Field, field_validator
+
+from sifaka.immutable import Frozen
+from sifaka.thought import Document
+
+GIVEN = "given"
+"""The adapter of documents that came with the question or the text."""
+
+
+class SourceDocument(Frozen):
+    """A document that was found somewhere."""
+
+    text: str
+    """Plain text; of a page only what an adapter's limit lets through."""
+    title: str = ""
+    url: str = ""
+    doi: str = ""
+    id: str = ""
+    """What the source calls it."""
+    adapter: str = ""
+    """The name of the adapter that found it."""
+    published: datetime | None = None
+    """When it was written or last changed, in UTC where it has no time zone; None when the source
+    does not say."""
+    retrieved_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    score: float | None = None
+    """As its source ranks it; comparable within one answer of one source only."""
+
+    @field_validator("published", "retrieved_at")
+    @classmethod
+    def _in_a_zone(cls, value: datetime | None) -> datetime | None:
+        return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
+
+    @property
+    def key(self) -> str:
+        """The same for the same words of the same document, wherever it was found."""
+        named = f"{self.url or self.doi or self.id}\n{self.title}\n{self.text}"
+        return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @classmethod
+    def of(cls, document: Document, *, adapter: str = GIVEN) -> "SourceDocument":
+        """A document that a retriever found, or that somebody gave."""
+        told = document.metadata.get("published") or document.metadata.get("created_at")
+        return cls(
+            text=document.text,
+            title=document.title,
+            url=document.url,
+            doi=str(document.metadata.get("doi") or ""),
+            id=document.id,
+            adapter=adapter,
+            published=moment(told),
+            score=document.score,
+        )
+
+    def as_document(self) -> Document:
+        """The document as models, critics and records have it."""
+        metadata: dict[str, object] = {
+            "adapter": self.adapter,
+            "retrieved_at": self.retrieved_at.isoformat(),
+        }
+        if self.published is not None:
+            metadata["published"] = self.published.isoformat()
+        if self.doi:
+            metadata["doi"] = self.doi
+        return Document(
+            text=self.text,
+            id=self.id or self.key,
+            title=self.title,
+            url=self.url,
+            score=self.score,
+            metadata=metadata,
+        )
+
+
+def moment(told: object) -> datetime | None:
+    """A time as sources write it: ISO 8601, or a year; None when it is none. UTC where unsaid."""
+    if isinstance(told, datetime):
+        return told if told.tzinfo else told.replace(tzinfo=UTC)
+    text = str(told or "").strip()
+    if text.isdigit() and len(text) == 4 and text != "0000":
+        text = f"{text}-01-01"
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,0 +1,137 @@
+"""Passages of documents, and which of them may speak about something."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from sifaka.storage.bm25 import query_words, rank
+
+_LONGEST = 2_000
+"""Characters of a passage."""
+_EXCERPT = 700
+"""Characters of a passage of an excerpt: shorter, so that it can be put together of several."""
+GAP = "\n[...]\n"
+"""What stands between the passages of an excerpt where something was left out."""
+_WORD = re.compile(r"\w+")
+_BREAK = re.compile(r"\n\s*\n|(?<=[.!?])\s+|\s+")
+
+
+class Readable(Protocol):
+    """A document of any kind."""
+
+    @property
+    def id(self) -> str:
+        """What its source calls it."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        ...
+
+
+D = TypeVar("D", bound=Readable)
+
+
+class Passage(NamedTuple, Generic[D]):
+    """A stretch of a document that can be judged in one call."""
+
+    document: D
+    text: str
+
+    @property
+    def source(self) -> str:
+        """What to call its document."""
+        return self.document.title or self.document.id or "a document"
+
+
+def passages_of(documents: Iterable[D], *, longest: int = _LONGEST) -> tuple[Passage[D], ...]:
+    """The passages of all documents, each text once, of at most so many characters."""
+    found: dict[str, Passage[D]] = {}
+    for document in documents:
+        for text in _stretches(document.text, longest):
+            found.setdefault(text, Passage(document, text))
+    return tuple(found.values())
+
+
+def nearest(claim: str, passages: Iterable[Passage[D]], most: int) -> tuple[Passage[D], ...]:
+    """The passages that have most of a claim's words, best first; what comes first wins a draw."""
+    words = _words(claim)
+    return tuple(sorted(passages, key=lambda each: -len(words & _words(each.text)))[:most])
+
+
+def excerpt(text: str, query: str | Sequence[str], most_chars: int) -> str:
+    """The passages of a text that match a query best, in their order.
+
+    Args:
+        text: Of any length; one that is short enough is its own excerpt.
+        query: What to look for. Of several the passages are taken in turn, so that a long one does
+            not displace a short one.
+        most_chars: Characters of the excerpt, the marks where something was left out included.
+
+    Returns:
+        Passages with `GAP` between two that do not follow each other; the beginning of the text
+        where nothing matches.
+    """
+    if len(text) <= most_chars:
+        return text
+    stretches = list(_stretches(text, max(1, min(_EXCERPT, most_chars))))
+    chosen: set[int] = set()
+    room = most_chars
+    for at in _in_turn(stretches, [query] if isinstance(query, str) else query):
+        cost = len(stretches[at]) + (len(GAP) if chosen else 0)
+        if at not in chosen and cost <= room:
+            chosen.add(at)
+            room -= cost
+    parts: list[str] = []
+    for at in sorted(chosen):
+        parts += [] if not parts else ["\n"] if at - 1 in chosen else [GAP]
+        parts.append(stretches[at])
+    return "".join(parts)
+
+
+def _in_turn(stretches: Sequence[str], queries: Sequence[str]) -> Iterator[int]:
+    """The places of the stretches: the best one of each query, the second of each, and so on."""
+    fields = [[(stretch, 1.0)] for stretch in stretches]
+    orders = [_order(rank(query_words(query), fields)) for query in queries or [""]]
+    for places in zip(*orders, strict=True):
+        yield from places
+
+
+def _order(scores: Sequence[float]) -> list[int]:
+    return sorted(range(len(scores)), key=lambda at: -scores[at])
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text) if len(word) > 2 or word.isdigit()}
+
+
+def _stretches(text: str, longest: int) -> Iterator[str]:
+    """The text in parts that are short enough, cut where a paragraph, sentence or word ends."""
+    at, end = 0, len(text.rstrip())
+    while True:
+        while at < end and text[at].isspace():
+            at += 1
+        if end - at <= longest:
+            break
+        cut = at + _cut(text[at : at + longest])
+        yield text[at:cut].strip()
+        at = cut
+    if at < end:
+        yield text[at:end]
+
+
+def _cut(head: str) -> int:
+    """Where the beginning of a text that is too long is best cut, in its second half."""
+    breaks = [match for match in _BREAK.finditer(head) if match.start() > len(head) // 2]
+    kinds = (
+        [match for match in breaks if match.group().count("\n") > 1],
+        [match for match in breaks if head[match.start() - 1] in ".!?"],
+        breaks,
+    )
+    return next((kind[-1].start() for kind in kinds if kind), len(head))

@@ -1,0 +1,190 @@
+"""Evidence for a question: plan, search, verify, classify."""
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.evidence.adapters.collection import Adapters
+from sifaka.evidence.as_completed import as_completed
+from sifaka.evidence.assessments import Verification
+from sifaka.evidence.classifier import classify
+from sifaka.evidence.concluding import concluded
+from sifaka.evidence.filters import ANYTHING, SearchFilters
+from sifaka.evidence.planner import checked_question, plan
+from sifaka.evidence.progress import (
+    BatchEntry,
+    EvidenceProgress,
+    EvidenceResult,
+    Finished,
+    Found,
+    Planned,
+    Verified,
+)
+from sifaka.evidence.search import check_limit, search
+from sifaka.evidence.verifier import verify_each
+from sifaka.reporting import report_failure
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+logger = logging.getLogger(__name__)
+
+
+class EvidencePipeline:
+    """Finds documents for a question and says of each what it is worth as evidence.
+
+    Without a model the plan is made of the question's words, the documents are ranked by BM25, and
+    each is `unverified`: nothing is rejected that nobody has looked at. It keeps nothing between
+    two questions, so one instance serves any number of them at the same time.
+
+    Args:
+        adapters: Where to search.
+        model: Who plans and verifies, if anybody.
+        parallel: Documents of one question that are verified at the same time.
+        seconds: How long an adapter may take for one query.
+
+    Raises:
+        ConfigurationError: A limit is not above zero.
+    """
+
+    def __init__(
+        self,
+        adapters: Adapters,
+        model: "Model | None" = None,
+        *,
+        parallel: int = 10,
+        seconds: float = 10.0,
+    ) -> None:
+        if parallel < 1 or not seconds > 0:
+            raise ConfigurationError(
+                f"parallel is {parallel} and seconds {seconds:g}", "both should be above zero"
+            )
+        self._adapters = adapters
+        self._model = model
+        self._parallel = parallel
+        self._seconds = seconds
+
+    async def run(
+        self,
+        question: str,
+        *,
+        names: Sequence[str] = (),
+        max_results: int = 10,
+        filters: SearchFilters = ANYTHING,
+    ) -> EvidenceResult:
+        """The evidence for a question; see `stream`."""
+        coming = self.stream(question, names=names, max_results=max_results, filters=filters)
+        result: EvidenceResult | None = None
+        async with aclosing(coming):
+            async for each in coming:
+                if isinstance(each, Finished):
+                    result = each.result
+        assert result is not None, "a stream that raises nothing ends with its result"
+        return result
+
+    async def stream(
+        self,
+        question: str,
+        *,
+        names: Sequence[str] = (),
+        max_results: int = 10,
+        filters: SearchFilters = ANYTHING,
+    ) -> AsyncGenerator[EvidenceProgress, None]:
+        """Yield the plan, what was found, each document when it is verified, and the result.
+
+        Whatever still runs when it is closed early is cancelled: use `contextlib.aclosing`. Within
+        a run its calls belong to the current place of the journal; two questions need a scope each.
+
+        Args:
+            question: What to find evidence for.
+            names: The adapters to search with; empty means all.
+            max_results: Documents at most, 1 to 100; each costs a model call.
+            filters: Which documents are wanted.
+
+        Raises:
+            ConfigurationError: The question is empty or too long, there is no adapter at all or
+                none of a name, or `max_results` is out of bounds. Nothing was asked.
+            StorageError: An answer could not be put on record.
+            Suspended: Answers of the host are needed.
+        """
+        adapters = self._adapters.chosen(names)
+        question = checked_question(question)
+        check_limit(max_results)
+        made = await plan(question, self._model)
+        yield Planned(plan=made)
+        searched = await search(
+            adapters,
+            made.queries,
+            max_results=max_results,
+            filters=filters,
+            seconds=self._seconds,
+        )
+        yield Found(searched=searched)
+        verifications: dict[int, Verification] = {}
+        coming = verify_each(
+            searched.documents,
+            lambda _: made.criteria,
+            question=question,
+            model=self._model,
+            parallel=self._parallel,
+        )
+        async with aclosing(coming):
+            async for number, verification in coming:
+                verifications[number] = verification
+                evidence = classify(verification, made.criteria)
+                yield Verified(evidence=evidence, number=number, of=len(searched.documents))
+        in_order = [verifications[number] for number in sorted(verifications)]
+        yield Finished(result=await concluded(made, searched, in_order))
+
+    async def batch(
+        self,
+        questions: Iterable[str],
+        *,
+        names: Sequence[str] = (),
+        max_results: int = 10,
+        filters: SearchFilters = ANYTHING,
+        at_once: int = 4,
+    ) -> tuple[BatchEntry, ...]:
+        """One entry for each question, in their order; one that fails costs the others nothing.
+
+        Args:
+            questions: What to find evidence for.
+            names: The adapters to search with; empty means all.
+            max_results: Documents for each question at most.
+            filters: Which documents are wanted.
+            at_once: Questions at the same time.
+
+        Raises:
+            ConfigurationError: What all questions share is wrong. Nothing was asked.
+            StorageError: An answer could not be put on record.
+            Suspended: Answers of the host are needed.
+        """
+        self._adapters.chosen(names)
+        check_limit(max_results)
+        if at_once < 1:
+            raise ConfigurationError(f"at_once is {at_once}", "it should be above zero")
+        given = tuple(questions)
+        answer = partial(self.run, names=names, max_results=max_results, filters=filters)
+        branches = {
+            f"question {number}": partial(_entry, question, answer)
+            for number, question in enumerate(given)
+        }
+        async with aclosing(as_completed(branches, parallel=at_once)) as coming:
+            entries = {number: entry async for number, entry in coming}
+        return tuple(entries[number] for number in range(len(given)))
+
+
+async def _entry(question: str, answer: Callable[[str], Awaitable[EvidenceResult]]) -> BatchEntry:
+    try:
+        return BatchEntry(question=question, result=await answer(question))
+    except StorageError:
+        raise
+    except SifakaError as error:
+        return BatchEntry(question=question, error=str(error))
+    # A bug that one question brings out costs the others nothing.
+    except Exception as error:  # noqa: BLE001 - reported just below
+        report_failure(logger, "evidence:pipeline", error)
+        return BatchEntry(question=question, error=type(error).__name__)

@@ -1,0 +1,172 @@
+"""What to search for, and what to hold it against, as a model plans it."""
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.evidence.criteria import Criterion, weighted
+from sifaka.evidence.keywords import keyword_plan, keyword_queries, shortened, topic
+from sifaka.evidence.plan import Plan
+from sifaka.journal import scope
+from sifaka.models.fitting import Form, Number
+from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.reporting import report_failure
+from sifaka.texts import check_text
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+logger = logging.getLogger(__name__)
+
+MAX_QUESTION = 10_000
+"""Characters of a question."""
+_LEAST_QUERIES, _MOST = 2, 4
+_LONGEST_NAME, _LONGEST_DESCRIPTION = 100, 1_000
+_DEGRADED = "planned from the question's words"
+_INSTRUCTIONS = (
+    "Plan a search for documents that help with a question. Give 2 to 4 queries for search "
+    "engines, the most telling first: a few words each, no sentences, in the language of the "
+    "question. Give 1 to 4 criteria that a document should meet: a short id of its own; a type, "
+    "which is `time` for one that asks only when something was and `topic` otherwise; a name; what "
+    "to look for, as a sentence that can be understood without the question; and a weight, how "
+    f"much it counts beside the others. {DATA_NOTICE}"
+)
+
+
+class _Criterion(Form):
+    """One thing a document should meet."""
+
+    id: str = ""
+    type: str = Field(default="topic", description="`topic` or `time`")
+    name: str = ""
+    description: str = Field(default="", description="what to look for, as a sentence")
+    weight: Number = Field(default=0.0, description="how much it counts beside the others")
+
+
+class _Plan(Form):
+    """Queries and criteria for a question."""
+
+    queries: list[str]
+    criteria: list[_Criterion]
+
+
+async def plan(question: str, model: "Model | None") -> Plan:
+    """The plan for a question: 2 to 4 queries, 1 to 4 criteria whose weights add up to 1.
+
+    One model call at the place `plan` of the journal. What is wrong with a model's plan is put
+    right and noted. Without a model, or when no plan comes of it, the plan is made of the
+    question's words and says so in `degraded`; for a question of one word it has one query.
+
+    Raises:
+        ConfigurationError: The question is empty, too long, or no Unicode.
+        StorageError: The answer could not be put on record.
+        Suspended: The answer of the host is needed.
+    """
+    question = checked_question(question)
+    if model is None:
+        return keyword_plan(question, f"{_DEGRADED}: there is no model")
+    try:
+        with scope("plan"):
+            return await _planned(question, model)
+    except StorageError:
+        raise
+    # A model may be anybody's code, and a plan can be made without it.
+    except Exception as error:  # noqa: BLE001 - reported just below
+        report_failure(logger, "evidence:planner", error)
+        reason = error.message if isinstance(error, SifakaError) else type(error).__name__
+        return keyword_plan(question, f"{_DEGRADED}: {reason}")
+
+
+def checked_question(question: str) -> str:
+    """The question without space around it.
+
+    Raises:
+        ConfigurationError: It is empty, too long, or no Unicode.
+    """
+    question = check_text(question, "question").strip()
+    if not question:
+        raise ConfigurationError("the question is empty", "say what to look for")
+    if len(question) > MAX_QUESTION:
+        raise ConfigurationError(
+            f"the question has {len(question):,} characters, at most {MAX_QUESTION:,} are allowed",
+            "ask for less at once",
+        )
+    return question
+
+
+async def _planned(question: str, model: "Model") -> Plan:
+    from sifaka.models.structured import ask
+
+    answer, usage = await ask(model, _INSTRUCTIONS, frame("question", question), _Plan)
+    notes: list[str] = []
+    queries = _queries(answer.queries, question, notes)
+    criteria, weights = _criteria(answer.criteria, question, notes)
+    return Plan(
+        question=question,
+        queries=queries,
+        criteria=weighted(criteria, weights),
+        notes=tuple(notes),
+        usage=usage,
+    )
+
+
+def _queries(given: Sequence[str], question: str, notes: list[str]) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for query in filter(None, map(shortened, given)):
+        found.setdefault(query.casefold(), query)
+    if len(found) > _MOST:
+        notes.append(f"of {len(found)} queries the first {_MOST} were taken")
+    if len(found) < _LEAST_QUERIES:
+        notes.append(f"the plan had {len(found) or 'no'} queries; the question's words were added")
+        for query in keyword_queries(question):
+            if len(found) < _LEAST_QUERIES:
+                found.setdefault(query.casefold(), query)
+    return tuple(found.values())[:_MOST]
+
+
+def _criteria(
+    given: Sequence[_Criterion], question: str, notes: list[str]
+) -> tuple[list[Criterion], list[float]]:
+    """The criteria, at most four, one of them at least not about time, and their weights."""
+    meant = [each for each in given if each.name.strip() or each.description.strip()]
+    if len(meant) > _MOST:
+        notes.append(f"of {len(meant)} criteria the first {_MOST} were taken")
+        meant = meant[:_MOST]
+    criteria = [_named(each, number) for number, each in enumerate(meant, 1)]
+    weights = [each.weight for each in meant]
+    if all(each.is_about_time for each in criteria):
+        what = "only criteria about time" if criteria else "no criteria"
+        notes.append(f"the plan had {what}; being about the question was added")
+        # It counts as much as the heaviest: time alone makes nothing relevant.
+        criteria = [topic(question), *criteria[: _MOST - 1]]
+        weights = [max(weights, default=1.0), *weights[: _MOST - 1]]
+    return _told_apart(criteria, notes), weights
+
+
+def _named(given: _Criterion, number: int) -> Criterion:
+    description = " ".join((given.description or given.name).split())
+    return Criterion(
+        id=" ".join(given.id.split())[:_LONGEST_NAME] or f"c{number}",
+        type=given.type.strip()[:_LONGEST_NAME] or "topic",
+        name=" ".join(given.name.split())[:_LONGEST_NAME],
+        description=description[:_LONGEST_DESCRIPTION],
+    )
+
+
+def _told_apart(criteria: Sequence[Criterion], notes: list[str]) -> list[Criterion]:
+    """The criteria with ids that differ in more than capitals."""
+    taken: set[str] = set()
+    found: list[Criterion] = []
+    for criterion in criteria:
+        name, number = criterion.id, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{criterion.id}-{number}"
+        taken.add(name.casefold())
+        if name != criterion.id:
+            notes.append(f"two criteria had the id {criterion.id!r}")
+        found.append(criterion.model_copy(update={"id": name}))
+    return found

@@ -1,0 +1,189 @@
+"""Searching several places at once."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import anyio
+
+from sifaka.calls import current_calls, recorded
+from sifaka.concurrency import fan_out
+from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError, StorageError
+from sifaka.evidence.adapters.protocol import Adapter
+from sifaka.evidence.cleaning import clean
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.filters import ANYTHING, SearchFilters
+from sifaka.evidence.merging import merged
+from sifaka.evidence.searched import Searched
+from sifaka.immutable import Frozen
+from sifaka.reporting import report_failure
+
+logger = logging.getLogger(__name__)
+
+MOST_RESULTS = 100
+"""Documents that one search may be asked for."""
+
+
+class _Answer(Frozen):
+    """What one adapter answered to one query, as it is put on record."""
+
+    documents: tuple[SourceDocument, ...] = ()
+    failure: str | None = None
+
+
+class _Task(NamedTuple):
+    adapter: Adapter
+    query: str
+    limit: int
+    filters: SearchFilters
+    seconds: float
+
+
+async def search(
+    adapters: Sequence[Adapter],
+    queries: Sequence[str],
+    *,
+    max_results: int = 10,
+    filters: SearchFilters = ANYTHING,
+    seconds: float = 10.0,
+) -> Searched:
+    """What all adapters find for all queries, merged.
+
+    They are asked at the same time, at the places `search N M` of the journal (adapter and query);
+    whoever searches twice in one run does so in a scope each time. What an adapter answered, a
+    failure too, is on record before it is used. An adapter that fails costs the others nothing.
+
+    Args:
+        adapters: Where to search.
+        queries: What for, most telling first.
+        max_results: Documents in the merged list at most, and from each adapter for each query.
+        filters: Which documents are wanted; they are applied to whatever comes back.
+        seconds: How long an adapter may take for a query; less when the run has less time left.
+
+    Returns:
+        `found`, with the adapters that failed for some query in `failures`; `no_results` when
+        nothing was found that the filters admit; `search_failed` when no adapter has answered.
+
+    Raises:
+        ConfigurationError: `max_results` is not between 1 and 100.
+        StorageError: An answer could not be put on record.
+    """
+    check_limit(max_results)
+    wanted = [query for query in dict.fromkeys(map(str.strip, queries)) if query]
+    if not wanted or not adapters:
+        problem = "there is nothing to search for" if adapters else "there is nowhere to search"
+        return Searched(status="no_results" if adapters else "search_failed", notes=(problem,))
+    tasks = {
+        f"search {a} {q}": _Task(adapter, query, max_results, filters, seconds)
+        for a, adapter in enumerate(adapters)
+        for q, query in enumerate(wanted)
+    }
+    # No calls of a model: nothing to set aside.
+    answers = await fan_out(
+        {place: partial(_answer, task) for place, task in tasks.items()}, calls_each=0
+    )
+    lists = [[d for d in answer.documents if filters.admits(d)] for answer in answers]
+    documents = merged(lists, max_results)
+    failures = _failures([task.adapter.name for task in tasks.values()], answers)
+    all_failed = all(answer.failure is not None for answer in answers)
+    return Searched(
+        status="found" if documents else "search_failed" if all_failed else "no_results",
+        documents=documents,
+        failures=failures,
+        notes=_notes(answers, filters),
+    )
+
+
+def check_limit(max_results: int) -> None:
+    """See that so many documents may be asked for.
+
+    Raises:
+        ConfigurationError: They are none, or more than 100.
+    """
+    if not 1 <= max_results <= MOST_RESULTS:
+        raise ConfigurationError(
+            f"max_results is {max_results}", f"ask for 1 to {MOST_RESULTS} documents"
+        )
+
+
+async def _answer(task: _Task) -> _Answer:
+    """What the adapter answers, on record, or why it does not.
+
+    Raises:
+        StorageError: The answer could not be put on record.
+    """
+    request = {
+        "place": task.adapter.place,
+        "query": task.query,
+        "limit": task.limit,
+        "filters": task.filters.model_dump(mode="json"),
+    }
+    try:
+        told = await recorded(task.adapter.name, request, partial(_answer_in_time, task))
+    except StorageError:
+        raise
+    except SifakaError as error:  # not the adapter's fault, so it is not on record
+        return _Answer(failure=str(error))
+    return _Answer.model_validate_json(told)
+
+
+async def _answer_in_time(task: _Task) -> str:
+    """What the adapter answers, as JSON.
+
+    Raises:
+        BudgetExceeded: The run's time is spent.
+        StorageError: A store failed.
+    """
+    left = current_calls().ledger.seconds_left
+    allowed = task.seconds if left is None else min(task.seconds, left)
+    answer = _Answer(failure=f"no answer within {task.seconds:g} s")
+    with anyio.move_on_after(allowed) as deadline:
+        answer = await _answer_of_adapter(task)
+    if deadline.cancelled_caught and allowed < task.seconds:
+        raise BudgetExceeded("seconds")
+    return answer.model_dump_json()
+
+
+async def _answer_of_adapter(task: _Task) -> _Answer:
+    name = task.adapter.name
+    try:
+        with current_calls().monitor.measure("retriever", name):
+            found = await task.adapter.search(task.query, limit=task.limit, filters=task.filters)
+        cleaned = [clean(document, name) for document in found[: task.limit]]
+    except StorageError:
+        raise
+    # An adapter may be anybody's code, and its failure must not be the end of the search.
+    except Exception as error:  # noqa: BLE001 - reported just below
+        report_failure(logger, f"adapter:{name}", error)
+        reason = str(error) if isinstance(error, SifakaError) else type(error).__name__
+        return _Answer(failure=reason)
+    return _Answer(documents=tuple(each for each in cleaned if each.text or each.title))
+
+
+def _failures(names: Sequence[str], answers: Sequence[_Answer]) -> Mapping[str, str]:
+    """Why an adapter failed, by its name; how often, when it has answered some queries."""
+    failures: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        mine = [answer for each, answer in zip(names, answers, strict=True) if each == name]
+        reasons = [answer.failure for answer in mine if answer.failure is not None]
+        if reasons:
+            part = "" if len(reasons) == len(mine) else f"{len(reasons)} of {len(mine)} queries: "
+            failures[name] = part + "; ".join(dict.fromkeys(reasons))
+    return failures
+
+
+def _notes(answers: Sequence[_Answer], filters: SearchFilters) -> tuple[str, ...]:
+    refused = {d.key: d for a in answers for d in a.documents if not filters.admits(d)}
+    undated = 0
+    if filters.asks_for_dates:
+        undated = sum(document.published is None for document in refused.values())
+    counted = (
+        (undated, "without a date"),
+        (len(refused) - undated, "outside the time or the sites asked for"),
+    )
+    return tuple(
+        f"{number} document{'' if number == 1 else 's'} {what} left out"
+        for number, what in counted
+        if number
+    )

@@ -1,0 +1,85 @@
+"""What whoever works on one section of a long document is told of the rest."""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from sifaka.models.framing import frame
+from sifaka.results import CriticFeedback, ValidationResult
+from sifaka.sections import Section, outline
+from sifaka.thought import Thought
+
+SECTION = "section"
+"""Where a thought's metadata says that its text is one section of a longer document."""
+_MOST_HEADINGS = 5
+_LONGEST_TITLE = 200
+_MOST_TERMS = 40
+"""Terms that one section is told."""
+
+
+class Notes:
+    """The notes for the sections of one document.
+
+    Args:
+        sections: All of them.
+        terms: For each, the terms that it shares with others.
+    """
+
+    def __init__(
+        self, sections: Sequence[Section], terms: Sequence[frozenset[str]] | None = None
+    ) -> None:
+        self._sections = sections
+        self._terms = terms
+        self._outline = outline(sections)
+
+    def thought(
+        self,
+        whole: Thought,
+        section: Section,
+        *,
+        results: Mapping[str, ValidationResult] | None = None,
+        feedback: tuple[CriticFeedback, ...] = (),
+    ) -> Thought:
+        """The thought of one section: its text and what is said of it, and a note on the rest."""
+        at = section.number - 1
+        others = self._sections
+        note: dict[str, object] = {
+            "number": section.number,
+            "of": len(others),
+            "outline": self._outline,
+            "before": _headings(others[at - 1]) if at else "",
+            "after": _headings(others[at + 1]) if at + 1 < len(others) else "",
+            "terms": sorted(self._terms[at])[:_MOST_TERMS] if self._terms is not None else [],
+        }
+        return whole.with_text(
+            section.text,
+            validation_results=results or {},
+            critic_feedback=feedback,
+            metadata={**whole.metadata, SECTION: note},
+        )
+
+
+def _headings(section: Section) -> str:
+    """What a neighbour is called: its headings, or the one that it stands under."""
+    titles = [heading.title for heading in section.headings[:_MOST_HEADINGS]]
+    return " / ".join(title[:_LONGEST_TITLE] for title in titles or [section.title])
+
+
+def section_note(thought: Thought, advice: str) -> list[str]:
+    """The parts of a prompt that say what the text is a section of; none when it is a whole.
+
+    Args:
+        thought: What is worked on.
+        advice: What follows from that for the work at hand, in our words.
+    """
+    note = cast("Mapping[str, object] | None", thought.metadata.get(SECTION))
+    if note is None:
+        return []
+    parts = [f"The text is section {note['number']} of {note['of']} of a longer document. {advice}"]
+    if note["outline"]:
+        parts.append(frame("outline of the document", str(note["outline"])))
+    beside = [f"{where}: {note[where]}" for where in ("before", "after") if note[where]]
+    if beside:
+        parts.append(frame("sections beside it", "\n".join(beside)))
+    if terms := cast("Sequence[str]", note["terms"]):
+        parts.append(frame("terms that other sections have too", "\n".join(terms)))
+    return parts

@@ -1,0 +1,266 @@
+"""A writer that works on a long text section by section."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import Any, Literal
+
+import anyio
+
+from sifaka.calls import PARALLEL, current_calls
+from sifaka.concurrency import fan_out
+from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
+from sifaka.glossary import lost_terms, shared_terms
+from sifaka.models.protocol import Generation, Model
+from sifaka.models.section_answer import fault_of, in_place_of, pointed_at
+from sifaka.models.section_feedback import SectionFeedback, concerned, feedback_by_section
+from sifaka.models.section_note import Notes
+from sifaka.results import Usage
+from sifaka.sections import Section, split
+from sifaka.texts import check_text
+from sifaka.thought import Thought
+
+Status = Literal["improved", "kept", "untouched", "failed"]
+_UNREPEATED = frozenset({"calls", "seconds"})
+"""Limits of a budget that leave no more room when calls under way have ended."""
+_Answer = Generation | ModelProviderError | BudgetExceeded
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What has become of one section."""
+
+    text: str
+    status: Status
+    reason: str = ""
+
+
+class SectionedModel:
+    """A writer whose versions of a long text are written section by section, at the same time.
+
+    A text of up to `section_chars` characters, and one that there is not yet, is written as a
+    whole. Of a longer one each section that feedback or the task concerns is written by itself:
+    with the outline of the document and the terms that its sections share. The others stay as they
+    are, byte by byte. So does one whose new text lacks such a term or what is protected, brings
+    other sections along or is empty, and one that failed or that the budget has no room for.
+
+    A shared term may go where an issue points at it, and in a run with a task where it goes from
+    every section that had it: a translation, another name.
+
+    Args:
+        writer: Writes each section.
+        section_chars: Characters beyond which a text is worked on in sections, each of at most half
+            as many, so that one comes back whole from a model whose answers are short.
+        protect: Whether code, numbers, quotes, links and names must survive when there is no task.
+    """
+
+    def __init__(self, writer: Model, section_chars: int, *, protect: bool = True) -> None:
+        self.writer = writer
+        self._section_chars = section_chars
+        self._protect = protect
+
+    @property
+    def name(self) -> str:
+        """The writer's."""
+        return self.writer.name
+
+    @property
+    def model(self) -> Any:
+        """What the writer asks, if that is a provider's model: critics may ask it too."""
+        return getattr(self.writer, "model", None)
+
+    def calls_for(self, thought: Thought) -> int:
+        """How many model calls the next version takes at least, when it is written in full."""
+        if len(thought.text) <= self._section_chars:
+            return 1
+        sections = split(thought.text, self._section_chars // 2)
+        return max(1, sum(concerned(thought, sections, feedback_by_section(thought, sections))))
+
+    async def generate_with_thought(self, thought: Thought) -> Generation:
+        """The next version; see `Model`."""
+        return await self.generate_within(thought, math.inf)
+
+    async def generate_within(self, thought: Thought, calls: float) -> Generation:
+        """The next version, written with so many calls at most, retries not counted.
+
+        Its metadata has `sections`, what has become of each, and `degraded`, a line for each that
+        failed and one for those that the budget had no room for.
+
+        Raises:
+            ModelProviderError: Every section failed.
+            BudgetExceeded: There was room for none.
+        """
+        if len(thought.text) <= self._section_chars:
+            return await self.writer.generate_with_thought(thought)
+        work = _Work(thought, split(thought.text, self._section_chars // 2))
+        answers = await self._answers(work, calls)
+        if answers and not any(isinstance(each, Generation) for each in answers.values()):
+            raise _worst(list(answers.values()))
+        outcomes = work.outcomes(answers, protect=self._protect and not thought.prompt)
+        return _put_together(work.sections, outcomes, list(answers.values()))
+
+    async def _answers(self, work: "_Work", calls: float) -> Mapping[int, _Answer]:
+        """What came back for each section that was to be written, by its place among all."""
+        answers: dict[int, _Answer] = {}
+        open_ = list(work.concerned)
+        within = anyio.Semaphore(PARALLEL)  # the run's own bounds only models that are metered
+        while open_:
+            room = calls - len(work.concerned) + len(open_)
+            asked = [at for n, at in enumerate(open_, 1) if n <= room]
+            answers |= {at: BudgetExceeded("calls") for at in open_[len(asked) :]}
+            branches: dict[str, Callable[[], Any]] = {
+                work.place(at): partial(self._answer, work.thought(at), within) for at in asked
+            }
+            came = dict(zip(asked, await fan_out(branches, calls_each=0), strict=True))
+            answers |= came
+            # What was set aside for the others is free when they have ended, and may be enough.
+            late = [at for at, each in came.items() if _may_fit_later(each)]
+            open_ = late if len(late) < len(asked) else []
+        return {at: answers[at] for at in work.concerned}
+
+    async def _answer(self, thought: Thought, within: anyio.Semaphore) -> _Answer:
+        calls = current_calls()
+        try:
+            async with within:
+                with calls.set_aside(1):
+                    generation = await self.writer.generate_with_thought(thought)
+        except (ModelProviderError, BudgetExceeded) as error:
+            return error  # the others go on
+        if not generation.metered:
+            calls.ledger.charge(generation.usage)
+        try:
+            check_text(generation.text, "the answer")
+        except ConfigurationError as error:
+            return ModelProviderError(
+                f"{self.name}: {error.message}", "choose another model", code="malformed"
+            )
+        return generation
+
+
+class _Work:
+    """The sections of one text, and what is to be done with them."""
+
+    def __init__(self, thought: Thought, sections: Sequence[Section]) -> None:
+        self.sections = sections
+        self._thought = thought
+        self._said: Sequence[SectionFeedback] = feedback_by_section(thought, sections)
+        self._terms = shared_terms([section.text for section in sections])
+        self._notes = Notes(sections, self._terms)
+        wanted = concerned(thought, sections, self._said)
+        self.concerned = [at for at, each in enumerate(wanted) if each]
+
+    def place(self, at: int) -> str:
+        """The name of a section's place in the journal, the same for the same section."""
+        section = self.sections[at]
+        digest = sha256(section.text.encode("utf-8", "surrogatepass")).hexdigest()
+        return f"section {section.number} {digest[:8]}"
+
+    def thought(self, at: int) -> Thought:
+        """What the writer is shown of a section."""
+        said = self._said[at]
+        return self._notes.thought(
+            self._thought, self.sections[at], results=said.results, feedback=said.feedback
+        )
+
+    def outcomes(self, answers: Mapping[int, _Answer], *, protect: bool) -> list[_Outcome]:
+        """What becomes of each section, in order."""
+        titles = [{h.title.casefold() for h in s.headings} for s in self.sections]
+        every = frozenset[str]().union(*titles)
+        outcomes = [_Outcome(section.text, "untouched") for section in self.sections]
+        for at, answer in answers.items():
+            section = self.sections[at]
+            if not isinstance(answer, Generation):
+                status = "failed" if isinstance(answer, ModelProviderError) else "kept"
+                outcomes[at] = _Outcome(section.text, status, answer.message)
+                continue
+            new = in_place_of(section, answer.text)
+            others = every - frozenset(titles[at])
+            issues = self._said[at].issues
+            fault = fault_of(section, new, others, issues=issues, protect=protect)
+            if fault is None and new == section.text:
+                fault = "the answer is the same text"
+            outcomes[at] = _Outcome(new, "improved")
+            if fault is not None:
+                outcomes[at] = _Outcome(section.text, "kept", fault)
+        return self._with_terms(outcomes)
+
+    def _with_terms(self, outcomes: list[_Outcome]) -> list[_Outcome]:
+        """The outcomes without those that lose a term which the document goes on using."""
+        lost = {
+            at: frozenset(lost_terms(self._terms[at], outcome.text))
+            for at, outcome in enumerate(outcomes)
+            if outcome.status == "improved"
+        }
+        while True:
+            used = frozenset[str]().union(
+                *(terms - lost.get(at, frozenset()) for at, terms in enumerate(self._terms))
+            )
+            # Without a task nobody has asked for another word.
+            kept = used if self._thought.prompt else frozenset[str]().union(*self._terms)
+            turned_down = {
+                at: missing
+                for at, terms in lost.items()
+                if (missing := [t for t in sorted(terms & kept) if not self._asked(at, t)])
+            }
+            if not turned_down:
+                return outcomes
+            for at, missing in turned_down.items():
+                reason = f"the answer loses a term that other sections use: {missing[0]!r}"
+                outcomes[at] = _Outcome(self.sections[at].text, "kept", reason)
+                del lost[at]
+
+    def _asked(self, at: int, term: str) -> bool:
+        return pointed_at(term, self._said[at].issues)
+
+
+def _may_fit_later(answer: _Answer) -> bool:
+    return isinstance(answer, BudgetExceeded) and answer.limit not in _UNREPEATED
+
+
+def _worst(failures: Sequence[_Answer]) -> Exception:
+    """The error of a version of which no section was written: a provider's before a limit."""
+    errors = [each for each in failures if not isinstance(each, Generation)]
+    return next((e for e in errors if isinstance(e, ModelProviderError)), errors[0])
+
+
+def _put_together(
+    sections: Sequence[Section], outcomes: Sequence[_Outcome], answers: Sequence[_Answer]
+) -> Generation:
+    written = [each for each in answers if isinstance(each, Generation)]
+    authors = [each.author for each in written if each.author]
+    told = [
+        {
+            "title": section.title[:200],
+            "status": outcome.status,
+            **({"reason": outcome.reason} if outcome.reason else {}),
+        }
+        for section, outcome in zip(sections, outcomes, strict=True)
+    ]
+    degraded = _degraded(sections, outcomes, answers)
+    return Generation(
+        text="".join(outcome.text for outcome in outcomes),
+        prompt_used="\n\n".join(each.prompt_used for each in written if each.prompt_used) or None,
+        author=max(authors, key=authors.count) if authors else None,
+        usage=sum((each.usage for each in written), Usage()),
+        metered=True,  # those that were not have been charged one by one
+        tool_calls=tuple(call for each in written for call in each.tool_calls),
+        metadata={"sections": told, **({"degraded": degraded} if degraded else {})},
+    )
+
+
+def _degraded(
+    sections: Sequence[Section], outcomes: Sequence[_Outcome], answers: Sequence[_Answer]
+) -> list[str]:
+    """One line for each section that failed, and one for those without room in the budget."""
+    lines = [
+        f"{section.label} was not written: {outcome.reason}"
+        for section, outcome in zip(sections, outcomes, strict=True)
+        if outcome.status == "failed"
+    ]
+    refused = [each for each in answers if isinstance(each, BudgetExceeded)]
+    if refused:
+        count = f"{len(refused)} of {len(sections)} sections were"
+        lines.append(f"{count} not written: {refused[0].message}")
+    return lines

@@ -1,0 +1,100 @@
+"""What a loop of research has found."""
+
+from collections.abc import Iterable
+
+from pydantic import field_serializer
+
+from sifaka.evidence.assessments import Classification, Evidence, Judgement
+from sifaka.evidence.deduplicating import identities
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.passages import excerpt
+from sifaka.immutable import Frozen
+
+LONGEST = 1_500
+"""Characters that are kept of a document: its quotes and the passages nearest to what was asked."""
+_LONGEST_QUOTE = 400
+_MOST_QUOTES = 4
+_SHOWN = 600
+"""Characters of a passage that stands in for quotes."""
+_WORTH: dict[Classification, int] = {"perfect": 0, "partial": 1, "unverified": 2, "reject": 3}
+
+
+class Finding(Frozen):
+    """A document that says something about the question, with the words that do."""
+
+    number: int
+    """Its number in its section, from 1: what drafts cite it by."""
+    document: SourceDocument
+    """Its text is cut to what matters here."""
+    source: str
+    """The same for the same document, whatever part of its text was found."""
+    query: str
+    """What it was searched for with."""
+    quotes: tuple[str, ...] = ()
+    """Words that were found in the document; none where nobody has judged it."""
+    classification: Classification
+    score: float = 0.0
+
+    @field_serializer("score")
+    def _short(self, score: float) -> float:
+        return round(score, 6)
+
+    @classmethod
+    def of(cls, number: int, evidence: Evidence, query: str) -> "Finding":
+        """What a document that was not turned down amounts to."""
+        document = evidence.document
+        quotes = _quotes(evidence)
+        passages = excerpt(document.text, " ".join((query, *quotes)), LONGEST)
+        missing = [quote for quote in quotes if quote not in passages]
+        return cls(
+            number=number,
+            document=document.model_copy(update={"text": "\n\n".join((passages, *missing))}),
+            source=source_of(document),
+            query=query,
+            quotes=quotes,
+            classification=evidence.classification,
+            score=evidence.score,
+        )
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What to show of it: its quotes, or the passage nearest to what was asked."""
+        return self.quotes or (excerpt(self.document.text, self.query, _SHOWN),)
+
+
+def source_of(document: SourceDocument) -> str:
+    """What tells a document from others, whichever query has found it."""
+    return min(identities(document), default=f"key:{document.key}")
+
+
+def listed(findings: Iterable[Finding], most: int = 40) -> str:
+    """The best findings as a prompt shows them, each under its number."""
+    best = sorted(findings, key=lambda each: (_WORTH[each.classification], -each.score))[:most]
+    return "\n\n".join(map(_entry, sorted(best, key=lambda each: each.number)))
+
+
+def _entry(finding: Finding) -> str:
+    document = finding.document
+    dated = f", {document.published.date().isoformat()}" if document.published else ""
+    unverified = ", not verified" if finding.classification == "unverified" else ""
+    head = f"[{finding.number}] {one_line(document.title or document.url)[:200]}{dated}{unverified}"
+    return "\n".join((head, *(f'- "{one_line(words)}"' for words in finding.words)))
+
+
+def one_line(text: str) -> str:
+    """The words of a text without its line breaks."""
+    return " ".join(text.split())
+
+
+def _quotes(evidence: Evidence) -> tuple[str, ...]:
+    """The quotes that speak for the document, the most telling first, each once."""
+    for_it: tuple[Judgement, ...] = ("support", "somewhat_support")
+    found = [
+        quote
+        for judgement in for_it
+        for each in evidence.assessments
+        if each.judgement == judgement
+        for quote in each.quotes
+        if len(quote) <= _LONGEST_QUOTE
+    ]
+    return tuple(dict.fromkeys(found))[:_MOST_QUOTES]

@@ -1,0 +1,155 @@
+"""What the parts of a research may spend, and what is kept for those who write."""
+
+import math
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal
+
+from sifaka.budget import Budget, Ledger
+from sifaka.calls import Calls
+from sifaka.errors import BudgetExceeded
+from sifaka.results import Usage
+
+Stop = Literal["tokens", "time", "iterations", "calls", "cost"]
+"""A limit that was reached."""
+ORDER: tuple[Stop, ...] = ("tokens", "time", "iterations", "calls", "cost")
+"""The order in which they are told."""
+_STOPS: Mapping[str, Stop] = MappingProxyType(
+    {"tokens": "tokens", "seconds": "time", "calls": "calls", "cost": "cost"}
+)
+
+
+def stop_of(error: BudgetExceeded) -> Stop:
+    """The limit that left no room for a call."""
+    return _STOPS[error.limit]
+
+
+def in_order(stops: Iterable[Stop]) -> tuple[Stop, ...]:
+    """Each limit once, in the order in which they are told."""
+    reached = set(stops)
+    return tuple(stop for stop in ORDER if stop in reached)
+
+
+class KeptCall:
+    """One call that is set aside until somebody makes it; nobody else gets it.
+
+    Args:
+        ledger: Where it is set aside.
+
+    Raises:
+        BudgetExceeded: There is no room for it.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._held = ExitStack()
+        # In a context of its own: in this one the next call of anybody would take it.
+        self._context = copy_context()
+        self._context.run(self._held.enter_context, ledger.set_aside(1))
+
+    def release(self) -> None:
+        """Give it back."""
+        self._context.run(self._held.close)
+
+    @contextmanager
+    def there(self) -> Generator[None]:
+        """Within this context the call is there for who works in it."""
+        # Nothing awaits in between, so nobody can take it.
+        self.release()
+        with self._ledger.set_aside(1):
+            yield
+
+
+def kept(ledger: Ledger, wanted: int) -> tuple[KeptCall | None, ...]:
+    """So many calls, one by one, for as many as there is room; none where calls have no limit."""
+    calls: list[KeptCall | None] = []
+    for _ in range(wanted):
+        try:
+            calls.append(None if ledger.calls_left == math.inf else KeptCall(ledger))
+        except BudgetExceeded:
+            calls.append(None)
+    return tuple(calls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purse:
+    """What one section may spend."""
+
+    looping: Calls
+    """The surroundings of its loop."""
+    writing: Calls
+    """Those of its writer."""
+    kept: KeptCall | None = None
+
+    @classmethod
+    def of(
+        cls,
+        calls: Calls,
+        budget: Budget | None,
+        *,
+        spent: Usage,
+        share: float,
+        kept: KeptCall | None = None,
+    ) -> "Purse":
+        """A purse out of what a run has.
+
+        Args:
+            calls: The surroundings of the run's calls.
+            budget: What the section may spend altogether.
+            spent: What it has spent of that before.
+            share: Calls that its loop may make from now on, infinite without a limit.
+            kept: The call that was set aside for its writer.
+        """
+        whole = calls.ledger if budget is None else calls.ledger.part(budget, spent)
+        if budget is not None and budget.max_calls is not None:
+            # One of its own calls is the writer's.
+            share = min(share, budget.max_calls - 1 - spent.model_calls)
+        loop = whole
+        if share != math.inf:
+            loop = whole.part(Budget(max_calls=max(0, int(share))))
+        return cls(
+            looping=replace(calls, ledger=loop), writing=replace(calls, ledger=whole), kept=kept
+        )
+
+    def release(self) -> None:
+        """Give back what was kept and not used."""
+        if self.kept is not None:
+            self.kept.release()
+
+    @contextmanager
+    def to_write(self) -> Generator[None]:
+        """Within this context calls are the writer's."""
+        with ExitStack() as stack:
+            if self.kept is not None:
+                stack.enter_context(self.kept.there())
+            stack.enter_context(self.writing.active())
+            yield
+
+
+def shared_out(
+    calls: Calls, budget: Budget | None, spent: Sequence[Usage], *, besides: int
+) -> tuple[tuple[Purse, ...], KeptCall | None]:
+    """A purse for each of several sections that are worked on at the same time.
+
+    Reserved before any of them begins: a call for each writer and, with `besides`, one for who
+    puts the sections together. The rest is shared out, so that the first sections leave the later
+    ones something.
+
+    Args:
+        calls: The surroundings of the run's calls.
+        budget: What each section may spend.
+        spent: What each has spent of that before.
+        besides: 1 to keep a call for the whole, or 0.
+    """
+    all_kept = kept(calls.ledger, len(spent) + besides)
+    writers, other = all_kept[: len(spent)], (*all_kept[len(spent) :], None)[0]
+    left = calls.ledger.calls_left
+    share = left if left == math.inf else left // max(1, len(spent))
+    purses = tuple(
+        Purse.of(calls, budget, spent=before, share=share, kept=call)
+        for before, call in zip(spent, writers, strict=True)
+    )
+    return purses, other

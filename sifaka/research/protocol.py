@@ -1,0 +1,49 @@
+"""What a researcher works with, and what comes of it."""
+
+from typing import Protocol
+
+from sifaka.entries import Researched
+from sifaka.inquiry import ResearchStep
+from sifaka.run import Run
+from sifaka.thought import Thought
+
+
+class Desk(Protocol):
+    """A run of research, as the one who does it sees it."""
+
+    @property
+    def run(self) -> Run:
+        """The run as it is now; `run.research` holds the steps that are done already."""
+        ...
+
+    async def record(self, entry: Researched) -> None:
+        """Make a step durable and tell whoever listens.
+
+        Raises:
+            StorageError: The step could not be put on record, or somebody else works on the run.
+        """
+        ...
+
+    async def tell(self, step: ResearchStep, message: str, *, section: int | None = None) -> None:
+        """Tell whoever listens what is being done; nothing is stored."""
+        ...
+
+
+class Researcher(Protocol):
+    """Researches a question."""
+
+    async def research(self, desk: Desk) -> Thought:
+        """The report, as the first version of the run, with the evidence as its documents.
+
+        `metadata["research"]` says how it went: `mode`, `partial`, `sections` with the title,
+        status and error of each, `references`, `stop_reasons`; `metadata["degraded"]` says in
+        lines what did not work.
+
+        Every answer is asked for through `sifaka.calls`, so a resume asks for none of them again.
+        A spent budget is no error: the report is written from what there is.
+
+        Raises:
+            SifakaError: Nothing came of it: every section failed, or no source could be searched.
+            Suspended: Answers of the host are needed.
+        """
+        ...

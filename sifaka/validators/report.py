@@ -1,0 +1,153 @@
+"""Is a researched report complete, and do its references resolve?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, cast
+
+from sifaka.results import Issue, ValidationResult
+from sifaka.thought import Document, Thought
+from sifaka.validators.report_lines import (
+    UNWRITTEN,
+    Entry,
+    ReportLines,
+    Span,
+    bare_address,
+    heading_key,
+    read_report,
+)
+from sifaka.validators.spec import Name, OptionalSpec
+
+_CATEGORY = "report"
+_MOST_SHOWN = 80
+"""Characters of a reference that a message repeats."""
+
+
+class ReportValidator(OptionalSpec):
+    """Holds a report to its outline and to the documents that it was written from.
+
+    The headings of the outline are there and none of their sections is still to be written; each
+    marker such as `[2]` has its entry under `References`, and each entry names the title or the
+    address of one of the run's documents. Of a text that nobody has researched only the markers
+    are checked.
+    """
+
+    type: Literal["report"] = "report"
+    name: Name = "report"
+
+    def validate(self, thought: Thought) -> ValidationResult:
+        """Check `thought.text` against the outline and the documents of its run."""
+        lines = read_report(thought.text)
+        told = cast("Mapping[str, object] | None", thought.metadata.get("research"))
+        documents = None if told is None else thought.pre_generation_context
+        outline = cast("Sequence[str]", (told or {}).get("outline", ()))
+        issues = (
+            *_unwritten(lines),
+            *_missing(lines, outline),
+            *_unresolved(lines),
+            *_unknown(lines, documents),
+            *_uncited(lines, documents),
+        )
+        checks = len(outline) + len(lines.markers) + len(lines.entries) + 1
+        return ValidationResult(
+            passed=not issues,
+            score=1.0 if not issues else max(0.0, 1 - len(issues) / (checks + len(issues))),
+            message=_summary(issues, len(outline), len(lines.entries)),
+            issues=issues,
+            suggestions=() if not issues else tuple(_suggestions(issues)),
+        )
+
+
+def _unwritten(lines: ReportLines) -> Iterator[Issue]:
+    for place in lines.unwritten:
+        title = lines.section_at(place.start)
+        about = f"the section {title!r}" if title else "a section"
+        yield _issue(lines, place, f"{about} is still to be written", rule="unwritten", severity=5)
+
+
+def _missing(lines: ReportLines, outline: Sequence[str]) -> Iterator[Issue]:
+    found = {heading_key(heading.title): heading for heading in lines.headings}
+    before = lines.beginning
+    for title in outline:
+        heading = found.get(heading_key(title))
+        if heading is None:
+            message = f"the heading {title!r} of the outline is missing; it belongs after this line"
+            yield _issue(lines, before, message, rule="missing_heading", severity=4)
+        else:
+            before = heading.place
+
+
+def _unresolved(lines: ReportLines) -> Iterator[Issue]:
+    known = {entry.number for entry in lines.entries}
+    told: set[int] = set()
+    for number, place in lines.markers:
+        if number not in known and number not in told:
+            told.add(number)
+            message = f"[{number}] has no entry under References"
+            yield _issue(lines, place, message, rule="unresolved_marker", severity=4)
+
+
+def _unknown(lines: ReportLines, documents: Sequence[Document] | None) -> Iterator[Issue]:
+    if documents is None:
+        return
+    seen: set[int] = set()
+    for entry in lines.entries:
+        if entry.number in seen:
+            message = f"[{entry.number}] stands twice under References"
+            yield _issue(lines, entry.place, message, rule="repeated_entry", severity=3)
+        elif not _names_one_of(entry, documents):
+            message = (
+                f"the reference [{entry.number}] {entry.text[:_MOST_SHOWN]!r} names none of the "
+                "documents that were found"
+            )
+            yield _issue(lines, entry.place, message, rule="unknown_reference", severity=5)
+        seen.add(entry.number)
+
+
+def _uncited(lines: ReportLines, documents: Sequence[Document] | None) -> Iterator[Issue]:
+    if documents and not lines.markers and not lines.unwritten:
+        message = "nothing is cited, although there are documents to cite"
+        yield _issue(lines, lines.beginning, message, rule="no_citation", severity=4)
+
+
+def _names_one_of(entry: Entry, documents: Sequence[Document]) -> bool:
+    """Whether each web address of an entry, or where it has none its title, is a document's."""
+    if entry.addresses:
+        known = {bare_address("".join(document.url.split())) for document in documents}
+        return all(address in known for address in entry.addresses)
+    words = _plain(entry.text)
+    names = (_plain(d.title or d.url or d.id) for d in documents)
+    return any(name and name in words for name in names)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _issue(lines: ReportLines, place: Span, message: str, *, rule: str, severity: int) -> Issue:
+    fields = {"category": _CATEGORY, "rule": rule, "severity": severity}
+    if place.start == place.end:  # there is no text to point at
+        return Issue(message=message, category=_CATEGORY, rule=rule, severity=severity)
+    return Issue.at(lines.text, place.start, place.end, message, **fields)
+
+
+_TO_DO: Mapping[str, str] = {
+    "unwritten": f"write each section in place of `{UNWRITTEN}`, from the quotes below its heading "
+    "and from nothing else, and cite with the [n] of the quote",
+    "missing_heading": "put the headings of the outline back, in their order",
+    "unresolved_marker": "cite only what stands under `## References`, each entry as `[n] title, "
+    "address`",
+    "repeated_entry": "give each reference one number",
+    "unknown_reference": "name only documents that were found, as they were listed",
+    "no_citation": "cite the documents with [n] where they say what the report says",
+}
+
+
+def _suggestions(issues: Sequence[Issue]) -> Iterator[str]:
+    fired = {issue.rule for issue in issues}
+    yield from (advice for rule, advice in _TO_DO.items() if rule in fired)
+
+
+def _summary(issues: Sequence[Issue], sections: int, references: int) -> str:
+    if not issues:
+        return f"all {sections} sections are written, and {references} references resolve"
+    shown = "; ".join(issue.message for issue in issues[:3])
+    return shown if len(issues) <= 3 else f"{shown}; and {len(issues) - 3} more"

@@ -1,0 +1,142 @@
+"""The parts of a report in Markdown: headings, markers such as [2], and the list of references."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+UNWRITTEN = "_To be written._"
+"""The line in place of a section that somebody has yet to write."""
+REFERENCES = "References"
+"""The heading of the list of references."""
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_NUMBERED = re.compile(r"^\d+(?:\.\d+)*[.)]?\s+")
+_MARKER = re.compile(r"\[\^?(\d{1,4}(?:\s*[,;]\s*\^?\d{1,4})*)\](?![(:])")
+_CODE = re.compile(r"`+[^`\n]*`+")
+_ENTRY = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?(\d{1,4})\]:?|(\d{1,4})[.)])\s+(\S.*)$")
+_ADDRESS = re.compile(r"https?://[^\s<>\"`]+")
+_TRAILING = "/.,;:!?'\"*_"
+_CLOSING = {")": "(", "]": "[", "}": "{"}
+
+
+class Span(NamedTuple):
+    """A stretch of the text, by its offsets in code points."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading and where its line stands."""
+
+    title: str
+    place: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the list of references."""
+
+    number: int
+    text: str
+    place: Span
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The web addresses it names, without the punctuation around them."""
+        return tuple(bare_address(found) for found in _ADDRESS.findall(self.text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportLines:
+    """What a report consists of."""
+
+    text: str
+    headings: tuple[Heading, ...]
+    unwritten: tuple[Span, ...]
+    """The lines that stand for sections yet to be written."""
+    markers: tuple[tuple[int, Span], ...]
+    """The numbers that are cited before the list of references, and where."""
+    entries: tuple[Entry, ...]
+
+    @property
+    def beginning(self) -> Span:
+        """The first line that says something."""
+        at = len(self.text) - len(self.text.lstrip())
+        return Span(at, at + len(self.text[at:].partition("\n")[0].rstrip()))
+
+    def section_at(self, offset: int) -> str:
+        """The title of the last heading before an offset; empty where there is none."""
+        before = [heading.title for heading in self.headings if heading.place.start <= offset]
+        return before[-1] if before else ""
+
+
+def read_report(text: str) -> ReportLines:
+    """Take a report apart; what stands in code is no part of it."""
+    headings: list[Heading] = []
+    unwritten: list[Span] = []
+    markers: list[tuple[int, Span]] = []
+    entries: list[Entry] = []
+    in_references = False
+    for line, start in _prose(text):
+        place = Span(start, start + len(line.rstrip()))
+        if heading := _HEADING.match(line):
+            headings.append(Heading(heading[2], place))
+            in_references = heading_key(heading[2]) == heading_key(REFERENCES)
+        elif line.strip() == UNWRITTEN:
+            unwritten.append(place)
+        elif in_references and (entry := _ENTRY.match(line)):
+            entries.append(Entry(int(entry[1] or entry[2]), entry[3].rstrip(), place))
+        elif not in_references:
+            markers += _markers(line, start)
+    return ReportLines(
+        text=text,
+        headings=tuple(headings),
+        unwritten=tuple(unwritten),
+        markers=tuple(markers),
+        entries=tuple(entries),
+    )
+
+
+def heading_key(title: str) -> str:
+    """The same for one heading however it is numbered, emphasised or spaced."""
+    words = " ".join(title.replace("*", "").replace("`", "").split())
+    return _NUMBERED.sub("", words).rstrip(".:").casefold()
+
+
+def _prose(text: str) -> Iterator[tuple[str, int]]:
+    """The lines that are not in a fenced block, each with the offset where it begins."""
+    fence, start = "", 0
+    for line in text.splitlines(keepends=True):
+        found = _FENCE.match(line)
+        if fence:
+            if found and found[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        elif found:
+            fence = found[1]
+        else:
+            yield line, start
+        start += len(line)
+
+
+def _markers(line: str, start: int) -> Iterator[tuple[int, Span]]:
+    # As long as it was, so that offsets stay.
+    plain = _CODE.sub(lambda code: " " * len(code.group()), line)
+    for found in _MARKER.finditer(plain):
+        for number in re.findall(r"\d+", found[1]):
+            yield int(number), Span(start + found.start(), start + found.end())
+
+
+def bare_address(address: str) -> str:
+    """An address without what closes the sentence, or the bracket, that it stands in."""
+    while address:
+        last = address[-1]
+        opening = _CLOSING.get(last)
+        unmatched = opening is not None and address.count(last) > address.count(opening)
+        if last not in _TRAILING and not unmatched:
+            break
+        address = address[:-1]
+    return address

@@ -1,0 +1,240 @@
+"""`sifaka research`: a report from the configured sources, on the command line."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from server.cli import run
+from server.view.research_terminal import ResearchProgress
+from sifaka import ChainEvent
+from sifaka.entries import ChainConfig, Entry, Researched, Started
+from sifaka.inquiry import Inquiry
+from sifaka.run import Run
+from tests.stubs.provider import Gate, Reply, calls, provider, told_of
+from tests.stubs.research_answers import ResearchAnswers, Topic, asked_of, form_of, question_of
+from tests.stubs.servers import environment
+
+OIL = Topic(title="Oil", query="oil lamps", quote="Oil lamps burned from 1811.")
+GAS = Topic(title="Gas", query="gas lamps", quote="Gas lamps came in 1884.")
+QUESTION = "Give a report on the lamps of the coast."
+
+
+@pytest.fixture
+def folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    pages = here / "pages"
+    pages.mkdir()
+    (pages / "oil.md").write_text(f"# Oil lamps\n\n{OIL.quote} They stood on every quay.\n")
+    (pages / "gas.md").write_text(f"# Gas lamps\n\n{GAS.quote} They needed a works.\n")
+    monkeypatch.setenv("SIFAKA_ADAPTERS", f"pages=folder:{pages}")
+    return here
+
+
+@pytest.mark.usefixtures("folder")
+def test_without_a_model_it_shows_the_evidence_and_waits_for_a_writer(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["research", "oil lamps"]) == 1
+    told = capsys.readouterr()
+    assert OIL.quote in told.out
+    assert "_To be written._" in told.out
+    assert "needs_revision" in told.out
+    assert "submit_revision" in told.out
+    assert "\x1b" not in told.out, "no colour in a pipe"
+    assert told.err == ""
+
+
+def test_a_model_writes_the_report_into_a_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with provider(ResearchAnswers([OIL, GAS])) as served:
+        told_of(served, monkeypatch)
+        arguments = ["--model", "openai-chat:stub", "--sections", "2", "--out", "report.md"]
+        assert run(["research", QUESTION, *arguments]) == 0
+    told = capsys.readouterr()
+    report = (folder / "report.md").read_text()
+    assert report.index("## Oil") < report.index("## Gas") < report.index("## References")
+    assert "done  Oil" in told.out
+    assert "done  Gas" in told.out
+    assert "done (passed), passing" in told.out
+    assert OIL.quote not in told.out, "the text is in the file"
+
+
+@pytest.mark.usefixtures("folder")
+def test_json_is_the_structured_result_of_the_tool(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with provider(ResearchAnswers([OIL, GAS], failing="Gas")) as served:
+        told_of(served, monkeypatch)
+        monkeypatch.setenv("SIFAKA_MODEL", "openai-chat:stub")
+        arguments = ["--mode", "deep", "--iterations", "1", "--adapters", "pages", "--json"]
+        assert run(["research", QUESTION, *arguments]) == 0
+    out = json.loads(capsys.readouterr().out)
+    assert out["research"]["partial"] is True
+    assert [(s["title"], s["status"]) for s in out["research"]["sections"]] == [
+        ("Oil", "done"),
+        ("Gas", "failed"),
+    ]
+    (reference,) = out["research"]["references"]
+    assert (reference["n"], reference["title"]) == (1, "Oil lamps")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_spent_budget_ends_in_a_report_of_what_was_found(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with provider(ResearchAnswers([OIL, GAS])) as served:
+        told_of(served, monkeypatch)
+        monkeypatch.setenv("SIFAKA_MODEL", "openai-chat:stub")
+        run(["research", QUESTION, "--max-calls", "9", "--json"])
+        assert len(served.requests) <= 9, "reached means no further call"
+    out = json.loads(capsys.readouterr().out)
+    assert out["status"] == "done"
+    assert out["text"]
+    assert out["research"]["stop_reasons"] == ["calls"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["research", ""], "the question is empty"),
+        (["research", "x", "--mode", "wide"], "--mode"),
+        (["research", "x", "--adapters", "wiki"], "unknown adapter 'wiki' — configured: pages"),
+        (["research", "x", "--adapters", "wiki=gopher:x"], "--adapters"),
+        (["research", "x", "--sections", "0"], "from 1 to 12"),
+        (["research", "x", "--iterations", "21"], "from 1 to 20"),
+        (["research", "x", "--max-calls", "many"], "'many' is not a whole number"),
+        (["research", "x", "--max-seconds", "0"], "budget.max_seconds"),
+        (["research", "x", "--max-seconds", "nan"], "budget.max_seconds"),
+        (
+            ["research", "x", "--model", "openai-chat:x", "--max-calls", "0"],
+            "max_calls=0 leaves no call",
+        ),
+        (["research", "x", "--model", "editor"], "the editor cannot research"),
+        (["research", "x", "--model", "gpt-5"], "gpt-5"),
+        (["research", "x", "--out", "no/such/folder/x"], "no/such/folder/x"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_wrong_usage_is_one_line_exit_code_2_and_starts_nothing(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    try:
+        code = run(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    told = capsys.readouterr()
+    assert (code, told.out) == (2, "")
+    assert said in told.err
+    assert told.err.count("\n") == 1
+    assert run(["history", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"] == []
+
+
+def test_without_any_adapter_one_line_says_what_to_configure(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["research", "x"]) == 2
+    assert "no adapter is configured" in capsys.readouterr().err
+
+
+def test_research_that_was_stopped_is_gone_on_with_by_resume(
+    folder: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = calls("answer", {"text": f"Gas: {GAS.quote} [1]"})
+
+    def hold(request: Mapping[str, Any]) -> Reply | None:
+        is_gas = "text" in form_of(request) and question_of(GAS) in asked_of(request)
+        return Reply(body=written.body, gate=gate) if is_gas else None
+
+    with provider(ResearchAnswers([OIL, GAS], before=hold)) as served:
+        told = told_of(served, monkeypatch) | {"SIFAKA_ADAPTERS": os.environ["SIFAKA_ADAPTERS"]}
+        command = [sys.executable, "-m", "server.cli"]
+        env = environment(folder / "home", PYTHONPATH=str(Path(__file__).parents[3]), **told)
+        with subprocess.Popen([*command, "research", QUESTION], cwd=folder, env=env) as process:
+            anyio.run(gate.reached)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 143
+        gate.open()
+        before = len(served.requests)
+        (line,) = _runs(folder, env)
+        assert line["status"] == "cancelled"
+        done = subprocess.run(
+            [*command, "resume", line["run_id"], "--json"],
+            cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        asked = [form_of(request) for request in served.requests[before:]]
+    out = json.loads(done.stdout)
+    assert out["status"] == "done"
+    assert f"Gas: {GAS.quote}" in out["text"]
+    assert not [form for form in asked if "sections" in form or "judgements" in form], (
+        "what is on record is not asked again"
+    )
+
+
+def _runs(folder: Path, env: dict[str, str]) -> list[dict[str, str]]:
+    listed = subprocess.run(
+        [sys.executable, "-m", "server.cli", "history", "--json"],
+        cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    return json.loads(listed.stdout)["runs"]
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.anyio
+async def test_a_terminal_shows_a_line_for_each_section_while_it_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from rich.console import Console
+
+    monkeypatch.setenv("COLUMNS", "120")
+    stream = Terminal()
+    run_ = Run.start(Started(config=ChainConfig(inquiry=Inquiry())))
+    sections = [{"title": title} for title in ("Oil", "Gas", "Light\x1b[2J")]
+    entries: list[Entry] = [
+        Researched(step="started", state={"mode": "deep", "outline": {"sections": sections}}),
+        Researched(step="section_started", section=0, title="Oil", message="researching 'Oil'"),
+        Researched(step="section_started", section=1, title="Gas"),
+        Researched(step="section_finished", section=1, title="Gas", state={"status": "failed"}),
+    ]
+    with ResearchProgress(stream) as progress:
+        for entry in entries:
+            run_ = run_.apply(entry)
+            event = ChainEvent(
+                run_id=run_.run_id, iteration=0, phase="research", message="told", run=run_,
+                section=getattr(entry, "section", None),
+            )  # fmt: skip
+            await progress.show(event)
+        searching = ChainEvent(
+            run_id=run_.run_id, iteration=0, phase="research", message="3 searches", section=0
+        )
+        await progress.show(searching)
+        shown = io.StringIO()
+        Console(file=shown, width=120).print(progress.lines())
+    lines = shown.getvalue().splitlines()
+    assert len(lines) == 4, "one a section, and one for the run"
+    assert "Oil" in lines[0]
+    assert "3 searches" in lines[0]
+    assert lines[1].startswith("FAIL")
+    assert lines[2].startswith("waiting")
+    assert "\x1b[2J" not in shown.getvalue()
+    assert stream.getvalue(), "it is shown live"
+    piped = io.StringIO()
+    with ResearchProgress(piped) as progress:
+        await progress.show(searching)
+    assert piped.getvalue() == ""

@@ -1,0 +1,270 @@
+"""A run whose first version is researched: the same run in everything that comes after."""
+
+import anyio
+import pytest
+
+from sifaka import Budget, Chain, ChainEvent, Document, Thought
+from sifaka.calls import current_calls
+from sifaka.entries import ChainConfig, Researched
+from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError
+from sifaka.evidence.adapters.collection import Adapters
+from sifaka.evidence.adapters.in_process import InProcessAdapter
+from sifaka.inquiry import TERMINAL, Inquiry
+from sifaka.research.protocol import Desk
+from sifaka.storage import MemoryStorage
+from sifaka.testing import ScriptedModel
+from tests.sifaka.chain.scripted_researcher import (
+    QUESTION,
+    SOURCE,
+    TITLES,
+    ScriptedResearcher,
+    finds,
+    researching,
+)
+
+pytestmark = pytest.mark.anyio
+
+
+async def told(chain: Chain, question: str = QUESTION) -> list[ChainEvent]:
+    return [event async for event in chain.stream(question)]
+
+
+async def followed(chain: Chain, run_id: str) -> list[ChainEvent]:
+    return [event async for event in chain.follow(run_id)]
+
+
+def endings(events: list[ChainEvent]) -> list[str]:
+    return [event.research for event in events if event.research in TERMINAL]
+
+
+async def gas_fails(section: int, number: int) -> str:
+    if TITLES[section] == "Gas":
+        raise LookupError("no source answers")
+    return await finds(section, number)
+
+
+async def test_the_first_version_is_researched_and_then_checked_like_any_other() -> None:
+    researcher = ScriptedResearcher()
+    events = await told(researching(researcher, model=ScriptedModel(lines=[])))
+    run = events[-1].run
+    assert run is not None
+    assert (run.status, run.stop_reason, len(run.thoughts)) == ("done", "passed", 1)
+    assert run.passed
+    assert run.original is not None
+    assert (run.original.id, run.original.author) == (f"{run.run_id}.0", "research")
+    assert run.original.validation_results["report"].passed
+    assert len(researcher.made) == 2 * len(TITLES)
+    phases = dict.fromkeys(event.phase for event in events)
+    assert list(phases) == ["research", "generate", "validate", "select", "stop"]
+
+
+async def test_each_step_of_research_is_told_and_the_durable_ones_are_on_record() -> None:
+    events = await told(researching(ScriptedResearcher(), model=ScriptedModel(lines=[])))
+    run = events[-1].run
+    assert run is not None
+    assert [entry.step for entry in run.research] == ["started", *["section_finished"] * 4]
+    searching = {event.section for event in events if event.research == "searching"}
+    finished = {event.section for event in events if event.research == "section_finished"}
+    assert searching == finished == set(range(4))
+    durable = [e for e in events if isinstance(e.entry, Researched)]
+    assert [event.entry for event in durable] == list(run.research)
+
+
+async def test_exactly_one_terminal_event_ends_a_run_of_research_and_nothing_follows_it() -> None:
+    chain = researching(ScriptedResearcher(), model=ScriptedModel(lines=[]))
+    events = await told(chain)
+    assert endings(events) == ["complete"] == [events[-1].research]
+    again = await followed(chain, events[-1].run_id)
+    assert endings(again) == ["complete"] == [again[-1].research]
+
+
+async def test_a_failed_section_makes_the_run_partial_and_is_named() -> None:
+    chain = researching(ScriptedResearcher(gas_fails), model=ScriptedModel(lines=[]))
+    events = await told(chain)
+    assert endings(events) == ["partial"] == [events[-1].research]
+    result = await chain.resume(events[-1].run_id)
+    assert result.degraded == ("section 'Gas' failed",)
+    assert [title for title in TITLES if f"## {title}" in result.text] == list(TITLES)
+    assert result.research["partial"] is True
+
+
+async def test_when_nothing_came_of_it_the_run_fails_without_text_and_no_complete_follows() -> None:
+    class Failing(ScriptedResearcher):
+        async def research(self, desk: Desk) -> Thought:
+            await super().research(desk)
+            raise SifakaError("every section failed", "look at the sources")
+
+    chain = researching(Failing(), model=ScriptedModel(lines=["made up"]))
+    events = await told(chain)
+    assert endings(events) == ["failed"] == [events[-1].research]
+    result = await chain.resume(events[-1].run_id)
+    assert (result.status, result.text, result.run.thoughts) == ("failed", "", ())
+    assert result.error == "every section failed — look at the sources"
+    assert (result.run.failures, len(result.run.research)) == (2, 5), "sections are kept"
+    assert result.run.summary().excerpt == QUESTION
+
+
+async def test_without_a_model_the_run_waits_with_the_evidence_until_a_report_is_submitted() -> (
+    None
+):
+    chain = researching(ScriptedResearcher(written=False))
+    waiting = await chain.run(QUESTION)
+    assert (waiting.status, waiting.passed, waiting.changed) == ("needs_revision", False, False)
+    assert waiting.brief is not None
+    (failure,) = waiting.brief.failures
+    assert "'Beginnings' is still to be written" in failure.message
+    assert "> Oil has fact 1. [1]" in waiting.text, "the ranked evidence is in the text"
+    parent = waiting.brief.parent_id
+
+    unresolved = waiting.text.replace("_To be written._", "So it is [7].")
+    bad = await chain.submit(waiting.run_id, parent, unresolved)
+    assert (bad.accepted, bad.status) == (False, "needs_revision") or bad.brief is not None
+    assert "[7] has no entry under References" in f"{bad.reason} {bad.brief}"
+
+    good = waiting.text.replace("_To be written._", "So it is [1].")
+    assert bad.brief is not None
+    done = await chain.submit(waiting.run_id, bad.brief.parent_id, good)
+    assert (done.accepted, done.status, done.stop_reason) == (True, "done", "passed")
+    events = await followed(chain, waiting.run_id)
+    assert endings(events) == ["complete"] == [events[-1].research], "waiting is no end"
+
+
+@pytest.mark.parametrize("model", ["auto", "caller"])
+async def test_the_editor_does_not_touch_what_sources_say(model: str) -> None:
+    async def misspells(section: int, number: int) -> str:
+        return f"They recieve the the oil in {section}{number}"
+
+    waiting = await researching(ScriptedResearcher(misspells, written=False), model=model).run(
+        QUESTION
+    )
+    assert (waiting.status, len(waiting.run.thoughts)) == ("needs_revision", 1)
+    assert "They recieve the the oil in 12" in waiting.text
+
+
+async def test_the_rounds_of_a_run_count_refinements_and_no_searches() -> None:
+    model = ScriptedModel(lines=["## Worse", "## Worse still", "## Worst"])
+    chain = researching(
+        ScriptedResearcher(written=False),
+        model=model,
+        max_iterations=2,
+        inquiry=Inquiry(max_iterations=7),
+    )
+    result = await chain.run(QUESTION)
+    assert (result.stop_reason, result.run.iterations, len(model.seen)) == ("max_iterations", 2, 2)
+
+
+async def test_every_refined_version_keeps_what_the_research_has_found() -> None:
+    def writes(thought: Thought) -> str:
+        assert thought.pre_generation_context == (SOURCE,)
+        return thought.text.replace("_To be written._", "So it is [1].")
+
+    researcher = ScriptedResearcher(gas_fails, written=False)
+    result = await researching(researcher, model=ScriptedModel(lines=[writes])).run(QUESTION)
+    assert (result.status, result.passed, result.run.iterations) == ("done", True, 1)
+    assert result.research["outline"] == TITLES
+    assert result.thought.metadata["research"] == result.run.thoughts[0].metadata["research"]
+    assert result.degraded == ("section 'Gas' failed",), "told of the refined version too"
+
+
+async def test_the_time_budget_does_not_cut_research_off_without_a_report() -> None:
+    async def late(section: int, number: int) -> str:
+        left = current_calls().ledger.seconds_left
+        assert left is not None, "whoever researches sees how much time there is"
+        return await finds(section, number)
+
+    budget = Budget(max_seconds=1e-6)
+    result = await researching(
+        ScriptedResearcher(late), model=ScriptedModel(lines=[]), budget=budget
+    ).run(QUESTION)
+    assert (result.status, result.passed) == ("done", True)
+    assert "Today has fact 2." in result.text
+
+
+async def test_a_budget_that_leaves_nothing_to_write_from_is_no_complete_report() -> None:
+    class Spent(ScriptedResearcher):
+        async def research(self, desk: Desk) -> Thought:
+            raise BudgetExceeded("calls")
+
+    events = await told(researching(Spent(), model=ScriptedModel(lines=[])))
+    assert events[-1].run is not None
+    assert (events[-1].run.status, events[-1].run.stop_reason) == ("done", "budget_calls")
+    assert endings(events) == ["partial"]
+
+
+async def test_two_runs_of_one_chain_share_nothing() -> None:
+    chain = researching(ScriptedResearcher(), model=ScriptedModel(lines=[]))
+    results: dict[str, str] = {}
+
+    async def run(question: str) -> None:
+        results[question] = (await chain.run(question)).run_id
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(run, "one?")
+        group.start_soon(run, "two?")
+    for question, run_id in results.items():
+        run_ = await chain.store.load(run_id)
+        assert (run_.prompt, len(run_.calls), len(run_.research)) == (question, 8, 5)
+
+
+async def test_an_inquiry_is_part_of_the_configuration_on_record_and_its_researcher_is_not() -> (
+    None
+):
+    inquiry = Inquiry(mode="iterative", adapters=("wiki",), section_budget=Budget(max_calls=3))
+    config = researching(ScriptedResearcher(), inquiry=inquiry).config
+    assert config.inquiry == inquiry
+    assert ChainConfig.model_validate_json(config.model_dump_json()) == config
+    assert Chain.of_config(config).config == config
+    assert Chain(inquiry=inquiry, critics=[]).with_prompt("x").config.inquiry == inquiry
+
+
+@pytest.mark.parametrize(
+    ("adapters", "wanted", "expected"),
+    [
+        (Adapters(), (), "no adapter is configured"),
+        (Adapters(), ("wiki",), "no adapter is configured"),
+        (Adapters([InProcessAdapter([])]), ("wiki",), "unknown adapter 'wiki'"),
+    ],
+)
+async def test_where_nothing_can_be_searched_nothing_is_started(
+    adapters: Adapters, wanted: tuple[str, ...], expected: str
+) -> None:
+    store = MemoryStorage()
+    chain = Chain(inquiry=Inquiry(adapters=wanted), adapters=adapters, store=store)
+    with pytest.raises(ConfigurationError, match=expected):
+        await chain.run(QUESTION)
+    with pytest.raises(ConfigurationError, match="no text and no prompt"):
+        await chain.run("  ")
+    assert (await store.recent(limit=1)).runs == ()
+
+
+def test_a_researcher_needs_to_be_told_how_to_research() -> None:
+    with pytest.raises(ConfigurationError, match="inquiry=Inquiry"):
+        researching(ScriptedResearcher(), inquiry=None)
+
+
+async def test_how_a_run_ends_is_not_for_its_researcher_to_say() -> None:
+    class Hasty(ScriptedResearcher):
+        async def research(self, desk: Desk) -> Thought:
+            await desk.tell("complete", "done already")
+            return await super().research(desk)
+
+    chain = researching(Hasty())
+    with pytest.raises(ValueError, match="not for the researcher"):
+        await chain.run(QUESTION)
+    (summary,) = (await chain.store.recent(limit=2)).runs
+    assert summary.status == "failed"
+
+
+async def test_whatever_a_researcher_returns_is_the_first_version_of_its_run() -> None:
+    class Foreign(ScriptedResearcher):
+        async def research(self, desk: Desk) -> Thought:
+            report = await super().research(desk)
+            return Thought(
+                text=report.text,
+                iteration=4,
+                pre_generation_context=(Document(text="x", title="Lamps", url=SOURCE.url),),
+            )
+
+    result = await researching(Foreign(), model=ScriptedModel(lines=[])).run(QUESTION)
+    assert result.thought.id == f"{result.run_id}.0"
+    assert (result.thought.prompt, result.status) == (QUESTION, "done")

@@ -1,0 +1,82 @@
+"""A model that knows nothing: it judges by what stands in the prompt, words and numbers alone."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sifaka.prose import sentences
+from sifaka.thought import Thought
+from tests.sifaka.critics.scripted_judge import Answer, Asked
+
+_FRAME = r"<{label} id=(\w+)>\n(.*?)\n</{label} id=\1>"
+_CRITERION = re.compile(r"^- (claim-\d+) \(claim\): (.+)$", re.MULTILINE)
+_COMMON = frozenset(
+    re.findall(
+        r"\w+",
+        """the a an of in on at by to and or is are was were it its he she they from for with has
+        have had that this after before since as be been about""",
+    )
+)
+
+
+def framed(question: str, label: str) -> str:
+    """What stands between the marks of a label."""
+    found = re.search(_FRAME.format(label=label), question, re.DOTALL)
+    return found.group(2) if found else ""
+
+
+def reads(asked: Asked) -> Answer:
+    """Every sentence of a text is a claim; a claim is judged by the nearest sentence of a document.
+
+    With the claim's words and its numbers that sentence supports it, with other numbers it
+    contradicts it, and a document without such a sentence says nothing about it.
+    """
+    if "claims" in asked.fields:
+        text = framed(asked.question, "text")
+        parts = [text[start:end] for start, end in sentences(text)]
+        return {"claims": [{"quote": p, "claim": p, "need": 0.9} for p in parts]}
+    document = framed(asked.question, "document")
+    criteria = _CRITERION.findall(framed(asked.question, "criteria"))
+    return {"judgements": [_judgement(name, claim, document) for name, claim in criteria]}
+
+
+def _judgement(criterion: str, claim: str, document: str) -> Mapping[str, Any]:
+    _, _, body = document.partition("\n\n")
+    parts = [body[start:end] for start, end in sentences(body)]
+    wanted = _words(claim)
+    nearest = max(parts, key=lambda part: len(wanted & _words(part)), default="")
+    shared = len(wanted & _words(nearest)) / max(1, len(wanted))
+    if shared < 0.6:
+        return {"criterion": criterion, "judgement": "reject", "contradicts": False, "quotes": []}
+    if numbers(claim) <= numbers(nearest):
+        return {"criterion": criterion, "judgement": "support", "quotes": [nearest]}
+    return {
+        "criterion": criterion,
+        "judgement": "reject",
+        "contradicts": True,
+        "quotes": [nearest],
+    }
+
+
+def numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d+(?:[.,]\d+)*", text))
+
+
+def _words(text: str) -> set[str]:
+    return {w for w in re.findall(r"[^\W\d_]+", text.casefold()) if w not in _COMMON}
+
+
+def correct(thought: Thought) -> str:
+    """The text with the numbers that the issues of its validators quote from sources."""
+    text = thought.text
+    for result in thought.validation_results.values():
+        for issue in result.issues:
+            said = re.search(r"says (['\"])(.+?)\1(?:;|$)", issue.message)
+            if issue.severity < 4 or said is None:
+                continue
+            wrong, right = numbers(issue.quote), numbers(said.group(2))
+            mended = issue.quote
+            for old, new in zip(sorted(wrong - right), sorted(right - wrong), strict=False):
+                mended = mended.replace(old, new)
+            text = text.replace(issue.quote, mended)
+    return text

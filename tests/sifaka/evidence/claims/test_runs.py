@@ -1,0 +1,305 @@
+"""Claims of the versions of a run: checked, reused, corrected, resumed and replayed."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sifaka import Budget, Chain, Thought
+from sifaka.claims import verdicts_in
+from sifaka.entries import Called, Entry
+from sifaka.errors import ConfigurationError
+from sifaka.evidence.adapters.collection import Adapters
+from sifaka.evidence.documents import SourceDocument
+from sifaka.hosts import HostAnswer, HostQuestion, Suspended
+from sifaka.results import ValidationResult
+from sifaka.run import Run
+from sifaka.storage import MemoryStorage, SQLiteStorage
+from sifaka.testing import ScriptedCritic, ScriptedModel, ScriptedRetriever
+from sifaka.validators import EvidenceValidator, LengthValidator, all_of
+from tests.sifaka.critics.scripted_judge import Asked, ScriptedJudge
+from tests.sifaka.evidence.claims.reader import correct, reads
+from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
+from tests.stubs.hosts import LaterHost
+from tests.stubs.stores import PassingStore
+
+pytestmark = pytest.mark.anyio
+
+PAGES = {
+    "high": page("height", "The tower is 330 metres high."),
+    "opened": page("year", "The tower was opened in 1889."),
+    "steps": page("steps", "The tower has 1,665 steps."),
+}
+RIGHT = "The tower is 330 metres high. The tower was opened in 1889. The tower has 1,665 steps."
+WRONG = "The tower is 300 metres high. The tower was opened in 1890. The tower has 1,665 steps."
+CONTENT = ScriptedCritic(objects_to=lambda _: False)
+
+
+class Shelf(ScriptedAdapter):
+    """Finds the page whose word stands in the query."""
+
+    def __init__(self) -> None:
+        super().__init__(self._found, name="shelf")
+
+    def _found(self, query: str) -> Sequence[SourceDocument]:
+        return [page for word, page in PAGES.items() if word in query]
+
+
+def chain(
+    shelf: ScriptedAdapter | None, judge: ScriptedJudge | None = None, **settings: Any
+) -> Chain:
+    defaults: dict[str, Any] = {
+        "validators": [{"type": "evidence"}],
+        "critics": [CONTENT],
+        "judge_model": None if judge is None else judge.model,
+        "adapters": None if shelf is None else Adapters([shelf]),
+        "max_iterations": 5,
+        "patience": None,
+    }
+    return Chain(**{**defaults, **settings})
+
+
+def evidence(thought: Thought | None) -> ValidationResult:
+    assert thought is not None
+    return thought.validation_results["evidence"]
+
+
+async def test_contradicted_claims_are_corrected_and_the_final_text_passes() -> None:
+    writer = ScriptedModel(lines=[correct])
+    result = await chain(Shelf(), ScriptedJudge(reads), model=writer).run(text=WRONG)
+    assert (result.status, result.stop_reason, result.text) == ("done", "passed", RIGHT)
+    first, last = result.run.thoughts
+    assert (evidence(first).passed, evidence(last).passed) == (False, True)
+    assert evidence(first).score == pytest.approx(1 / 3)
+    high, opened = evidence(first).issues
+    assert (high.quote, high.severity, high.rule) == (WRONG[:29], 5, "contradicted")
+    assert WRONG[opened.start : opened.end] == "The tower was opened in 1890."
+    assert "'Page about height' (https://example.org/height, retrieved " in high.message
+    assert "says 'The tower is 330 metres high.'" in high.message
+
+
+async def test_an_unchanged_claim_of_the_next_version_costs_no_further_call() -> None:
+    shelf, judge = Shelf(), ScriptedJudge(reads)
+    middle = WRONG.replace("300", "330")
+    writer = ScriptedModel(lines=[middle, RIGHT])
+    result = await chain(shelf, judge, model=writer).run(text=WRONG)
+    assert [thought.text for thought in result.run.thoughts] == [WRONG, middle, RIGHT]
+    # One call for the claims of each version, one for each new claim's document.
+    assert judge.calls == (1 + 3) + (1 + 1) + (1 + 1)
+    assert len(shelf.asked) == 3 + 1 + 1
+    verdicts = [verdicts_in(evidence(thought).details) for thought in result.run.thoughts]
+    assert [[v.reused for v in each] for each in verdicts] == [
+        [False, False, False],
+        [False, True, True],
+        [True, False, True],
+    ]
+
+
+async def test_verdicts_are_stored_with_the_thought_and_reused_by_another_process(
+    tmp_path: Path,
+) -> None:
+    store = SQLiteStorage(tmp_path / "runs.db")
+    shelf, judge = Shelf(), ScriptedJudge(reads)
+    settings: dict[str, Any] = {"model": "caller", "store": store}
+    waiting = await chain(shelf, judge, **settings).run(text=WRONG)
+    assert waiting.status == "needs_revision"
+    assert judge.calls == 4
+    # New adapters, so nothing is left in memory.
+    again = chain(shelf, judge, **settings)
+    parent = waiting.thought
+    assert parent is not None
+    await again.submit(waiting.run_id, parent.id, RIGHT)
+    assert (await store.load(waiting.run_id)).status == "done"
+    assert judge.calls == 4 + 1 + 2, "the third claim has a verdict on record"
+    await store.aclose()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "no adapter is configured, so there is nothing to search"),
+        ({"validators": [], "critics": ["evidence"]}, "no adapter is configured"),
+        ({"validators": [{"type": "evidence", "search": False}]}, "there are no documents"),
+        (
+            {"validators": [{"type": "evidence", "adapters": ["wiki"]}], "shelf": Shelf()},
+            "unknown adapter 'wiki'",
+        ),
+    ],
+)
+async def test_a_run_with_nothing_to_hold_claims_against_is_refused_at_its_start(
+    settings: dict[str, Any], message: str
+) -> None:
+    store = MemoryStorage()
+    shelf = settings.pop("shelf", None) if "shelf" in settings else None
+    with pytest.raises(ConfigurationError, match=message):
+        await chain(shelf, model="editor", store=store, **settings).run(text=WRONG)
+    assert not (await store.recent(limit=1)).runs
+
+
+async def test_documents_of_retrievers_are_evidence_enough() -> None:
+    retriever = ScriptedRetriever(documents=tuple(p.as_document() for p in PAGES.values()))
+    result = await chain(
+        None,
+        ScriptedJudge(reads),
+        model=ScriptedModel(lines=[correct]),
+        retrievers=[retriever],
+    ).run(text=WRONG)
+    assert (result.stop_reason, result.text) == ("passed", RIGHT)
+    nothing = await chain(None, model="editor", retrievers=[ScriptedRetriever(documents=())]).run(
+        text=WRONG
+    )
+    assert evidence(nothing.thought).message == "no claim was checked: no documents"
+    assert evidence(nothing.thought).passed
+
+
+async def test_without_a_model_nothing_is_rejected_and_the_verdict_says_why() -> None:
+    result = await chain(Shelf(), model="editor").run(text=WRONG)
+    found = evidence(result.thought)
+    assert (found.passed, found.score) == (True, 1.0)
+    assert found.message == "3 claims: 3 unverified (there is no model)"
+    assert {issue.severity for issue in found.issues} == {1}
+    assert found.suggestions[0].startswith("3 claims have no evidence: give a source")
+    stances = {e.stance for v in verdicts_in(found.details) for e in v.evidence}
+    assert stances == {"unjudged"}
+
+
+async def test_claims_without_information_ask_for_a_citation_and_do_not_block() -> None:
+    text = "The tower is 330 metres high. The garden has 12 benches."
+    result = await chain(Shelf(), ScriptedJudge(reads), model="editor").run(text=text)
+    found = evidence(result.thought)
+    assert (result.stop_reason, found.passed, found.score) == ("passed", True, 1.0)
+    (issue,) = found.issues
+    assert (issue.quote, issue.severity) == ("The garden has 12 benches.", 2)
+    assert "Give a source, or hedge it" in issue.message
+
+
+async def test_edits_that_are_only_tried_are_not_searched_for() -> None:
+    shelf = Shelf()
+    limit = {"type": "length", "max_words": 18}
+    result = await chain(shelf, model="editor", validators=[{"type": "evidence"}, limit]).run(
+        text=f"{RIGHT} It is very, very nice to see."
+    )
+    assert (result.stop_reason, result.text) == ("passed", RIGHT), "the editor has cut"
+    assert len(shelf.asked) == 3, "each claim of the stored versions once"
+
+
+async def test_the_hosts_questions_about_claims_come_in_the_rounds_of_the_run() -> None:
+    judge = ScriptedJudge(reads)
+
+    def rule(question: HostQuestion) -> HostAnswer:
+        fields = {"claims"} if '"claims"' in question.instructions else {"judgements"}
+        asked = Asked(
+            number=0,
+            question=question.prompt,
+            instructions="",
+            fields=frozenset(fields),
+            settings={},
+        )
+        return HostAnswer(text=json.dumps(reads(asked)))
+
+    host, store, shelf = LaterHost(rule), MemoryStorage(), Shelf()
+    settings: dict[str, Any] = {"model": "editor", "judge_model": "host", "host": host}
+    run = await chain(shelf, store=store, **settings).start(text=RIGHT)
+    for _ in range(5):
+        try:
+            result = await chain(shelf, store=store, **settings).resume(run.run_id)
+        except Suspended as waiting:
+            host.think(waiting)
+        else:
+            break
+    else:
+        pytest.fail("it never ends")
+    assert result.stop_reason == "passed"
+    assert [len(asked) for asked in host.rounds] == [1, 3]
+    assert evidence(result.thought).message == "3 claims: 3 supported"
+    assert (len(shelf.asked), judge.calls) == (3, 0)
+
+
+class Killed(BaseException):
+    """What ends a process."""
+
+
+class Dying(PassingStore):
+    """A store that is killed at the nth answer it is to keep."""
+
+    def __init__(self, store: MemoryStorage, number: int) -> None:
+        super().__init__(store)
+        self._left = number
+
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        self._left -= any(isinstance(entry, Called) for entry in entries)
+        if self._left < 0:
+            raise Killed
+        await super().append(run, entries, expected_version=expected_version, fence=fence)
+
+
+async def test_a_resumed_run_repeats_no_call_and_no_search() -> None:
+    number = 0
+    for number in range(20):
+        store, shelf, judge = MemoryStorage(), Shelf(), ScriptedJudge(reads)
+        killed = chain(shelf, judge, model="editor", store=Dying(store, number))
+        try:
+            await killed.run(text=RIGHT)
+        except (Killed, BaseExceptionGroup):
+            pass  # in the middle of something, or of several things at once
+        else:
+            break
+        run = await store.load((await store.recent(limit=1)).runs[0].run_id)
+        answered = [call for call in run.calls if call.model not in {"clock", "known verdicts"}]
+        before = len(shelf.asked) + judge.calls
+        result = await chain(shelf, judge, model="editor", store=store).resume(run.run_id)
+        assert result.stop_reason == "passed", number
+        # Three searches and four questions in all; what is on record was not asked again.
+        assert len(shelf.asked) + judge.calls - before == 7 - len(answered), number
+    assert number > 4, "it was killed at several places"
+
+
+async def test_a_replay_touches_neither_network_nor_model() -> None:
+    store, shelf, judge = MemoryStorage(), Shelf(), ScriptedJudge(reads)
+    settings: dict[str, Any] = {"model": "editor", "critics": [CONTENT, "evidence"], "store": store}
+    made = chain(shelf, judge, **settings)
+    result = await made.run(text=RIGHT)
+    asked = (len(shelf.asked), judge.calls)
+    elsewhere = chain(None, judge, **settings)
+    for each in (made, elsewhere):
+        replay = await each.replay(result.run_id)
+        assert replay.differences == ()
+        assert evidence(replay.run.thoughts[0]) == evidence(result.thought)
+        assert replay.run.usage.model_calls == result.run.usage.model_calls
+    assert (len(shelf.asked), judge.calls) == asked
+
+
+async def test_checking_claims_leaves_the_critics_the_calls_they_need() -> None:
+    def script(asked: Asked) -> Any:
+        return {"verdict": "accept"} if "verdict" in asked.fields else reads(asked)
+
+    judge = ScriptedJudge(script)
+    result = await chain(
+        Shelf(), judge, model="editor", critics=["self_refine"], budget=Budget(max_calls=3)
+    ).run(text=RIGHT)
+    assert result.stop_reason == "passed"
+    assert judge.calls == 3
+    statuses = [v.verdict for v in verdicts_in(evidence(result.thought).details)]
+    assert sorted(statuses) == ["supported", "unverified", "unverified"]
+    (feedback,) = result.run.thoughts[-1].critic_feedback
+    assert (feedback.status, feedback.verdict) == ("ok", "accept")
+
+
+async def test_an_evidence_validator_inside_a_composition_is_given_what_it_asks() -> None:
+    both = all_of(EvidenceValidator(), LengthValidator(max_words=100))
+    result = await chain(
+        Shelf(), ScriptedJudge(reads), model=ScriptedModel(lines=[correct]), validators=[both]
+    ).run(text=WRONG)
+    assert (result.stop_reason, result.text) == ("passed", RIGHT)
+
+
+async def test_the_critic_costs_nothing_more_after_the_validator() -> None:
+    judge = ScriptedJudge(reads)
+    result = await chain(Shelf(), judge, model="editor", critics=["evidence"]).run(text=RIGHT)
+    (feedback,) = result.run.thoughts[-1].critic_feedback
+    assert (feedback.verdict, dict(feedback.scores)) == ("accept", {"evidence": 1.0})
+    assert judge.calls == 1 + 3 + 1, "the claims once more, no document"

@@ -1,0 +1,93 @@
+"""Sentences that can be checked, without a model."""
+
+import pytest
+
+from sifaka.evidence.claims.extraction import claims_by_rule
+from sifaka.evidence.claims.sentences import checkable
+
+
+def found(text: str) -> list[str]:
+    return [text[slice(*each.span)] for each in checkable(text)]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The tower is 330 metres high.",
+        "It was opened in March by the queen of Denmark.",
+        "The bridge was designed by Ida Thorsby.",
+        "About three million people live there.",
+        "Башню построили в 1889 году.",
+        "Мост спроектировала Ида Торсби.",
+        "塔の高さは三百三十メートルです。",
+        "这座塔建于1889年。",
+        "بُني البرج عام ١٨٨٩ في باريس.",
+        "यह मीनार १८८९ में बनी थी।",
+    ],
+)
+def test_without_a_model_sentences_with_numbers_names_or_dates_are_claims(sentence: str) -> None:
+    assert found(sentence) == [sentence]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How high is the tower in Paris, and was it built in 1889?",
+        "Press the red button for 3 seconds.",
+        "Please write to Ida Thorsby before 5 May.",
+        "I think Paris is the loveliest city.",
+        "The view is lovely in the evening.",
+        "# The 10 towers of Paris",
+        "The 10 towers of Paris\n======================",
+        "```\nx = 1889  # The tower of Paris was built\n```",
+        "~~~ python\nprint(1889, 'Paris was there')\n~~~",
+        "| Tower | 330 m |\n|---|---|\n| Bridge of Paris | 12 m |",
+        "There are 5 towers, " + "and one more, " * 200,
+        "Visit https://example.org/2024/05 for more words.",
+        "",
+    ],
+)
+def test_code_headings_tables_questions_instructions_and_opinions_are_no_claims(text: str) -> None:
+    assert found(text) == []
+
+
+def test_items_of_lists_and_soft_line_breaks_are_sentences_of_their_own() -> None:
+    text = (
+        "Facts:\n\n- The tower is 330\n  metres high\n- [x] It was *opened* in 1889\n1. Big in 2020"
+    )
+    assert found(text) == [
+        "The tower is 330\n  metres high",
+        "It was *opened* in 1889",
+        "Big in 2020",
+    ]
+    assert [each.text for each in checkable(text)][:2] == [
+        "The tower is 330 metres high",
+        "It was opened in 1889",
+    ]
+
+
+def test_a_sentence_that_begins_with_a_pronoun_takes_the_one_before_along() -> None:
+    text = "The tower stands in Paris. It was built in 1889."
+    tower, built = claims_by_rule(text).claims
+    assert built.text == "The tower stands in Paris. It was built in 1889."
+    assert text[built.start : built.end] == built.quote == "It was built in 1889."
+    assert tower.need < built.need, "a number needs evidence more than a name"
+
+
+def test_where_every_noun_has_a_capital_capitals_are_no_names() -> None:
+    assert found("Der Turm hat eine schöne Aussicht auf Fluss und Stadt.") == []
+    assert found("Der Turm wurde von Ida Thorsby mit viel Mut entworfen.")
+
+
+def test_chinese_sentences_are_told_apart_without_spaces() -> None:
+    assert found("这座塔建于1889年。它很漂亮！高度是330米。") == [
+        "这座塔建于1889年。",
+        "高度是330米。",
+    ]
+
+
+def test_the_same_sentence_twice_is_one_claim_and_very_many_are_bounded() -> None:
+    assert len(claims_by_rule("The tower has 3 doors. The tower has 3 doors!").claims) == 1
+    many = claims_by_rule(" ".join(f"The tower has {n} doors." for n in range(500)))
+    assert len(many.claims) == 200
+    assert many.degraded == ("300 further claims of the text were left out",)

@@ -1,0 +1,335 @@
+"""Evidence for a question, from the plan to the classes."""
+
+import asyncio
+import re
+from contextlib import aclosing
+from typing import Any
+
+import anyio
+import pytest
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from sifaka.budget import Budget
+from sifaka.errors import ConfigurationError, ModelProviderError, SourceError, StorageError
+from sifaka.evidence.adapters.collection import Adapters
+from sifaka.evidence.adapters.in_process import InProcessAdapter
+from sifaka.evidence.pipeline import EvidencePipeline
+from sifaka.evidence.progress import EvidenceProgress, EvidenceResult, Verified
+from sifaka.models.provider import provider_model
+from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
+from tests.sifaka.evidence.recording import recording
+from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
+
+pytestmark = pytest.mark.anyio
+
+QUESTION = "How high is the harbour tower?"
+TOWER = page("the harbour tower", "The harbour tower is 80 metres high. It was built in 1990.")
+OTHER = page("the harbour bridge", "The harbour bridge is 20 metres high, less than the tower.")
+PORT = page("the port", "The port has a harbour and many ships.")
+WIKI = InProcessAdapter([PORT, OTHER, TOWER], name="wiki")
+DOWN = SourceError("the index cannot be reached", adapter="index")
+PLAN = {
+    "queries": ["harbour tower height", "harbour tower metres"],
+    "criteria": [
+        {"id": "height", "description": "How high the tower is.", "weight": 60},
+        {"id": "year", "type": "time", "description": "Something of 1990.", "weight": 40},
+    ],
+}
+
+
+def reader(asked: Asked) -> Answer:
+    """Plans, and judges by what stands in the document alone."""
+    if "queries" in asked.fields:
+        return PLAN
+    text = asked.question.partition("<document")[2]
+    height = re.search(r"The harbour tower is \d+ metres high", text)
+    year = re.search(r"built in 1990", text)
+    some = re.search(r"less than the tower", text)
+    return {
+        "judgements": [
+            {
+                "criterion": "height",
+                "judgement": "support" if height else "somewhat_support" if some else "reject",
+                "quotes": [found.group() for found in (height, some) if found],
+            },
+            {
+                "criterion": "year",
+                "judgement": "support" if year else "insufficient_information",
+                "quotes": ["It was built in 1990"] if year else [],
+            },
+        ]
+    }
+
+
+def classes(result: EvidenceResult) -> list[tuple[str, str, float]]:
+    return [
+        (each.document.title.removeprefix("Page about "), each.classification, each.score)
+        for each in result.evidence
+    ]
+
+
+async def test_a_question_is_planned_searched_verified_and_classified() -> None:
+    judge = ScriptedJudge(reader)
+    result = await EvidencePipeline(Adapters([WIKI]), judge.model).run(QUESTION)
+    assert (result.status, result.degraded, result.notes) == ("found", (), ())
+    assert classes(result) == [
+        ("the harbour tower", "perfect", 1.0),
+        ("the harbour bridge", "partial", 0.3),
+        ("the port", "reject", 0.0),
+    ]
+    assert result.evidence[0].assessments[0].quotes == ("The harbour tower is 80 metres high",)
+    assert result.plan.queries == tuple(PLAN["queries"])
+    assert judge.calls == result.usage.model_calls == 4
+    assert result.question == QUESTION
+
+
+async def test_without_a_model_documents_are_ranked_unverified_and_nothing_is_rejected() -> None:
+    result = await EvidencePipeline(Adapters([WIKI])).run(QUESTION)
+    assert result.status == "found"
+    assert result.evidence[0].document.title == TOWER.title
+    assert {each.classification for each in result.evidence} == {"unverified"}
+    scores = [each.score for each in result.evidence]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == 1.0
+    assert result.degraded == (
+        "planned from the question's words: there is no model",
+        "3 of 3 documents were not verified: there is no model",
+    )
+    assert result.usage.model_calls == 0
+
+
+async def test_a_verifier_that_is_down_is_degraded_and_rejects_nothing() -> None:
+    def script(asked: Asked) -> Answer:
+        if "queries" not in asked.fields and "harbour bridge" in asked.question:
+            return ModelProviderError("the model is down", code="rejected")
+        return reader(asked)
+
+    result = await EvidencePipeline(Adapters([WIKI]), ScriptedJudge(script).model).run(QUESTION)
+    assert [(title, kind) for title, kind, _ in classes(result)] == [
+        ("the harbour tower", "perfect"),
+        ("the harbour bridge", "unverified"),
+        ("the port", "reject"),
+    ]
+    assert result.degraded == ("1 of 3 documents were not verified: the model is down",)
+
+
+async def test_all_backends_down_is_search_failed_with_each_adapters_error() -> None:
+    adapters = Adapters(
+        [ScriptedAdapter(DOWN, name="index"), ScriptedAdapter(ValueError(), name="mine")]
+    )
+    judge = ScriptedJudge(reader)
+    result = await EvidencePipeline(adapters, judge.model).run(QUESTION)
+    assert (result.status, result.evidence) == ("search_failed", ())
+    assert result.degraded == ("index: the index cannot be reached", "mine: ValueError")
+    assert judge.calls == 1, "there was nothing to verify"
+
+
+async def test_zero_hits_is_no_results() -> None:
+    result = await EvidencePipeline(Adapters([InProcessAdapter([])])).run(QUESTION)
+    assert (result.status, result.evidence) == ("no_results", ())
+
+
+async def test_a_partly_failed_search_says_which_part() -> None:
+    adapters = Adapters([WIKI, ScriptedAdapter(DOWN, name="index")])
+    result = await EvidencePipeline(adapters, ScriptedJudge(reader).model).run(QUESTION)
+    assert result.status == "found"
+    assert result.degraded == ("index: the index cannot be reached",)
+
+
+async def test_only_the_adapters_of_the_names_are_asked() -> None:
+    index = ScriptedAdapter(DOWN, name="index")
+    pipeline = EvidencePipeline(Adapters([WIKI, index]))
+    await pipeline.run(QUESTION, names=["wiki"])
+    assert index.asked == []
+
+
+@pytest.mark.parametrize(
+    ("adapters", "question", "options", "problem"),
+    [
+        (Adapters(), QUESTION, {}, "no adapter is configured"),
+        (Adapters([WIKI]), QUESTION, {"names": ["nowhere"]}, "unknown adapter 'nowhere'"),
+        (Adapters([WIKI]), "  ", {}, "the question is empty"),
+        (Adapters([WIKI]), QUESTION, {"max_results": 0}, "max_results is 0"),
+    ],
+)
+async def test_bad_input_is_refused_before_anybody_is_asked(
+    adapters: Adapters, question: str, options: dict[str, Any], problem: str
+) -> None:
+    judge = ScriptedJudge(reader)
+    with pytest.raises(ConfigurationError, match=problem):
+        await EvidencePipeline(adapters, judge.model).run(question, **options)
+    assert judge.calls == 0
+
+
+@pytest.mark.parametrize("options", [{"parallel": 0}, {"seconds": 0}, {"seconds": float("nan")}])
+def test_limits_of_nothing_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError):
+        EvidencePipeline(Adapters([WIKI]), **options)
+
+
+async def test_progress_comes_step_by_step_and_ends_with_the_result() -> None:
+    pipeline = EvidencePipeline(Adapters([WIKI]), ScriptedJudge(reader).model)
+    told: list[EvidenceProgress] = [each async for each in pipeline.stream(QUESTION)]
+    assert [each.kind for each in told] == ["planned", "searched", *["verified"] * 3, "finished"]
+    verified = [each for each in told if isinstance(each, Verified)]
+    assert sorted((each.number, each.of) for each in verified) == [(0, 3), (1, 3), (2, 3)]
+    assert {each.evidence.classification for each in verified} == {"perfect", "partial", "reject"}
+
+
+async def test_a_document_is_told_when_it_is_verified_and_not_when_all_are() -> None:
+    let_go = anyio.Event()
+
+    async def answers(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        asked = Asked(
+            number=0,
+            question=str(messages[-1].parts[0].content),  # pyright: ignore
+            instructions="",
+            fields=frozenset(info.output_tools[0].parameters_json_schema["properties"]),
+            settings={},
+        )
+        if "<document" in asked.question and "The harbour tower is" not in asked.question:
+            await let_go.wait()
+        answer = reader(asked)
+        assert isinstance(answer, dict)
+        return ModelResponse(parts=[ToolCallPart("answer", answer)])
+
+    pipeline = EvidencePipeline(Adapters([WIKI]), provider_model(FunctionModel(answers)))
+    first: Verified | None = None
+    with anyio.fail_after(10):
+        async for each in pipeline.stream(QUESTION):
+            if first is None and isinstance(each, Verified):
+                first = each
+                let_go.set()
+    assert first is not None
+    assert first.evidence.classification == "perfect"
+
+
+async def test_a_stream_that_is_closed_early_leaks_no_task() -> None:
+    entered = anyio.Event()
+
+    async def answers(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if "<document" not in str(messages):
+            return ModelResponse(parts=[ToolCallPart("answer", PLAN)])
+        if "The harbour tower is" in str(messages):
+            return ModelResponse(parts=[ToolCallPart("answer", {"judgements": []})])
+        entered.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    tasks = len(asyncio.all_tasks())
+    pipeline = EvidencePipeline(Adapters([WIKI]), provider_model(FunctionModel(answers)))
+    with anyio.fail_after(10):
+        async with aclosing(pipeline.stream(QUESTION)) as told:
+            async for each in told:
+                if isinstance(each, Verified):
+                    await entered.wait()
+                    break
+    assert len(asyncio.all_tasks()) == tasks
+
+
+async def test_one_instance_answers_several_questions_at_the_same_time() -> None:
+    judge = ScriptedJudge(reader)
+    pipeline = EvidencePipeline(Adapters([WIKI]), judge.model)
+    results: dict[str, EvidenceResult] = {}
+
+    async def run(question: str) -> None:
+        results[question] = await pipeline.run(question)
+
+    questions = [f"{QUESTION} Number {n}." for n in range(5)]
+    async with anyio.create_task_group() as group:
+        for question in questions:
+            group.start_soon(run, question)
+    assert [results[question].question for question in questions] == questions
+    assert all(classes(each) == classes(results[questions[0]]) for each in results.values())
+    assert judge.calls == 5 * 4
+
+
+async def test_a_batch_has_one_entry_per_query_in_order_and_one_failure_is_one_error_entry() -> (
+    None
+):
+    pipeline = EvidencePipeline(Adapters([WIKI]), ScriptedJudge(reader).model)
+    entries = await pipeline.batch([QUESTION, " ", "What is the port?", "x" * 20_000])
+    assert [entry.question[:9] for entry in entries] == [QUESTION[:9], " ", "What is t", "x" * 9]
+    assert [entry.result is not None for entry in entries] == [True, False, True, False]
+    assert entries[0].error is None
+    assert entries[1].error == "the question is empty — say what to look for"
+    assert "20,000 characters" in (entries[3].error or "")
+
+
+async def test_a_bug_that_one_question_brings_out_is_one_entry_and_its_words_are_not_told() -> None:
+    pipeline = EvidencePipeline(Adapters([BuggyName()]))
+    (entry,) = await pipeline.batch([QUESTION])
+    assert (entry.result, entry.error) == (None, "ZeroDivisionError")
+
+
+class BuggyName(ScriptedAdapter):
+    """An adapter that works until it is asked where it searches."""
+
+    def __init__(self) -> None:
+        super().__init__([TOWER])
+        del self.place
+
+    def __getattr__(self, name: str) -> Any:
+        raise ZeroDivisionError("secret")
+
+
+async def test_what_is_wrong_for_all_questions_is_raised_and_no_entry() -> None:
+    pipeline = EvidencePipeline(Adapters([WIKI]))
+    with pytest.raises(ConfigurationError, match="unknown adapter"):
+        await pipeline.batch([QUESTION], names=["nowhere"])
+    with pytest.raises(ConfigurationError, match="max_results"):
+        await pipeline.batch([QUESTION], max_results=1_000)
+    with pytest.raises(ConfigurationError, match="at_once"):
+        await pipeline.batch([QUESTION], at_once=0)
+    assert await pipeline.batch([]) == ()
+
+
+async def test_a_batch_whose_run_cannot_be_recorded_breaks_off() -> None:
+    pipeline = EvidencePipeline(Adapters([ScriptedAdapter(StorageError("the disk is full"))]))
+    with pytest.raises(StorageError):
+        await pipeline.batch([QUESTION, QUESTION])
+
+
+async def test_a_batch_is_bounded() -> None:
+    judge = ScriptedJudge(reader)
+    pipeline = EvidencePipeline(Adapters([WIKI]), judge.model)
+    await pipeline.batch([f"{QUESTION} {n}" for n in range(6)], at_once=2)
+    assert judge.depth >= 6, "three pairs of questions, each planned before it is verified"
+
+
+async def test_a_resume_asks_neither_model_nor_adapter_again() -> None:
+    with recording() as made:
+        before = await EvidencePipeline(Adapters([WIKI]), ScriptedJudge(reader).model).batch(
+            [QUESTION, f"{QUESTION} Again."]
+        )
+    judge, again = ScriptedJudge(reader), ScriptedAdapter([], name="wiki")
+    again.place = WIKI.place
+    with recording(made) as further:
+        after = await EvidencePipeline(Adapters([again]), judge.model).batch(
+            [QUESTION, f"{QUESTION} Again."]
+        )
+    assert after == before
+    assert (judge.calls, again.asked, further) == (0, [], [])
+
+
+async def test_a_run_that_was_killed_in_the_middle_pays_for_the_rest_only() -> None:
+    with recording() as made:
+        before = await EvidencePipeline(Adapters([WIKI]), ScriptedJudge(reader).model).run(QUESTION)
+    judge = ScriptedJudge(reader)
+    with recording(made[:-2]) as further:
+        after = await EvidencePipeline(Adapters([WIKI]), judge.model).run(QUESTION)
+    assert after == before
+    assert (judge.calls, len(further)) == (2, 2)
+
+
+async def test_a_budget_that_is_reached_means_no_further_call_and_the_rest_is_ranked() -> None:
+    judge = ScriptedJudge(reader)
+    with recording(budget=Budget(max_calls=2)):
+        result = await EvidencePipeline(Adapters([WIKI]), judge.model).run(QUESTION)
+    assert judge.calls == 2
+    kinds = [kind for _, kind, _ in classes(result)]
+    assert kinds.count("unverified") == 2
+    assert result.degraded == (
+        "2 of 3 documents were not verified: the run's budget of calls is spent",
+    )

@@ -1,0 +1,91 @@
+"""What is kept for a writer is there for the writer, and for nobody else."""
+
+import math
+
+import pytest
+
+from sifaka.budget import Budget, Ledger
+from sifaka.calls import Calls
+from sifaka.errors import BudgetExceeded
+from sifaka.research.limits import KeptCall, Purse, in_order, kept, shared_out, stop_of
+from sifaka.results import Usage
+
+ONE = Usage(model_calls=1)
+
+
+def ledger(**limits: float) -> Ledger:
+    return Ledger(Budget.model_validate(limits), Usage())
+
+
+def test_a_kept_call_is_taken_by_nobody_else() -> None:
+    account = ledger(max_calls=2)
+    call = KeptCall(account)
+    account.settle(account.reserve(), ONE)
+    with pytest.raises(BudgetExceeded):
+        account.reserve()
+    with call.there():
+        account.settle(account.reserve(), ONE)
+    assert account.spent.model_calls == 2
+
+
+def test_a_kept_call_that_is_given_back_is_anybodys() -> None:
+    account = ledger(max_calls=1)
+    call = KeptCall(account)
+    assert account.calls_left == 0
+    call.release()
+    call.release()
+    assert account.calls_left == 1
+
+
+def test_as_many_calls_are_kept_as_there_is_room_for() -> None:
+    account = ledger(max_calls=2)
+    calls = kept(account, 4)
+    assert [call is not None for call in calls] == [True, True, False, False]
+    for call in filter(None, calls):
+        call.release()
+    assert kept(ledger(), 2) == (None, None)
+
+
+def test_the_loop_of_a_section_leaves_its_writer_one_of_its_own_calls() -> None:
+    account = ledger()
+    purse = Purse.of(Calls(ledger=account), Budget(max_calls=3), spent=Usage(), share=math.inf)
+    loop = purse.looping.ledger
+    for _ in range(2):
+        loop.settle(loop.reserve(), ONE)
+    with pytest.raises(BudgetExceeded):
+        loop.reserve()
+    with purse.to_write():
+        purse.writing.ledger.settle(purse.writing.ledger.reserve(), ONE)
+    with pytest.raises(BudgetExceeded):
+        purse.writing.ledger.reserve()
+    assert account.spent.model_calls == 3
+
+
+def test_what_a_section_has_spent_before_is_taken_off() -> None:
+    spent = Usage(model_calls=2)
+    purse = Purse.of(Calls(ledger=ledger()), Budget(max_calls=4), spent=spent, share=math.inf)
+    assert purse.looping.ledger.calls_left == 1
+
+
+def test_shares_are_equal_and_leave_what_is_kept() -> None:
+    account = ledger(max_calls=11)
+    purses, whole = shared_out(Calls(ledger=account), None, [Usage()] * 3, besides=1)
+    assert whole is not None
+    assert [purse.looping.ledger.calls_left for purse in purses] == [2, 2, 2]
+    for purse in purses:
+        purse.release()
+    whole.release()
+    assert account.calls_left == 11
+
+
+def test_a_loop_without_calls_may_still_make_searches() -> None:
+    purses, _ = shared_out(Calls(ledger=ledger(max_calls=0)), None, [Usage()], besides=0)
+    with purses[0].looping.ledger.set_aside(0):
+        pass
+
+
+def test_reasons_are_told_in_the_order_tokens_time_iterations() -> None:
+    assert in_order(["cost", "calls", "iterations", "time", "tokens", "time"]) == (
+        "tokens", "time", "iterations", "calls", "cost",
+    )  # fmt: skip
+    assert stop_of(BudgetExceeded("seconds")) == "time"

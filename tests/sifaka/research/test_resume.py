@@ -1,0 +1,251 @@
+"""A research that was interrupted goes on where it stood, and pays for nothing twice."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from sifaka.budget import Budget
+from sifaka.entries import Researched
+from sifaka.errors import ModelProviderError, SifakaError
+from sifaka.inquiry import Inquiry
+from sifaka.research.state import Round
+from sifaka.run import Run
+from sifaka.storage import SQLiteStorage
+from sifaka.thought import Thought
+from tests.sifaka.critics.scripted_judge import Answer, Asked
+from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter
+from tests.sifaka.research.bench import USUAL, Bench, Scholar, complete_after, shelf, told
+from tests.sifaka.research.test_deep import of_section
+
+pytestmark = pytest.mark.anyio
+
+INQUIRY = Inquiry(mode="deep", max_iterations=3, max_sections=2, parallel=2)
+
+
+class _Interrupted:
+    """Cancels the work at a given call of the model, before it is answered."""
+
+    def __init__(self, at: int) -> None:
+        self._left = at
+        self.scope = anyio.CancelScope()
+
+    def count(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            self.scope.cancel()
+
+
+def scholar(interrupted: _Interrupted | None = None) -> Scholar:
+    """A model for two sections of two iterations each."""
+
+    def counted(answer: Callable[[Asked], Answer]) -> Callable[[Asked], Answer]:
+        def say(asked: Asked) -> Answer:
+            if interrupted is not None:
+                interrupted.count()
+            return answer(asked)
+
+        return say
+
+    answers = {**USUAL, "knowledge_gap": complete_after(3), "tool_selector": of_section}
+    return Scholar(**{name: counted(each) for name, each in answers.items()})
+
+
+def by_a_model(run: Run) -> int:
+    """How many answers of a model are on record."""
+    return sum(call.response.startswith('{"parts":') for call in run.calls)
+
+
+async def uninterrupted() -> tuple[Thought, int, list[tuple[str, int]]]:
+    asked, adapter = scholar(), shelf()
+    thought = await Bench(inquiry=INQUIRY).research(asked.judge, adapter)
+    return thought, len(asked.asked), adapter.asked
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 5, 8, 11, 13, 17, 20, 22, 24])
+async def test_work_that_is_cancelled_at_any_call_repeats_no_finished_call(at: int) -> None:
+    whole, calls, searches = await uninterrupted()
+    bench = Bench(inquiry=INQUIRY)
+    stop = _Interrupted(at)
+    adapter, again = shelf(), shelf()
+    with stop.scope:
+        await bench.research(scholar(stop).judge, adapter)
+    before = await bench.stored()
+    second = scholar()
+    thought = await bench.research(second.judge, again)
+    run = await bench.stored()
+    assert run.calls[: len(before.calls)] == before.calls
+    assert len({call.key for call in run.calls}) == len(run.calls), "a place was asked at twice"
+    assert by_a_model(run) == calls, "as many answers as without any interruption"
+    assert len(second.asked) == calls - by_a_model(before)
+    assert Counter([*adapter.asked, *again.asked]) == Counter(searches)
+    assert _without_dates(thought) == _without_dates(whole)
+
+
+def _without_dates(thought: Thought) -> tuple[str, object]:
+    return thought.text.split("Retrieved")[0], told(thought)["sections"]
+
+
+@pytest.mark.parametrize("steps", range(1, 9))
+async def test_work_that_breaks_off_after_any_step_on_record_goes_on_after_it(steps: int) -> None:
+    bench = Bench(inquiry=INQUIRY)
+    left = steps
+    scope = anyio.CancelScope()
+
+    def count(entry: Researched) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            scope.cancel()
+
+    with scope:
+        await bench.research(scholar().judge, shelf(), before=count)
+    recorded = (await bench.stored()).research
+    second = scholar()
+    whole, calls, _ = await uninterrupted()
+    thought = await bench.research(second.judge, shelf())
+    run = await bench.stored()
+    assert run.research[: len(recorded)] == recorded
+    kinds = Counter((each.step, each.section, each.iteration) for each in run.research)
+    assert set(kinds.values()) == {1}, "no step is put on record twice"
+    assert by_a_model(run) == calls
+    assert _without_dates(thought) == _without_dates(whole)
+
+
+async def test_a_task_that_is_cancelled_ends_and_the_work_goes_on_in_another_one() -> None:
+    bench, asked = Bench(inquiry=INQUIRY), anyio.Event()
+    tasks: list[asyncio.Task[Thought]] = []
+
+    def cancel(answering: Asked) -> Answer:
+        tasks[0].cancel()
+        asked.set()
+        return USUAL["verifier"](answering)
+
+    first = Scholar(verifier=cancel)
+    tasks.append(asyncio.create_task(bench.research(first.judge, shelf())))
+    with anyio.fail_after(20), pytest.raises(asyncio.CancelledError):
+        await tasks[0]
+    assert asked.is_set()
+    assert first.of("writer") == []
+    thought = await bench.research(scholar().judge, shelf())
+    assert told(thought)["partial"] is False
+
+
+async def test_a_finished_section_is_taken_from_the_record() -> None:
+    bench = Bench(inquiry=INQUIRY)
+    scope = anyio.CancelScope()
+
+    def stop(entry: Researched) -> None:
+        if entry.step == "section_finished" and entry.section == 1:
+            scope.cancel()
+
+    inquiry = INQUIRY.model_copy(update={"parallel": 1})
+    bench.inquiry = inquiry
+    with scope:
+        await bench.research(scholar().judge, shelf(), before=stop)
+    second = scholar()
+    await bench.research(second.judge, shelf())
+    assert not any("What of Oil?" in each.question for each in second.asked)
+
+
+@pytest.mark.parametrize("at", [4, 12, 19])
+async def test_a_research_in_a_database_goes_on_after_the_process_has_ended(
+    at: int, tmp_path: Path
+) -> None:
+    whole, calls, searches = await uninterrupted()
+    path = tmp_path / "runs.db"
+    stop = _Interrupted(at)
+    adapter, again = shelf(), shelf()
+    first = Bench(inquiry=INQUIRY, store=SQLiteStorage(path))
+    with stop.scope:
+        await first.research(scholar(stop).judge, adapter)
+    await first.store.aclose()
+    bench = Bench(inquiry=INQUIRY, store=SQLiteStorage(path), run_id=first.run_id)
+    thought = await bench.research(scholar().judge, again)
+    run = await bench.stored()
+    await bench.store.aclose()
+    assert by_a_model(run) == calls
+    assert Counter([*adapter.asked, *again.asked]) == Counter(searches)
+    assert _without_dates(thought) == _without_dates(whole)
+
+
+async def test_a_section_that_failed_stays_failed_until_the_run_itself_has_failed() -> None:
+    def refuse(asked: Asked) -> Answer:
+        return ModelProviderError("refused", code="rejected")
+
+    bench = Bench(inquiry=INQUIRY)
+    with pytest.raises(SifakaError, match="every section failed"):
+        await bench.research(Scholar(thinking=refuse).judge, shelf())
+    same = scholar()
+    with pytest.raises(SifakaError, match="every section failed"):
+        await bench.research(same.judge, shelf())
+    assert same.asked == []
+    thought = await bench.research(scholar().judge, shelf(), failures=1)
+    assert told(thought)["partial"] is False
+    assert [each["status"] for each in told(thought)["sections"]] == ["done", "done"]
+
+
+async def test_a_provider_that_failed_for_a_while_costs_no_iteration_that_was_done() -> None:
+    down = True
+
+    def at_times(asked: Asked) -> Answer:
+        if down and "Iteration 1" in asked.question:
+            return ModelProviderError("down", code="rejected")
+        return {"observations": "..."}
+
+    bench = Bench(inquiry=Inquiry(mode="iterative"))
+    adapter: ScriptedAdapter = shelf()
+    asked = Scholar(thinking=at_times, knowledge_gap=complete_after(3))
+    with pytest.raises(ModelProviderError, match="down"):
+        await bench.research(asked.judge, adapter)
+    before = len(adapter.asked)
+    down = False
+    thought = await bench.research(asked.judge, adapter, failures=1)
+    assert thought.pre_generation_context
+    searched = len(adapter.asked) - before
+    assert told(thought)["sections"][0]["iterations"] == 1 + searched // 2
+
+
+async def test_what_a_section_has_spent_before_counts_after_a_resume() -> None:
+    def never(asked: Asked) -> Answer:
+        return {"research_complete": False, "gaps": ["more"]}
+
+    inquiry = Inquiry(mode="iterative", max_iterations=9, section_budget=Budget(max_calls=12))
+    answered: list[int] = []
+    for at in (3, 7, 10):
+        bench = Bench(inquiry=inquiry)
+        stop = _Interrupted(at)
+
+        def counted(asked: Asked, stop: _Interrupted = stop) -> Answer:
+            stop.count()
+            return {"tasks": [{"query": f"lamps {asked.number}"}]}
+
+        with stop.scope:
+            first = Scholar(knowledge_gap=never, tool_selector=counted)
+            await bench.research(first.judge, shelf())
+        second = Scholar(
+            knowledge_gap=never,
+            tool_selector=lambda asked: {"tasks": [{"query": f"more {asked.number}"}]},
+        )
+        await bench.research(second.judge, shelf())
+        answered.append(by_a_model(await bench.stored()))
+    assert answered == [12, 12, 12]
+
+
+async def test_what_is_on_record_is_what_each_step_has_added() -> None:
+    bench = Bench(inquiry=Inquiry(mode="iterative"))
+    asked = Scholar(
+        knowledge_gap=complete_after(3),
+        tool_selector=lambda asked: {
+            "tasks": [{"query": f"lamps {asked.question.count('Iteration')} {n}"} for n in (1, 2)]
+        },
+    )
+    await bench.research(asked.judge, shelf())
+    rounds = [each for each in (await bench.stored()).research if each.step == "looping"]
+    assert [each.iteration for each in rounds] == [1, 2]
+    states = [Round.model_validate(each.model_dump(mode="json")["state"]) for each in rounds]
+    assert [[f.number for f in each.findings] for each in states] == [[1, 2], [3, 4]]
+    assert all(each.observations and each.gaps and each.tasks for each in states)
