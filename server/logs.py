@@ -92,6 +92,8 @@ def configure(
         JsonFormatter(verbose=verbose) if as_json else LineFormatter(verbose=verbose)
     )
     logging.basicConfig(level=level, handlers=[handler])
+    # Its line for each request has the whole URL, and so what somebody searched a source for.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 def _data(record: logging.LogRecord) -> dict[str, object]:

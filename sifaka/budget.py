@@ -96,6 +96,11 @@ class Ledger:
         self._limits: list[anyio.CancelScope] = []
 
     @property
+    def limits(self) -> Budget:
+        """What a call made here must stay within: each limit that is in force."""
+        return self.budget
+
+    @property
     def spent(self) -> Usage:
         """What has been settled, seconds up to now included."""
         now = self._stopped if self._waiting else self._clock()
@@ -308,6 +313,13 @@ class PartLedger(Ledger):
     ) -> None:
         super().__init__(budget, spent or Usage(), clock=clock)
         self.whole = whole
+
+    @property
+    def limits(self) -> Budget:
+        """The stricter of its own limits and those of the whole, one by one."""
+        own, outer = dict(self.budget), dict(self.whole.limits)
+        given = {name: [v for v in (own[name], outer[name]) if v is not None] for name in own}
+        return Budget(**{name: min(values, default=None) for name, values in given.items()})
 
     @property
     def seconds_left(self) -> float | None:

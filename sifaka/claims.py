@@ -109,6 +109,11 @@ class CheckOptions(Frozen):
     sites: tuple[str, ...] = ()
     """Hosts, such as `en.wikipedia.org`, their subdomains included; empty means any."""
 
+    @property
+    def options(self) -> "CheckOptions":
+        """These alone, of a validator or critic that has others besides."""
+        return CheckOptions(**{name: getattr(self, name) for name in CheckOptions.model_fields})
+
 
 class ClaimChecker(Protocol):
     """Holds claims against evidence."""

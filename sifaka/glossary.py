@@ -25,9 +25,11 @@ _ENDS = " \t\r\n.!?:;#*->\"'“”(["
 _OPENING = frozenset(
     re.findall(
         r"\w+",
-        """A An And As At Before But By During Each Every For From How If In It Its No Not Of On
-        Once Or Our Since So That The Their Then There These They This Those Though To Under Until
-        We What When Where Which While Who Why With You Your""",
+        """A Additionally Also Although An And As At Because Before Both But By During Each Every
+        Finally For From Furthermore Hence How However If In It Its Meanwhile Moreover No Not Now
+        Of On Once Only Or Our Please Recently Similarly Since So Some That The Their Then There
+        Therefore These They This Those Though Thus To Today Under Until We What When Where Which
+        While Who Why With Yet You Your""",
     )
 )
 """Words with a capital letter at the beginning of a sentence, no part of the name after them."""

@@ -16,7 +16,8 @@ _OUTLINE = 3_000
 _LONGEST_TITLE = 80
 _LABEL = re.compile(r"\[section (\d+)[^\]\n]*\] ")
 _ITEM = re.compile(r"\n(?=(?:[-*+•]|\d{1,9}[.)])[ \t])")
-_SENTENCE = re.compile(r"[.!?…]+[\"'”’)\]*_]*\s+")
+# Bounded, as a run of marks would be read again from each of them.
+_SENTENCE = re.compile(r"[.!?…][\"'”’)\]*_]{0,9}\s+")
 _LINE_END = re.compile(r"\r\n|\n|\r(?!\n)")
 _SPACE = re.compile(r"\s+")
 

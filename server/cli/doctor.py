@@ -12,6 +12,7 @@ from server.cli import options as opt
 from server.cli.output import print_json, printing
 from server.settings import Settings
 from server.stores import open_url
+from server.view.lines import visible
 from sifaka.chain import asks_a_provider
 from sifaka.critics import CRITICS
 from sifaka.embeddings.protocol import Embedder
@@ -46,7 +47,7 @@ def doctor(options: argparse.Namespace, settings: Settings) -> int:
     else:
         with printing() as stream:
             for part, works, found in findings:
-                print(f"{'ok  ' if works else 'FAIL'}  {part}: {found}", file=stream)
+                print(f"{'ok  ' if works else 'FAIL'}  {part}: {visible(found)}", file=stream)
     return 0 if all(works for _, works, _ in findings) else 1
 
 

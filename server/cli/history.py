@@ -11,6 +11,7 @@ from server.cli.output import print_json, print_line, printing
 from server.schemas.history import HistoryOut
 from server.settings import Settings
 from server.tools.history import look_up
+from server.view.lines import flat, visible
 from server.view.text import history as as_text
 from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
@@ -61,7 +62,7 @@ def history(options: argparse.Namespace, settings: Settings) -> int:
         print_json(out)
     else:
         with printing() as stream:
-            print(as_text(out), file=stream)
+            print(visible(as_text(out)), file=stream)
     return 0
 
 
@@ -107,4 +108,4 @@ def _line(event: ChainEvent, *, as_json: bool) -> str:
     }
     if as_json:
         return json.dumps(told, ensure_ascii=False)
-    return f"{told['at']}  version {event.iteration}  {event.phase}: {event.message}"
+    return f"{told['at']}  version {event.iteration}  {event.phase}: {flat(event.message)}"

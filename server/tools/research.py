@@ -17,6 +17,7 @@ from server.tools.running import answer_of_run, work_on
 from sifaka.budget import Budget
 from sifaka.chain import Chain, asks_a_provider
 from sifaka.errors import ConfigurationError
+from sifaka.evidence.planner import checked_question
 from sifaka.inquiry import Inquiry, ResearchMode
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.selection import EDITOR
@@ -102,6 +103,7 @@ def ready_to_research(
     """
     if not question.strip():
         raise ConfigurationError("the question is empty", "say what is to be found out")
+    checked_question(question)  # before a run is made of it
     if chain.model == EDITOR and is_chosen:
         raise ConfigurationError(
             "the editor cannot research a question", "use model=caller or provider:name"

@@ -1,6 +1,12 @@
 """Foreign words on lines of ours."""
 
+import re
 from collections.abc import Iterable
+
+_COMMANDS = re.compile(
+    r"(?!\r\n)[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+"""What a terminal does not show but obeys, and what makes it show words in another order."""
 
 
 def section(title: str, lines: Iterable[str]) -> list[str]:
@@ -13,6 +19,11 @@ def flat(text: str) -> str:
     """The words on one line, without characters that move the cursor or reorder what is read."""
     line = " ".join(text.split())
     return line if line.isprintable() else "".join(c for c in line if c.isprintable())
+
+
+def visible(text: str) -> str:
+    """The text as a terminal may show it: its lines as they are, what it would obey spelt out."""
+    return _COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def short(text: str, most: int = 80) -> str:

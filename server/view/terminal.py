@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from server.schemas.changes import NOBODY_ASKED
+from server.view.lines import flat, visible
 from sifaka.chain import RunResult
 from sifaka.diff import Hunk
 from sifaka.events import ChainEvent
@@ -44,12 +45,12 @@ class Progress:
     async def show(self, event: ChainEvent) -> None:
         """Show an event."""
         if self._status:
-            self._status.update(f"{event.phase}: {escape(event.message)}")
+            self._status.update(f"{event.phase}: {escape(flat(event.message))}")
 
     async def tell(self, line: str) -> None:
         """Show a line about work that is no run."""
         if self._status:
-            self._status.update(escape(line))
+            self._status.update(escape(flat(line)))
 
 
 def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
@@ -59,11 +60,11 @@ def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
     if original is not None and result.changed and original.text:
         show_changes(result.diff, console)
     elif show_text:
-        console.print(Text(result.text))
+        console.print(Text(visible(result.text)))
     show_verdicts(result.validation_results, stream)
     _show_issues(result.issues, console)
     for line in result.degraded:
-        console.print(Text(f"degraded: {line}", style="yellow"))
+        console.print(Text(f"degraded: {flat(line)}", style="yellow"))
     if result.brief:
         waiting = "a writer is needed: submit the next version over MCP with submit_revision"
         console.print(Text(f"\n{waiting}", style="cyan"))
@@ -80,7 +81,7 @@ def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
     console.print(Text(f"history: sifaka history {result.run_id}", style="dim"))
     if show_text and result.changed:
         console.print(Text("\n--- text ---", style="dim"))
-        console.print(Text(result.text))
+        console.print(Text(visible(result.text)))
 
 
 def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
@@ -88,13 +89,13 @@ def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
     line = Text()
     for hunk in hunks:
         if hunk.op == "equal":
-            line.append(_shortened(hunk.before))
+            line.append(visible(_shortened(hunk.before)))
             continue
         if hunk.before:
-            line.append(f"[-{hunk.before}-]", style="red strike")
+            line.append(f"[-{visible(hunk.before)}-]", style="red strike")
         if hunk.after:
-            line.append(f"{{+{hunk.after}+}}", style="green")
-        line.append(f" ({hunk.reason or NOBODY_ASKED})", style="dim italic")
+            line.append(f"{{+{visible(hunk.after)}+}}", style="green")
+        line.append(f" ({visible(hunk.reason or NOBODY_ASKED)})", style="dim italic")
     console.print(line)
 
 
@@ -112,7 +113,10 @@ def show_verdicts(results: Sequence[ValidationResult], stream: TextIO) -> None:
             verdict, style = "advice", "yellow"
         to_do = "" if result.passed else "; ".join(result.suggestions)
         table.add_row(
-            Text(verdict, style=style), Text(result.validator), Text(result.message), Text(to_do)
+            Text(verdict, style=style),
+            Text(result.validator),
+            Text(visible(result.message)),
+            Text(visible(to_do)),
         )
     console.print()
     console.print(table)
@@ -123,7 +127,7 @@ def _show_issues(issues: Sequence[Issue], console: Console) -> None:
         console.print(Text("\nleft for you:", style="bold"))
     for issue in issues:
         fix = f" -> {issue.fix!r}" if issue.fix else ""
-        console.print(Text(f"  {issue.quote[:60]!r}: {issue.message}{fix}"))
+        console.print(Text(f"  {issue.quote[:60]!r}: {visible(issue.message)}{fix}"))
 
 
 def _shortened(text: str) -> str:

@@ -33,7 +33,7 @@ from sifaka.chain.selecting import (
     unanchored,
 )
 from sifaka.chain.stopping import no_more_attempts, nothing_left_to_do, twin
-from sifaka.chain.telling import doing, stored
+from sifaka.chain.telling import doing, ended_elsewhere, stored
 from sifaka.chain.writers import Writer
 from sifaka.chain.writing import Round, next_versions
 from sifaka.entries import (
@@ -160,6 +160,8 @@ class Engine:
                         f"run {run.run_id!r} is being worked on elsewhere",
                         "wait for it, or cancel it with cancel_run",
                     ) from refusal
+                if (end := ended_elsewhere(run)) is not None:
+                    yield end
             except BudgetExceeded as error:
                 ending = self._end("done", _BUDGET_REASONS[error.limit])
             except StorageError:

@@ -50,6 +50,18 @@ def research_ended(run: Run) -> ResearchStep | None:
     return "partial" if is_partial else "complete"
 
 
+def ended_elsewhere(run: Run) -> ChainEvent | None:
+    """The event that ends research which somebody else has stopped; None for any other run.
+
+    It carries no entry: that was stored elsewhere.
+    """
+    step = research_ended(run)
+    if step is None:
+        return None
+    event = doing(run, "stop", f"{run.status}, by somebody else")
+    return event.model_copy(update={"run": run, "research": step})
+
+
 def doing(run: Run, phase: Phase, message: str) -> ChainEvent:
     """The event for a phase that begins."""
     return ChainEvent(

@@ -39,12 +39,6 @@ class EvidenceCritic(CheckOptions):
         return usable_name(name)
 
     @property
-    def options(self) -> CheckOptions:
-        """How the claims are checked."""
-        names = CheckOptions.model_fields
-        return CheckOptions(**{name: getattr(self, name) for name in names})
-
-    @property
     def metered(self) -> bool:
         """Whether its calls are charged where they are made."""
         return True

@@ -85,13 +85,16 @@ def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
     """
     given = tuple(documents)
     group_of = _by_identity(given)
+    dois = [normal_doi(each.doi) or normal_doi(each.url) for each in given]
     titles: dict[str, list[int]] = {}
     for at, document in enumerate(given):
         title = normal_title(document.title)
         if not title:
             continue
         for other in titles.setdefault(title, []):
-            if group_of[other] != group_of[at] and not _differ(given[other], document):
+            # Two that have DOIs say themselves whether they are the same.
+            differ = dois[other] and dois[at] and dois[other] != dois[at]
+            if group_of[other] != group_of[at] and not differ:
                 _join(group_of, other, at)
                 break
         titles[title].append(at)
@@ -113,8 +116,3 @@ def _by_identity(documents: tuple[SourceDocument, ...]) -> list[int]:
 def _join(group_of: list[int], one: int, other: int) -> None:
     keep, drop = sorted((group_of[one], group_of[other]))
     group_of[:] = [keep if group == drop else group for group in group_of]
-
-
-def _differ(one: SourceDocument, other: SourceDocument) -> bool:
-    """Whether two documents of one title say themselves that they are not the same."""
-    return len({normal_doi(each.doi) or normal_doi(each.url) for each in (one, other)} - {""}) > 1

@@ -14,9 +14,10 @@ _LONGEST = 1_000
 
 _QUOTES = "\"'`´‘’‚‛“”„‟′″«»‹›"
 _DASHES = "-‐‑‒–—―−﹣－"
+# Whole runs each: of neighbours that match the same, a pattern would try every division.
 _TOKEN = re.compile(
-    rf"(?P<dash>\s*[{re.escape(_DASHES)}]+\s*)|(?P<space>\s+)|(?P<mark>[{re.escape(_QUOTES)}]{{1,2}})"
-    r"|(?P<dots>…|\.\.\.)"
+    rf"(?P<dash>\s*[{re.escape(_DASHES)}][\s{re.escape(_DASHES)}]*)|(?P<space>\s+)"
+    rf"|(?P<mark>[{re.escape(_QUOTES)}]+)|(?P<dots>…|\.\.\.)"
 )
 _EDGE = f"{_QUOTES}\u2026 \t\r\n"
 _STOPS = ".,;:!?"
@@ -67,18 +68,24 @@ def _pattern(quote: str) -> re.Pattern[str]:
     parts: list[str] = []
     at = 0
     for match in _TOKEN.finditer(quote):
-        parts += [_literal(quote[at : match.start()]), _CLASSES[match.lastgroup or ""]]
+        kind = match.lastgroup or ""
+        # One that begins with a run would be tried from each place of every run in the text.
+        kind = kind if match.start() else _FIRST.get(kind, kind)
+        parts += [_literal(quote[at : match.start()]), _CLASSES[kind]]
         at = match.end()
     parts.append(_literal(quote[at:]))
     return re.compile(_before(quote[0]) + "".join(parts) + _after(quote[-1]), re.IGNORECASE)
 
 
 _CLASSES = {
-    "dash": rf"\s*[{re.escape(_DASHES)}]+\s*",
-    "space": r"\s+",
-    "mark": rf"[{re.escape(_QUOTES)}]{{1,2}}",
+    "dash": rf"\s*+[{re.escape(_DASHES)}][\s{re.escape(_DASHES)}]*+",
+    "first dash": rf"[{re.escape(_DASHES)}]\s*+",
+    "space": r"\s++",
+    "mark": rf"[{re.escape(_QUOTES)}]++",
     "dots": r"(?:…|\.\.\.)",
 }
+
+_FIRST = {"dash": "first dash"}
 
 
 def _literal(part: str) -> str:

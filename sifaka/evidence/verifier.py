@@ -164,12 +164,17 @@ def _line(criterion: Criterion) -> str:
 def _head(document: SourceDocument) -> str:
     # The day it was found is today's for the model, and the same when the run is resumed.
     lines = (
-        f"Title: {plain(document.title)[:_TITLE]}" if document.title else "",
-        f"From: {plain(document.url)[:_TITLE]}" if document.url else "",
+        f"Title: {_line_of(document.title)}" if document.title else "",
+        f"From: {_line_of(document.url)}" if document.url else "",
         _published(document),
         f"Retrieved: {document.retrieved_at.date().isoformat()}",
     )
     return "\n".join(filter(None, lines))
+
+
+def _line_of(told: str) -> str:
+    # What goes on to another line could pretend to be the date.
+    return " ".join(plain(told[: 2 * _TITLE]).split())[:_TITLE]
 
 
 def _published(document: SourceDocument) -> str:

@@ -114,7 +114,7 @@ class MeteredModel(WrapperModel):
         parameters: ModelRequestParameters,
     ) -> "ModelResponse":
         ledger = calls.ledger
-        wanted = quote(self.wrapped, messages, model_settings, parameters, ledger.budget)
+        wanted = quote(self.wrapped, messages, model_settings, parameters, ledger.limits)
         reserved = ledger.reserve(wanted)
         limited = reserved.usage.output_tokens  # 0 when the budget limits neither tokens nor money
         settings = model_settings
@@ -123,7 +123,7 @@ class MeteredModel(WrapperModel):
         # What is given up may be billed all the same, for no more than was set aside. What that is
         # in money is known only where money is limited.
         usage = reserved.usage
-        if ledger.budget.max_cost_usd is None:
+        if ledger.limits.max_cost_usd is None:
             usage = usage.model_copy(update={"cost_usd": None})
         asked_later = False
         try:
@@ -132,7 +132,7 @@ class MeteredModel(WrapperModel):
                 usage = usage_of(response)
                 ours = reserved.clipped or not asked_for(self.wrapped, model_settings)
                 if limited and ours and response.finish_reason == "length":
-                    raise BudgetExceeded("tokens" if ledger.budget.max_tokens else "cost")
+                    raise BudgetExceeded("tokens" if ledger.limits.max_tokens else "cost")
                 noted = {**self._signature, _COST: usage.cost_usd}
                 return replace(response, metadata={**(response.metadata or {}), **noted})
         except Suspended:

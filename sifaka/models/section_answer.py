@@ -23,6 +23,8 @@ def in_place_of(section: Section, answer: str) -> str:
     body = answer.strip()
     if not body:
         return ""
+    if body == section.text.strip():  # whatever it begins with would be read as without its indent
+        return section.text
     if "\r\n" in section.text and not _BARE.search(section.text):
         body = _BARE.sub("\r\n", body)
     if section.heading:

@@ -1,10 +1,12 @@
 """Citations in a text: numbers in brackets."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 
 _MARKER = re.compile(
-    r"(?P<space>[ \t]*)\[\^?(?P<numbers>\d{1,4}(?:\s*[,;]\s*\^?\d{1,4})*)\](?:\([^()\s]*\))?"
+    r"(?P<space>(?:(?<![ \t])[ \t]++)?)"
+    r"\[\^?(?P<numbers>\d{1,4}(?:\s*[,;]\s*\^?\d{1,4})*)\](?:\([^()\s]*\))?"
 )
 _CODE = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)|\Z)|`+[^`\n]*`+",
@@ -49,11 +51,16 @@ def literal(text: str) -> str:
 def _replaced(text: str, marks: Callable[[list[int]], str]) -> str:
     """The text with other marks for its markers; what is code stays as it is."""
     code = [match.span() for match in _CODE.finditer(text)]
+    starts = [start for start, _ in code]
 
     def replace(match: re.Match[str]) -> str:
-        if any(start <= match.start("numbers") < end for start, end in code):
+        at = match.start("numbers")
+        before = bisect_right(starts, at)
+        if before and at < code[before - 1][1]:
             return match.group()
         new = marks([int(number) for number in _NUMBER.findall(match["numbers"])])
-        return f"{match['space']}{new}" if new else ""
+        # A bracket or a colon right after it would make it a link, or say where all such links go.
+        apart = " " if text[match.end() : match.end() + 1] in {"(", ":"} else ""
+        return f"{match['space']}{new}{apart}" if new else ""
 
     return _MARKER.sub(replace, text)

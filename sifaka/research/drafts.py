@@ -1,6 +1,7 @@
 """The texts of sections: as a model wrote them, put right, and those that no model has written."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from sifaka.research.citations import literal
@@ -31,7 +32,8 @@ def tidied(text: str, title: str) -> str:
             kept.append(body)
     tidy = "\n\n".join(kept)
     # What comes after the section must not become part of its code.
-    return f"{tidy}\n{_FENCE.findall(tidy)[-1]}" if _in_fence(tidy, len(tidy)) else tidy
+    fences = _FENCE.findall(tidy)
+    return f"{tidy}\n{fences[-1]}" if len(fences) % 2 else tidy
 
 
 def plain(findings: Sequence[Finding], stops: Sequence[Stop]) -> str:
@@ -64,13 +66,10 @@ def _because(stops: Sequence[Stop]) -> str:
 
 def _sections(text: str) -> list[tuple[str, str]]:
     """The headings of a text and what stands below each; the first heading may be empty."""
-    marks = [match for match in _HEADING.finditer(text) if not _in_fence(text, match.start())]
+    fences = [match.start() for match in _FENCE.finditer(text)]
+    marks = [m for m in _HEADING.finditer(text) if bisect_left(fences, m.start()) % 2 == 0]
     starts = [0, *(match.end() for match in marks)]
     ends = [*(match.start() for match in marks), len(text)]
     headings = ["", *(match.group().strip() for match in marks)]
     bodies = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
     return [pair for pair in zip(headings, bodies, strict=True) if any(pair)]
-
-
-def _in_fence(text: str, at: int) -> bool:
-    return len(_FENCE.findall(text, 0, at)) % 2 == 1

@@ -25,7 +25,11 @@ class Desk(Protocol):
         ...
 
     async def tell(self, step: ResearchStep, message: str, *, section: int | None = None) -> None:
-        """Tell whoever listens what is being done; nothing is stored."""
+        """Tell whoever listens what is being done; nothing is stored.
+
+        Raises:
+            ValueError: It is a step that ends a run: the run tells that itself.
+        """
         ...
 
 

@@ -18,6 +18,7 @@ _LONGEST_TITLE = 300
 _IN_TITLES = str.maketrans("[]<>`", "()()'")
 """What would be a citation, HTML or code there."""
 _NOT_IN_URLS = re.compile(r"[\s<>\"`]")
+_WEB = re.compile(r"https?://", re.IGNORECASE)
 
 
 class Reference(Frozen):
@@ -32,7 +33,8 @@ class Reference(Frozen):
         document = self.document
         named = [
             document.title,
-            f"<{document.url}>" if document.url else "",
+            # What else there is, such as a script, is to be read and not to be followed.
+            f"<{document.url}>" if _WEB.match(document.url) else document.url,
             f"doi:{document.doi}" if document.doi else "",
         ]
         unnamed = f"{document.adapter} {document.id or document.key}".strip()
@@ -97,6 +99,8 @@ def _together(findings: Sequence[Finding]) -> SourceDocument:
             # As they stand in the list, so that who reads it finds the document.
             "title": one_line(document.title)[:_LONGEST_TITLE].translate(_IN_TITLES),
             "url": _NOT_IN_URLS.sub(lambda found: quote(found[0]), document.url.strip()),
+            "doi": one_line(document.doi).translate(_IN_TITLES),
+            "id": one_line(document.id).translate(_IN_TITLES),
         }
     )
 

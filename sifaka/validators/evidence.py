@@ -1,7 +1,6 @@
 """Do the claims of a text stand up to evidence?"""
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 from pydantic import Field
@@ -41,7 +40,7 @@ class Searching(Protocol):
         ...
 
 
-class EvidenceValidator(OptionalSpec):
+class EvidenceValidator(OptionalSpec, CheckOptions):
     """Holds each claim of fact against sources and the documents of the version.
 
     A claim that the evidence contradicts, or both supports and contradicts, fails the text. One
@@ -51,22 +50,8 @@ class EvidenceValidator(OptionalSpec):
 
     type: Literal["evidence"] = "evidence"
     name: Name = "evidence"
-    adapters: tuple[str, ...] = ()
-    search: bool = True
-    max_claims: int = Field(default=20, ge=1, le=100)
-    max_documents: int = Field(default=4, ge=1, le=20)
-    max_age_seconds: float = Field(default=86_400.0, ge=0, allow_inf_nan=False)
-    since: datetime | None = None
-    until: datetime | None = None
-    sites: tuple[str, ...] = ()
     checker: Any = Field(default=None, exclude=True)
     """What holds the claims against evidence; the chain gives it its own."""
-
-    @property
-    def options(self) -> CheckOptions:
-        """How the claims are checked."""
-        names = CheckOptions.model_fields
-        return CheckOptions(**{name: getattr(self, name) for name in names})
 
     def holding(self, checker: ClaimChecker, *, search: bool = True) -> "EvidenceValidator":
         """This validator with what it asks, which may have nowhere to search."""
@@ -74,7 +59,9 @@ class EvidenceValidator(OptionalSpec):
             return self
         return self.model_copy(update={"checker": checker, "search": self.search and search})
 
-    async def validate(self, thought: Thought) -> ValidationResult:
+    async def validate(  # pyright: ignore[reportIncompatibleMethodOverride] # a dead v1 method
+        self, thought: Thought
+    ) -> ValidationResult:
         """Check the claims of `thought.text`; see `Validator`.
 
         Only what is contradicted, or both supported and contradicted, fails. The score is the share

@@ -1,6 +1,8 @@
 """The parts of a report in Markdown: headings, markers such as [2], and the list of references."""
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,6 +21,7 @@ _ENTRY = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?(\d{1,4})\]:?|(\d{1,4})[.)])\s+(\S
 _ADDRESS = re.compile(r"https?://[^\s<>\"`]+")
 _TRAILING = "/.,;:!?'\"*_"
 _CLOSING = {")": "(", "]": "[", "}": "{"}
+_BRACKETS = frozenset("()[]{}")
 
 
 class Span(NamedTuple):
@@ -70,8 +73,8 @@ class ReportLines:
 
     def section_at(self, offset: int) -> str:
         """The title of the last heading before an offset; empty where there is none."""
-        before = [heading.title for heading in self.headings if heading.place.start <= offset]
-        return before[-1] if before else ""
+        at = bisect_right(self.headings, offset, key=lambda heading: heading.place.start)
+        return self.headings[at - 1].title if at else ""
 
 
 def read_report(text: str) -> ReportLines:
@@ -132,11 +135,14 @@ def _markers(line: str, start: int) -> Iterator[tuple[int, Span]]:
 
 def bare_address(address: str) -> str:
     """An address without what closes the sentence, or the bracket, that it stands in."""
-    while address:
-        last = address[-1]
+    end = len(address)
+    left = Counter(each for each in address if each in _BRACKETS)
+    while end:
+        last = address[end - 1]
         opening = _CLOSING.get(last)
-        unmatched = opening is not None and address.count(last) > address.count(opening)
+        unmatched = opening is not None and left[last] > left[opening]
         if last not in _TRAILING and not unmatched:
             break
-        address = address[:-1]
-    return address
+        left[last] -= 1
+        end -= 1
+    return address[:end]

@@ -214,3 +214,17 @@ print(stream.getvalue(), end="")
 """)
     assert json.loads(done.stdout)["message"] == "this"
     assert done.stderr == ""
+
+
+def test_what_a_source_is_searched_for_is_no_part_of_the_log() -> None:
+    done = run("""
+from server.logs import configure
+configure("INFO")
+import asyncio, httpx2
+async def ask():
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200))
+    async with httpx2.AsyncClient(transport=transport) as client:
+        await client.get("https://wiki.example/w/api.php?srsearch=my+own+words")
+asyncio.run(ask())
+""")
+    assert (done.stdout, done.stderr) == ("", "")

@@ -107,6 +107,7 @@ async def test_text_and_data_each_stand_alone(client: Client) -> None:
     ("arguments", "expected"),
     [
         ({"question": " \n"}, "the question is empty"),
+        ({"question": "why " * 100_000}, "the question has 399,999 characters"),
         ({"question": "x", "adapters": ["wiki"]}, "unknown adapter 'wiki' — configured: docs"),
         ({"question": "x", "mode": "wide"}, "mode: should be 'iterative', 'deep' or 'auto'"),
         ({"question": "x", "max_sections": 0}, "max_sections"),

@@ -434,3 +434,13 @@ async def test_it_works_over_stdio_and_over_http(tmp_path: Path, era: Era) -> No
             over_http = await verified(client, claims=[TALL], sources=[TOWER])
     for out in (over_stdio, over_http):
         assert out["verdicts"][0]["evidence"][0]["title"] == "Tower"
+
+
+async def test_a_title_of_any_length_is_not_repeated_with_each_claim(client: Client) -> None:
+    source = {
+        "text": "It is tall.",
+        "title": "T" * 100_000,
+        "url": "https://x.org/" + "u" * 100_000,
+    }
+    found = await verified(client, claims=[f"It is {n} m." for n in range(10)], sources=[source])
+    assert len(json.dumps(found)) < 50_000

@@ -30,6 +30,8 @@ def test_a_term_of_two_parts_is_shared(one: str, other: str, terms: set[str]) ->
         ("We ask the Blue Harbor Team.", "Nobody else is named."),
         ("NASA said so.", "NASA never defined it in brackets."),
         ("In Berlin it rains.", "In Berlin it snows."),
+        ("Moreover Berlin grew.", "Moreover Berlin shrank."),
+        ("Please Note this.", "Please Note that."),
     ],
 )
 def test_what_is_no_term_or_stands_in_one_part_is_not_shared(one: str, other: str) -> None:

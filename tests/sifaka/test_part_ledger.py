@@ -104,3 +104,10 @@ def test_what_a_part_has_spent_before_counts_for_it_alone() -> None:
     part.reserve()
     assert part.exhausted() == "calls"
     assert whole.spent.model_calls == 3
+
+
+def test_a_call_of_a_part_stays_within_every_limit_the_stricter_one_each() -> None:
+    whole = Ledger(Budget(max_tokens=1000, max_calls=2, max_cost_usd=1.0), Usage())
+    part = whole.part(Budget(max_tokens=5000, max_calls=1)).part(Budget())
+    assert part.limits == Budget(max_tokens=1000, max_calls=1, max_cost_usd=1.0)
+    assert whole.limits == whole.budget

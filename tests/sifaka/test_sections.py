@@ -169,3 +169,9 @@ def test_a_place_belongs_to_the_sections_it_touches() -> None:
     assert [s.number for s in overlapping(sections, 5, 11)] == [1, 2]
     assert [s.number for s in overlapping(sections, 10, 10)] == [2]
     assert [s.number for s in overlapping(sections, 25, 25)] == [3]
+
+
+@pytest.mark.parametrize("mark", ["…", ".", '."', "!)"])
+def test_a_text_of_nothing_but_marks_is_split_in_proportion_to_its_length(mark: str) -> None:
+    text = mark * (500_000 // len(mark))
+    assert "".join(section.text for section in split(text, 12_000)) == text

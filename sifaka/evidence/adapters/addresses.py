@@ -10,7 +10,8 @@ import anyio
 
 from sifaka.evidence.adapters.failing import Asked
 
-_NAT64 = IPv6Network("64:ff9b::/96")
+_WRAPPING = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/96", "::ffff:0:0:0/96", "::/96")))
+"""Networks whose addresses end with one of IPv4: of translators, and one of old."""
 
 
 async def resolved(host: str) -> Sequence[str]:
@@ -28,8 +29,10 @@ def is_public(address: str) -> bool:
     found: IPv4Address | IPv6Address = ip_address(address)
     if isinstance(found, IPv6Address):
         wrapped = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
-        if found in _NAT64:
+        if any(found in network for network in _WRAPPING):
             wrapped = IPv4Address(int(found) & 0xFFFF_FFFF)
+        if found.is_site_local:
+            return False
         if wrapped is not None:
             found = wrapped
     return found.is_global and not found.is_multicast

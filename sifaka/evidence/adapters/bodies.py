@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 ENCODINGS = "gzip, deflate"
 """Both are unpacked piece by piece, so that a small body cannot become a huge one at once."""
+_SLOW = frozenset({"punycode", "idna"})
+"""No encodings of texts; the time they take grows with the square of the length."""
 _TEXTS = ("text/", "application/xhtml", "application/xml", "application/json")
 
 
@@ -60,8 +62,9 @@ def text_of(content: bytes, media_type: str, charset: str | None, asked: Asked) 
         kind = media_type[:60] if not is_text else "binary data"
         raise asked.failure("malformed", f"answered with {kind} instead of text")
     try:
-        return content.decode(charset or "utf-8", "replace")
-    except LookupError:  # a charset that nobody knows
+        known = "utf-8" if charset is None or charset.lower() in _SLOW else charset
+        return content.decode(known, "replace")
+    except (LookupError, UnicodeError):  # a charset that nobody knows, or that is no encoding
         return content.decode("utf-8", "replace")
 
 

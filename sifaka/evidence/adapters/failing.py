@@ -39,8 +39,10 @@ class Asked:
             hint: What to do about it.
             retry_after: Seconds the source asked to wait.
         """
+        line = " ".join(f"{self.adapter}: {self.url} {what}".split())
         return SourceError(
-            " ".join(f"{self.adapter}: {self.url} {what}".split()),
+            # Some of it are the source's own words.
+            line if line.isprintable() else "".join(c for c in line if c.isprintable()),
             hint or _HINTS[code],
             adapter=self.adapter,
             code=code,

@@ -49,6 +49,9 @@ def _walked(root: Path) -> Iterator[Path]:
     looked_at = 0
     for folder, folders, names in os.walk(root, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        looked_at += len(folders)
+        if looked_at > _MOST_ENTRIES:
+            return
         for name in sorted(names):
             looked_at += 1
             if looked_at > _MOST_ENTRIES:

@@ -118,7 +118,8 @@ class FolderAdapter:
                 found, beyond = files_below(self.path, self._most_files)
             except OSError as error:
                 raise SourceError(
-                    f"{self._name}: the folder {str(self.path)!r} cannot be read: {error.strerror}",
+                    # Where it is, is not for everybody who may search it.
+                    f"{self._name}: the folder cannot be read: {error.strerror}",
                     "correct its path, or who may read it",
                     adapter=self._name,
                     code="not_found" if isinstance(error, FileNotFoundError) else "forbidden",

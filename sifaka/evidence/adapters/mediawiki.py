@@ -109,7 +109,8 @@ class MediaWikiAdapter:
             return Health(part=self.place, works=False, found=str(error))
         general = mapping(told.get("general"))
         found = f"{general.get('generator', 'MediaWiki')}, {general.get('sitename', 'a wiki')}"
-        return Health(part=self.place, works=True, found=found[:200])
+        shown = "".join(c for c in found[:200] if c.isprintable())
+        return Health(part=self.place, works=True, found=shown)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -98,7 +98,8 @@ class WikiPages:
         html = told.get("text")
         if not isinstance(html, str):
             raise self._api.malformed("text")
-        return await anyio.to_thread.run_sync(plain_text, html)
+        # A page that takes long is no reason to wait beyond the deadline.
+        return await anyio.to_thread.run_sync(plain_text, html, abandon_on_cancel=True)
 
     def _document(self, page: Mapping[str, Any]) -> SourceDocument:
         revisions = listed(page.get("revisions"))

@@ -23,6 +23,8 @@ NEEDS_EVIDENCE = 0.2
 """The probability of needing evidence from which evidence is looked for."""
 LONGEST = 2_000
 """Characters of a claim."""
+_SHORT = 4
+"""Characters of a word that may be a unit or an abbreviation, a mark after it included."""
 _MOST = 200
 """Claims of one text; further ones are left out."""
 
@@ -153,8 +155,14 @@ def merged(claims: Iterable[Claim]) -> tuple[Claim, ...]:
 
 
 def normal(claim: str) -> str:
-    """The claim for comparison: case, white space and marks at its end do not count."""
-    words = unicodedata.normalize("NFC", claim).casefold().split()
+    """The claim for comparison: case, white space and marks at its end do not count.
+
+    In short words case does, as 5 MW are not 5 mW; not in the first, nor where all is in capitals.
+    """
+    told = unicodedata.normalize("NFC", claim)
+    first, *others = (told.casefold() if told.isupper() else told).split() or [""]
+    kept = (each if len(each) <= _SHORT else each.casefold() for each in others)
+    words = (first.casefold(), *kept)
     return " ".join(words).rstrip(" .!…。！")
 
 

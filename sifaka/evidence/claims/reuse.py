@@ -101,7 +101,8 @@ def basis_of(
     told = {
         "adapters": [(adapter.name, adapter.place) for adapter in adapters],
         "filters": filters.model_dump(mode="json"),
-        "given": sorted(document.key for document in given),
+        # A judge is told when a document was published, and may quote that.
+        "given": sorted(f"{document.key} {document.published}" for document in given),
         "model": model,
         "documents": options.max_documents,
     }

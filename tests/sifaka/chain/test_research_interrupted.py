@@ -144,9 +144,12 @@ async def test_whoever_researches_a_run_that_somebody_else_has_cancelled_stops()
         return await finds(section, number)
 
     chain = researching(ScriptedResearcher(cancels), store=store, **writing())
-    result = await chain.run(QUESTION)
-    assert (result.status, result.run.thoughts) == ("cancelled", ())
-    assert endings(await followed(chain, result.run_id)) == ["cancelled"]
+    async with aclosing(chain.stream(QUESTION)) as events:
+        heard = [event async for event in events]
+    assert endings(heard) == ["cancelled"] == [heard[-1].research], "whoever listened is told too"
+    run = await store.load(heard[-1].run_id)
+    assert (run.status, run.thoughts) == ("cancelled", ())
+    assert endings(await followed(chain, run.run_id)) == ["cancelled"]
 
 
 async def test_somebody_else_at_work_on_the_same_research_is_reported() -> None:

@@ -95,3 +95,35 @@ def test_a_quote_that_stands_inside_a_longer_word_first_is_found_where_it_stands
     assert find_quote("1890 visitors", text) == "1890 visitors"
     assert find_quote("1890 visitors", "Thousands: 11890 visitors came.") is None
     assert find_quote("300 metres high", "It is 1,300 metres high.") is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("alpha beta " + "- " * 20 + "zeta", "alpha beta" + "-" * 2_000 + "x"),
+        ("alpha beta " + "'" * 400 + "zeta", "alpha beta " + "'" * 300 + "x"),
+        ("- alpha beta gamma", " " * 100_000),
+        ("- alpha beta gamma", "- " * 50_000),
+    ],
+    ids=["dashes", "marks", "spaces", "a list of nothing"],
+)
+def test_no_quote_takes_more_than_one_way_through_a_text(quote: str, text: str) -> None:
+    assert find_quote(quote, text) is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "found"),
+    [
+        ("- alpha beta gamma", "so --- alpha beta gamma", "- alpha beta gamma"),
+        ("alpha - - beta gamma", "alpha — beta gamma", "alpha — beta gamma"),
+        ("alpha ''beta'' gamma", "alpha “beta” gamma", "alpha “beta” gamma"),
+    ],
+)
+def test_of_dashes_and_marks_it_does_not_count_how_many_there_are(
+    quote: str, text: str, found: str
+) -> None:
+    assert find_quote(quote, text) == found
+
+
+def test_a_minus_sign_counts() -> None:
+    assert find_quote("-5 degrees Celsius", "It was 5 degrees Celsius.") is None

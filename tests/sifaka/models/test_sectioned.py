@@ -8,6 +8,7 @@ import pytest
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models import Generation
 from sifaka.models.prompts import writing_prompt
+from sifaka.models.section_answer import in_place_of
 from sifaka.models.sectioned import SectionedModel
 from sifaka.results import CriticFeedback, Issue, Usage, ValidationResult
 from sifaka.sections import split
@@ -212,6 +213,12 @@ async def test_the_heading_and_the_space_around_a_section_stay(answer: str, show
     model, _ = writer(by_title({"Beta": answer}))
     generation = await model.generate_with_thought(about(at("## Beta")))
     assert generation.text == TEXT.replace(part("Beta"), shown)
+
+
+@pytest.mark.parametrize("opening", ["\t# no heading\nTitle\n---", "    # code\n\n## Beta"])
+def test_the_same_text_comes_back_as_it_was_whatever_it_begins_with(opening: str) -> None:
+    (section,) = split(f"{opening}\n\nWords.\n\n", 1_000)
+    assert in_place_of(section, section.text.strip()) == section.text
 
 
 async def test_windows_line_ends_stay() -> None:

@@ -88,6 +88,17 @@ async def test_a_budget_of_tokens_that_is_reached_ends_the_loop_and_the_report_i
     assert len(asked.asked) < 9 * 5
 
 
+@pytest.mark.parametrize("tokens", [0, 300, 3_000, 9_000])
+@pytest.mark.parametrize("calls", [None, 30])
+async def test_no_more_tokens_are_spent_than_the_budget_has(tokens: int, calls: int | None) -> None:
+    budget = Budget(max_tokens=tokens, max_calls=calls)
+    thought, bench = await researched(scholar(), budget, mode="deep", section=Budget(max_calls=9))
+    assert bench.ledger is not None
+    spent = bench.ledger.spent
+    assert spent.input_tokens + spent.output_tokens <= tokens
+    assert "tokens" in told(thought)["stop_reasons"]
+
+
 async def test_a_budget_of_time_ends_the_loop_and_the_report_is_written() -> None:
     async def hang(query: str) -> list[SourceDocument]:
         await anyio.sleep_forever()

@@ -54,3 +54,20 @@ def test_after_renumbering_only_known_numbers_are_cited(text: str) -> None:
 def test_a_quoted_text_cites_nothing(text: str) -> None:
     assert cited(literal(text)) == ()
     assert cited(f"{literal(text)} [7]")[-1:] == (7,)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("See [1](javascript:alert(1)).", "See [1] (javascript:alert(1))."),
+        ("[1]: https://evil.example", "[1] : https://evil.example"),
+        ("See [1]: it is so.", "See [1] : it is so."),
+    ],
+)
+def test_no_citation_becomes_a_link_by_what_stands_after_it(text: str, left: str) -> None:
+    assert renumbered(text, {1: 1})[0] == left
+
+
+@pytest.mark.parametrize("text", [" " * 200_000, "[1] `c` " * 25_000], ids=["spaces", "code"])
+def test_citations_are_found_in_proportion_to_the_length_of_a_text(text: str) -> None:
+    assert cited(text) == ((1,) if "[1]" in text else ())

@@ -100,3 +100,24 @@ def test_a_failed_section_stands_under_its_own_heading() -> None:
 )
 def test_a_draft_is_put_right(draft: str, text: str) -> None:
     assert tidied(draft, "Oil") == text
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"url": "javascript:alert(1)"},
+        {"url": "data:text/html,x"},
+        {"doi": "10.1/x <img src=x> [1](https://evil.example)"},
+        {"title": "", "id": "<img src=x> [1](https://evil.example)"},
+        {"title": "Lamps](https://evil.example) <img src=x> ![x](https://evil.example)"},
+    ],
+)
+def test_a_reference_links_to_nothing_but_the_page_of_its_document(fields: dict[str, str]) -> None:
+    (reference,) = numbered([section(0, "So it is [1].", finding(1, **fields))])[1]
+    entry = reference.entry()
+    assert entry.startswith("- [1] ")
+    assert not set("<>[]`") & set(entry.removeprefix("- [1] "))
+
+
+def test_a_draft_is_put_right_in_proportion_to_its_length() -> None:
+    assert tidied("# a\n```\n" * 20_000, "title")

@@ -7,6 +7,7 @@ import pytest
 from sifaka.results import ValidationResult
 from sifaka.thought import Document, Thought
 from sifaka.validators import ReportValidator
+from sifaka.validators.report_lines import bare_address
 
 DOCUMENTS = (
     Document(text="...", title="Lamps of the coast", url="https://wiki.test/w/Lamps_(coast)"),
@@ -148,3 +149,13 @@ def test_the_more_is_in_order_the_better_the_score() -> None:
     half = dossier.replace("_To be written._", "Written [1].", 1) + "## References\n\n[1] notes-3\n"
     scores = [check(text).score for text in ("", dossier, half, REPORT)]
     assert scores == sorted(set(scores)), scores
+
+
+def test_an_address_is_read_in_proportion_to_its_length() -> None:
+    assert bare_address("https://example.org/(x)" + ")." * 400_000) == "https://example.org/(x)"
+
+
+def test_a_report_of_nothing_but_headings_is_read_in_proportion_to_its_length() -> None:
+    text = "# A\n\n_To be written._\n\n" * 20_000
+    result = ReportValidator().validate(Thought(text=text))
+    assert {issue.message for issue in result.issues} == {"the section 'A' is still to be written"}

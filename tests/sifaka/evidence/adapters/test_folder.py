@@ -161,8 +161,9 @@ async def test_files_of_one_title_are_told_apart(folder: Path) -> None:
 async def test_what_is_no_folder_is_one_clear_line(tmp_path: Path, made: str) -> None:
     (tmp_path / "file").write_text("badger")
     adapter = FolderAdapter(tmp_path / made, name="notes")
-    with pytest.raises(SourceError, match=r"^notes: the folder '.*' cannot be read: "):
+    with pytest.raises(SourceError, match=r"^notes: the folder cannot be read: ") as caught:
         await adapter.search("badger", limit=1, filters=ANYTHING)
+    assert str(tmp_path) not in str(caught.value), "whoever may search it need not know where"
     assert not (await adapter.health()).works
 
 

@@ -26,3 +26,22 @@ def test_of_a_page_its_running_text_is_left(html: str, text: str) -> None:
 
 def test_deep_nesting_is_read() -> None:
     assert plain_text("<div>" * 2_000 + "x") == "x"
+
+
+@pytest.mark.parametrize("element", ["<br>", "<svg></svg>", "<p>a</p>", "<td>a", "<annotation>"])
+def test_a_page_of_very_many_elements_is_read_in_proportion_to_its_length(element: str) -> None:
+    assert plain_text(element * 50_000 + "<p>end</p>", tables=True).endswith("end")
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<math><mi>x</mi><annotation>\\x</annotation></math>", "x"),
+        ("<sup class='reference other'>[1]</sup><sup class='x'>2</sup>", "2"),
+        ("<div class='a navbox b'>a</div><p class='c'>b</p>", "b"),
+        ("<template>a</template><noscript>b</noscript><svg><text>c</text></svg>d", "d"),
+        ("<table><tr><td>a</td></tr></table>b", "b"),
+    ],
+)
+def test_what_no_reader_of_a_page_reads_is_left_out(html: str, text: str) -> None:
+    assert plain_text(html) == text

@@ -217,6 +217,9 @@ async def test_compressed_answers_are_unpacked() -> None:
         ("<p>Käse</p>".encode(), "text/html; charset=utf-8", "<p>Käse</p>"),
         ("Käse".encode("latin-1"), "text/plain; charset=iso-8859-1", "Käse"),
         (b"K\xff", "text/plain; charset=nobody-knows", "K\ufffd"),
+        (b"K", "text/plain; charset=idna", "K"),
+        (b"K", "text/plain; charset=undefined", "K"),
+        (b"ab-" + b"z" * 90_000, "text/plain; charset=punycode", "ab-" + "z" * 90_000),
         (b"<a/>", "application/atom+xml", "<a/>"),
     ],
 )

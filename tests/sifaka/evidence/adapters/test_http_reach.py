@@ -282,6 +282,10 @@ async def test_cookies_are_not_kept() -> None:
         ("::ffff:93.184.215.14", True),
         ("64:ff9b::7f00:1", False),
         ("2002:7f00:1::", False),
+        ("64:ff9b:1::7f00:1", False),
+        ("::ffff:0:127.0.0.1", False),
+        ("::127.0.0.1", False),
+        ("fec0::1", False),
     ],
 )
 def test_addresses_are_told_apart(address: str, public: bool) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import anyio
 import pytest
 
 from sifaka.budget import Budget, Ledger
@@ -13,6 +14,7 @@ from sifaka.errors import ConfigurationError, ModelProviderError, SourceError, S
 from sifaka.evidence.adapters.collection import NONE, Adapters
 from sifaka.evidence.adapters.in_process import InProcessAdapter
 from sifaka.evidence.claims import EvidenceChecker
+from sifaka.evidence.claims.extraction import claims_given
 from sifaka.evidence.verifier import NO_MODEL
 from sifaka.hosts import Suspended
 from sifaka.results import Usage
@@ -296,6 +298,37 @@ async def test_when_the_extraction_fails_claims_are_taken_by_rules() -> None:
     assert report.degraded == ("claims were taken from the text by rules: refused",)
 
 
+async def test_two_checks_at_once_on_one_instance_share_neither_verdicts_nor_accounts() -> None:
+    judge = ScriptedJudge(reads)
+    checker = EvidenceChecker(sources(HEIGHT, YEAR), judge.model)
+    reports: dict[str, ClaimReport] = {}
+    ledgers = {claim: Ledger(Budget(max_calls=9), Usage()) for claim in (TOWER, WRONG)}
+
+    async def check(claim: str) -> None:
+        with Calls(ledger=ledgers[claim]).active():
+            reports[claim] = await checker.check(claims=[claim])
+
+    async with anyio.create_task_group() as group:
+        for claim in ledgers:
+            group.start_soon(check, claim)
+    assert [statuses(reports[claim]) for claim in ledgers] == [["supported"], ["contradicted"]]
+    for claim, ledger in ledgers.items():
+        assert reports[claim].usage.model_calls == ledger.spent.model_calls > 0
+    assert judge.calls == sum(ledger.spent.model_calls for ledger in ledgers.values())
+
+
+@pytest.mark.parametrize("tokens", [0, 300, 6_000, 9_000])
+async def test_a_check_takes_no_more_tokens_than_the_run_has(tokens: int) -> None:
+    judge = ScriptedJudge(reads)
+    ledger = Ledger(Budget(max_tokens=tokens), Usage())
+    checker = EvidenceChecker(sources(HEIGHT, YEAR, OTHER_YEAR, SHIP), judge.model)
+    with Calls(ledger=ledger).active():
+        report = await checker.check(f"{TOWER} {OPENED} {UNKNOWN} The ship sails every morning.")
+    assert ledger.spent.input_tokens + ledger.spent.output_tokens <= tokens
+    assert (judge.calls > 0) == (tokens > 4_096), "an answer has to fit too"
+    assert set(statuses(report)) == {"unverified"} or tokens > 4_096
+
+
 async def test_a_spent_budget_leaves_claims_unverified_and_makes_no_further_call() -> None:
     judge = ScriptedJudge(reads)
     ledger = Ledger(Budget(max_calls=2), Usage())
@@ -382,6 +415,11 @@ class TestReuse:
         others: list[dict[str, Any]] = [
             {"claim": WRONG},
             {"documents": [Document(text="The tower is low.")]},
+            {
+                "documents": [
+                    Document(text="The tower is low.", metadata={"published": "2020-01-01"})
+                ]
+            },
             {"sites": ("example.org",)},
             {"max_documents": 3},
             {"judge": ScriptedJudge(reads, name="another")},
@@ -408,3 +446,8 @@ class TestReuse:
         await elsewhere.remember([ClaimVerdict.model_validate_json(first.model_dump_json())])
         report = await elsewhere.check(claims=[TOWER])
         assert (report.verdicts[0].reused, judge.calls) == (True, 1)
+
+
+def test_claims_that_differ_in_the_case_of_a_unit_are_two() -> None:
+    given = ["The plant gives 5 MW.", "The plant gives 5 mW.", "the Plant gives  5 MW"]
+    assert [claim.text for claim in claims_given(given)] == given[:2]
