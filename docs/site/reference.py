@@ -18,6 +18,28 @@ from server.cli import COMMANDS
 from server.settings import TOOLSETS, Settings
 
 _COLUMNS = "88"
+_FROM_MODULES = {
+    "Evidence": (
+        "sifaka.evidence.adapters.opening.open_adapters",
+        "sifaka.evidence.adapters.collection.Adapters",
+        "sifaka.evidence.adapters.protocol.Adapter",
+        "sifaka.evidence.adapters.in_process.InProcessAdapter",
+        "sifaka.evidence.pipeline.EvidencePipeline",
+        "sifaka.evidence.filters.SearchFilters",
+        "sifaka.evidence.retriever.EvidenceRetriever",
+        "sifaka.claims.CheckOptions",
+        "sifaka.claims.ClaimReport",
+        "sifaka.claims.ClaimVerdict",
+        "sifaka.claims.ClaimEvidence",
+        "sifaka.claims.Claim",
+    ),
+    "Research": (
+        "sifaka.inquiry.Inquiry",
+        "sifaka.research.protocol.Researcher",
+        "sifaka.research.protocol.Desk",
+    ),
+}
+"""What users need besides, by the names of the pages that tell about it; each from its module."""
 
 
 def tools() -> str:
@@ -52,14 +74,20 @@ def commands() -> str:
 
 
 def python() -> str:
-    """What can be imported from `sifaka`, each from where it is defined."""
-    parts = ["# Python", "Everything that can be imported from `sifaka`."]
+    """What can be imported from `sifaka`, each from where it is defined, and what is besides."""
+    parts = [
+        "# Python",
+        "Everything that can be imported from `sifaka`, then what is from modules.",
+    ]
     for name in sorted(sifaka.__all__):
         found = getattr(sifaka, name)
         if inspect.isclass(found) or inspect.isfunction(found):
             parts.append(f"::: {found.__module__}.{found.__qualname__}")
         else:
             parts.append(f"## {name}\n\n`{found!r}`")
+    for page, names in _FROM_MODULES.items():
+        parts.append(f"## {page}\n\nWhat it does: [{page}](../{page.lower()}.md).")
+        parts += [f"::: {name}" for name in names]
     return "\n\n".join(parts) + "\n"
 
 

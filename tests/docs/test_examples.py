@@ -11,6 +11,7 @@ ENDS = {
     "library.py": "0 model calls",
     "pydantic_ai_agent.py": "done (passed), 4 model calls",
     "caller_run.py": "done (passed)",
+    "verify_text.py": "4 claims, 0 model calls",
 }
 """The last line that each example prints."""
 

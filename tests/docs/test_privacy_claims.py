@@ -22,11 +22,13 @@ sys.addaudithook(guard)
 PROGRAM = """
 from server.cli import run
 
-text, spec, order, referring = sys.argv[1:]
+text, spec, order, referring, sources = sys.argv[1:]
 for command, *rest in (
     ["improve", text, "--spec", spec],
     ["validate", text, "--spec", spec],
     ["critique", text],
+    ["verify", text, "--adapters", sources],
+    ["research", "What is announced?", "--adapters", sources],
     ["validate", order, "--spec", referring],
 ):
     code = run([command, *rest, "--json"])
@@ -64,9 +66,16 @@ def test_the_commands_never_ask_the_network_and_start_nothing_but_the_spell_chec
     spec.write_text(SPEC)
     order.write_text("{}")
     referring.write_text(REFERRING)
-    done = guarded(PROGRAM, tmp_path, "examples/announcement.md", spec, order, referring)
+    sources = f"sources=folder:{ROOT / 'examples' / 'sources'},past=thoughts:"
+    done = guarded(PROGRAM, tmp_path, "examples/announcement.md", spec, order, referring, sources)
     ended = re.findall(r"^(\w+) (\d)$", done.stdout, re.MULTILINE)
-    assert ended[:3] == [("improve", "0"), ("validate", "1"), ("critique", "1")], done.stderr
+    assert ended[:5] == [
+        ("improve", "0"),
+        ("validate", "1"),
+        ("critique", "1"),
+        ("verify", "0"),
+        ("research", "1"),
+    ], done.stderr
     assert "socket." not in done.stderr
     *started, refused = done.stderr.splitlines()
     assert {Path(line).name for line in started} == {"typos"}

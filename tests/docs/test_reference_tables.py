@@ -4,6 +4,7 @@ from typing import cast, get_args
 
 import pytest
 
+from benchmarks.__main__ import BENCHMARKS
 from server.cli import COMMANDS, run
 from server.http_settings import HttpSettings
 from server.settings import TOOLSETS, LogLevel, Settings
@@ -113,6 +114,13 @@ def test_what_the_readme_tells_of_settings_is_what_their_page_tells() -> None:
     rows = settings_rows()
     for row in table(section("README.md", "Settings")):
         assert code(rows[code(row[0])[0]][0]) == code(row[1])
+
+
+def test_every_benchmark_is_told_with_what_it_does_and_what_was_measured() -> None:
+    told = [code(row[0])[0] for row in table(section("docs/benchmarks.md", "How it is measured"))]
+    assert sorted(told) == sorted(BENCHMARKS)
+    rows = table(section("docs/benchmarks.md", "Figures"))
+    assert {code(row[0])[0] for row in rows if row[0]} == set(BENCHMARKS)
 
 
 def test_every_command_is_named_in_the_readme() -> None:

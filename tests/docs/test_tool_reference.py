@@ -64,7 +64,9 @@ def rows(heading: str, first: str) -> dict[str, list[str]]:
     """The rows of the table under a heading whose first column is called so, by their name."""
     text = section(DOCUMENT, heading)
     found = table(text[text.index(f"| {first} ") :])
-    return {code(row[0])[0]: row[1:] for row in found}
+    named = {code(row[0])[0]: row[1:] for row in found}
+    assert len(named) == len(found), "each is told once"
+    return named
 
 
 async def test_every_tool_is_listed_with_its_annotations(client: Client) -> None:

@@ -1,0 +1,102 @@
+"""docs/evidence.md against the adapters and the pipeline of the code."""
+
+import inspect
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from sifaka.evidence.adapters.exchange import MOST_REDIRECTS
+from sifaka.evidence.adapters.file_text import LARGEST
+from sifaka.evidence.adapters.file_tree import MOST_FILES, SUFFIXES
+from sifaka.evidence.adapters.folder import MOST_BYTES
+from sifaka.evidence.adapters.http import HttpClient
+from sifaka.evidence.adapters.mediawiki import MediaWikiAdapter
+from sifaka.evidence.adapters.opening import SCHEMES, open_adapters
+from sifaka.evidence.adapters.parts import MOST_CHARS as PART
+from sifaka.evidence.adapters.retrying import Retrying
+from sifaka.evidence.adapters.spec import FIELD_OPTIONS
+from sifaka.evidence.adapters.wiki_words import MOST_WORDS
+from sifaka.evidence.adapters.wording import MOST_CHARS as QUERY
+from sifaka.evidence.assessments import Classification, Flag, Judgement
+from sifaka.evidence.cleaning import MOST_CHARS
+from sifaka.evidence.search import MOST_RESULTS, search
+from sifaka.evidence.searched import SearchStatus
+from sifaka.storage import MemoryStorage
+from tests.docs.markdown import ROOT, code, prose, section, table
+
+DOCUMENT = "docs/evidence.md"
+FORMS = [code(row[0])[0] for row in table(section(DOCUMENT, "Adapters"))]
+
+
+def test_every_kind_of_adapter_is_told_by_its_form() -> None:
+    assert [scheme.form.partition("?")[0] for scheme in SCHEMES.values()] == FORMS
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_that_is_told_can_be_opened(form: str) -> None:
+    opened = open_adapters([f"named={form}", form], store=MemoryStorage())
+    assert opened.names == ("named", re.split(r"[+:]", form)[0])
+
+
+def test_which_adapters_were_tested_only_with_stand_ins_is_told() -> None:
+    told = section(DOCUMENT, "Adapters")
+    told = told[told.index("**What was tested") : told.index("**When a source")]
+    for kind in (ROOT / "tests/sifaka/evidence/adapters/kinds").glob("*.py"):
+        if "recorded shapes" in kind.read_text(encoding="utf-8"):
+            assert kind.stem in told.lower(), kind.stem
+    contributing = section("CONTRIBUTING.md", "Servers for tests")
+    live = (ROOT / "tests/sifaka/evidence/adapters/test_live_servers.py").read_text("utf-8")
+    variables = {f"{scheme.upper()}_ADAPTER_URL" for scheme in SCHEMES} & set(code(contributing))
+    assert len(variables) == 5
+    assert all(variable in live for variable in variables)
+
+
+def test_the_limits_of_adapters_are_those_of_the_code() -> None:
+    told = section(DOCUMENT, "Adapters")
+    client, wiki = (inspect.signature(each).parameters for each in (HttpClient, MediaWikiAdapter))
+    assert all(f"`{suffix}`" in told for suffix in SUFFIXES)
+    assert f"{MOST_FILES:,} files of at most {LARGEST // 1_000_000} MB" in told
+    assert f"{MOST_BYTES // 1_000_000} MB in all" in told
+    assert f"longer than {PART:,}" in told
+    assert f"{client['seconds'].default:g} seconds for a search" in told
+    assert client["seconds"].default == wiki["seconds"].default
+    assert f"{client['largest'].default // 1_000_000} MB, of a MediaWiki" in told
+    assert f"of a MediaWiki {wiki['largest'].default // 1_000_000} MB" in told
+    assert Retrying().attempts == 3
+    assert "up to three times" in told
+    asked = re.search(r"`\?(text=[^`]+)`", told)
+    assert asked is not None
+    assert tuple(each.partition("=")[0] for each in asked[1].split("&")) == FIELD_OPTIONS
+
+
+def test_what_leaves_the_machine_is_bounded_as_told() -> None:
+    told = section("docs/privacy.md", "What is sent to sources of evidence")
+    assert f"at most {QUERY} characters" in told
+    assert f"at most {MOST_WORDS} words" in told
+    assert f"up to {MOST_CHARS:,}" in told.replace("\n", " ")
+    assert MOST_REDIRECTS == 3
+    assert "At most three redirects" in section("docs/security.md", "Evidence")
+
+
+def test_every_judgement_class_flag_and_status_of_the_pipeline_is_told() -> None:
+    told = set(code(prose(section(DOCUMENT, "The pipeline"))))
+    for words in (Judgement, Classification, Flag, SearchStatus):
+        assert set(get_args(words)) <= told
+    rows = {row[0]: row for row in table(section(DOCUMENT, "The pipeline"))}
+    assert list(rows) == ["plan", "search", "verify", "classify"]
+    assert set(code(rows["verify"][1])) == set(get_args(Judgement))
+    assert set(code("".join(rows["classify"][1:]))) == set(get_args(Classification))
+
+
+def test_the_limits_of_the_pipeline_are_those_of_the_code() -> None:
+    told = section(DOCUMENT, "The pipeline").replace("\n", " ")
+    most = inspect.signature(search).parameters["max_results"].default
+    assert f"`max_results` ({most}, at most {MOST_RESULTS})" in told
+    assert f"at most {MOST_CHARS:,} characters" in told
+
+
+def test_the_sources_of_the_example_are_told_and_there() -> None:
+    assert "three files" in section(DOCUMENT, "Without a key")
+    assert len(list(Path(ROOT / "examples/sources").glob("*.md"))) == 3
