@@ -11,6 +11,8 @@ MCP_STORES := .venv-mcp-stores
 # Tests of stores. Milvus gives up when it has to wait for a processor for long, so they have both.
 STORES := tests/storage_contract tests/sifaka/storage tests/mcp_stores
 FOREIGN := tests/conformance/node_modules
+# One more than there are processors: many tests wait for another process.
+WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 # What Debian and its relatives call a MediaWiki, and the PHP that it needs.
 WIKI := mediawiki php-cli php-sqlite3 php-mbstring php-xml php-intl
 
@@ -47,7 +49,7 @@ bundle: wheel
 	distribution/node_modules/.bin/mcpb pack dist/bundle dist/sifaka-mcp.mcpb
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # The extra `guardrails` wants another version of the OpenAI client, so it has its own environment.
 test-guardrails: $(READY)

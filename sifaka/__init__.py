@@ -6,6 +6,7 @@ from sifaka.budget import Budget
 from sifaka.chain import Chain, RunResult, create_pydantic_chain
 from sifaka.critics import (
     ConstitutionalCritic,
+    EvidenceCritic,
     LintCritic,
     MetaRewardingCritic,
     NCriticsCritic,
@@ -17,6 +18,7 @@ from sifaka.critics import (
 )
 from sifaka.events import ChainEvent
 from sifaka.improve import improve, improve_sync
+from sifaka.inquiry import Inquiry
 from sifaka.lazy import imported_later
 from sifaka.results import CriticFeedback, Issue, ValidationResult
 from sifaka.storage import MemoryStorage, SQLiteStorage
@@ -24,6 +26,7 @@ from sifaka.thought import Document, Thought, ThoughtReference, ToolCall
 from sifaka.validators import (
     ClassifierValidator,
     ContentValidator,
+    EvidenceValidator,
     FormatValidator,
     GuardrailsValidator,
     LanguageValidator,
@@ -31,9 +34,15 @@ from sifaka.validators import (
     PreserveValidator,
     ReadabilityValidator,
     RegexValidator,
+    ReportValidator,
 )
 
 if TYPE_CHECKING:
+    from sifaka.evidence.adapters.collection import Adapters
+    from sifaka.evidence.adapters.opening import open_adapters
+    from sifaka.evidence.claims import EvidenceChecker
+    from sifaka.evidence.pipeline import EvidencePipeline
+    from sifaka.evidence.retriever import EvidenceRetriever
     from sifaka.models.retrieval_augmented import RetrievalAugmentedModel
     from sifaka.retrievers import (
         CachedRetriever,
@@ -50,9 +59,13 @@ if TYPE_CHECKING:
     )
 
 _LATER = {
+    "Adapters": "sifaka.evidence.adapters.collection",
     "CachedCheckpointStorage": "sifaka.storage",
     "CachedRetriever": "sifaka.retrievers",
     "CachedStorage": "sifaka.storage",
+    "EvidenceChecker": "sifaka.evidence.claims",
+    "EvidencePipeline": "sifaka.evidence.pipeline",
+    "EvidenceRetriever": "sifaka.evidence.retriever",
     "FileStorage": "sifaka.storage",
     "InMemoryRetriever": "sifaka.retrievers",
     "MilvusStorage": "sifaka.storage",
@@ -60,10 +73,12 @@ _LATER = {
     "RedisStorage": "sifaka.storage",
     "RetrievalAugmentedModel": "sifaka.models.retrieval_augmented",
     "ThoughtRetriever": "sifaka.retrievers",
+    "open_adapters": "sifaka.evidence.adapters.opening",
 }
 """Imported when they are first asked for."""
 
 __all__ = [
+    "Adapters",
     "Budget",
     "CachedCheckpointStorage",
     "CachedRetriever",
@@ -75,10 +90,16 @@ __all__ = [
     "ContentValidator",
     "CriticFeedback",
     "Document",
+    "EvidenceChecker",
+    "EvidenceCritic",
+    "EvidencePipeline",
+    "EvidenceRetriever",
+    "EvidenceValidator",
     "FileStorage",
     "FormatValidator",
     "GuardrailsValidator",
     "InMemoryRetriever",
+    "Inquiry",
     "Issue",
     "LanguageValidator",
     "LengthValidator",
@@ -94,6 +115,7 @@ __all__ = [
     "RedisStorage",
     "ReflexionCritic",
     "RegexValidator",
+    "ReportValidator",
     "RetrievalAugmentedModel",
     "RunResult",
     "SQLiteStorage",
@@ -108,6 +130,7 @@ __all__ = [
     "create_pydantic_chain",
     "improve",
     "improve_sync",
+    "open_adapters",
 ]
 
 __getattr__ = imported_later(__name__, _LATER)

@@ -55,12 +55,12 @@ def blocks_of(text: str, start: int = 0) -> tuple[Block, ...]:
     return reader.finished()
 
 
-def fences_closed(text: str) -> bool:
-    """Whether every fenced block of a text that is opened in it is closed in it."""
+def open_fence(text: str) -> str:
+    """The fence that closes the block of code which is open at the end; empty without one."""
     reader = _Reader()
     for begin, end, line in _lines(text):
         reader.read(begin, end, line)
-    return not reader.in_code
+    return reader.fence
 
 
 class _Reader:
@@ -78,9 +78,9 @@ class _Reader:
         self._heading_end = 0
 
     @property
-    def in_code(self) -> bool:
-        """Whether a fenced block is open."""
-        return bool(self._fence)
+    def fence(self) -> str:
+        """What has opened the fenced block that is open; empty when none is."""
+        return self._fence
 
     def read(self, start: int, end: int, line: str) -> None:
         """Take in the next line."""

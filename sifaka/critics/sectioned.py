@@ -68,7 +68,7 @@ class SectionedCritic:
             },
             calls_each=calls,
         )
-        return _merged(self.name, list(zip(worded, said, strict=True)), thought.text)
+        return _merged(self.name, list(zip(worded, said, strict=True)))
 
     def _sections(self, text: str) -> Sequence[Section]:
         """All of them; none when the text is read as a whole."""
@@ -99,7 +99,7 @@ def _worded(sections: Sequence[Section]) -> list[Section]:
     return [section for section in sections if section.text.strip()]
 
 
-def _merged(critic: str, heard: _Heard, text: str) -> CriticFeedback:
+def _merged(critic: str, heard: _Heard) -> CriticFeedback:
     spoke = [(section, said) for section, said in heard if said.status == "ok"]
     silent = [(section, said) for section, said in heard if said.status == "abstained"]
     usage = sum((said.usage for _, said in heard), Usage())
@@ -114,7 +114,7 @@ def _merged(critic: str, heard: _Heard, text: str) -> CriticFeedback:
         verdict="revise" if revise else "accept" if voted else None,
         judges_task=any(said.judges_task for _, said in spoke),
         scores=_scores(spoke),
-        issues=_gravest([i for section, said in spoke for i in _placed(section, said, text)]),
+        issues=_gravest([i for section, said in spoke for i in _placed(section, said)]),
         suggestions=_suggestions(spoke),
         confidence=min(confidences, default=None),
         reflection="\n".join(lessons)[:_LONGEST_REFLECTION] or None,
@@ -145,7 +145,7 @@ def _abstention(critic: str, silent: _Heard, of: int, usage: Usage) -> CriticFee
     return CriticFeedback.abstain(critic, reason or told, usage, details)
 
 
-def _placed(section: Section, said: CriticFeedback, text: str) -> list[Issue]:
+def _placed(section: Section, said: CriticFeedback) -> list[Issue]:
     """The issues of one section where they are in the whole text."""
     return [
         issue.model_copy(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Protocol, TypeVar
 
 from sifaka.evidence.assessments import Classification, Evidence, Judgement, Verification
 from sifaka.evidence.criteria import Criterion
@@ -13,6 +14,23 @@ _ORDER: Mapping[Classification, int] = MappingProxyType(
     {"perfect": 0, "partial": 1, "unverified": 2, "reject": 3}
 )
 """What nobody has looked at may be better than what was looked at and turned down."""
+
+
+class Classified(Protocol):
+    """Something with a class and a score."""
+
+    @property
+    def classification(self) -> Classification:
+        """Its class."""
+        ...
+
+    @property
+    def score(self) -> float:
+        """Its score."""
+        ...
+
+
+C = TypeVar("C", bound=Classified)
 
 
 def classify(verification: Verification, criteria: Sequence[Criterion]) -> Evidence:
@@ -42,8 +60,8 @@ def classify(verification: Verification, criteria: Sequence[Criterion]) -> Evide
     )
 
 
-def ranked(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
-    """Perfect, partial, unverified, then rejected documents, the higher score first.
+def ranked(evidence: Iterable[C]) -> tuple[C, ...]:
+    """Perfect, partial, unverified, then rejected evidence, the higher score first.
 
     What is equal keeps its order.
     """

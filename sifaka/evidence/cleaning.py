@@ -25,10 +25,10 @@ def clean(document: SourceDocument, adapter: str) -> SourceDocument:
     return document.model_copy(
         update={
             "text": plain(document.text[: 2 * MOST_CHARS])[:MOST_CHARS].strip(),
-            "title": _line(document.title, _MOST_TITLE),
-            "url": _line(document.url, _MOST_NAME),
-            "doi": _line(document.doi, _MOST_NAME),
-            "id": _line(document.id, _MOST_NAME),
+            "title": plain_line(document.title, _MOST_TITLE),
+            "url": plain_line(document.url, _MOST_NAME),
+            "doi": plain_line(document.doi, _MOST_NAME),
+            "id": plain_line(document.id, _MOST_NAME),
             "adapter": adapter,
         }
     )
@@ -39,5 +39,6 @@ def plain(text: str) -> str:
     return _UNWANTED.sub("", _LINE_END.sub("\n", text))
 
 
-def _line(text: str, longest: int) -> str:
+def plain_line(text: str, longest: int) -> str:
+    """The same on one line of at most `longest` characters."""
     return " ".join(plain(text[: 2 * longest]).split())[:longest]

@@ -9,6 +9,11 @@ _TEXT_WEIGHT = 1.0
 _TITLE_WEIGHT = 0.5
 
 
+def searched_fields(document: SourceDocument) -> tuple[tuple[str, float], ...]:
+    """What of a document is searched, each with its weight."""
+    return (document.text, _TEXT_WEIGHT), (document.title, _TITLE_WEIGHT)
+
+
 def scores_of(query: str, documents: Iterable[SourceDocument]) -> list[float]:
     """How well each document matches a query, by BM25; the title counts half.
 
@@ -18,8 +23,7 @@ def scores_of(query: str, documents: Iterable[SourceDocument]) -> list[float]:
     Returns:
         Scores that are comparable within this answer only, 0 where nothing matches.
     """
-    fields = [((each.text, _TEXT_WEIGHT), (each.title, _TITLE_WEIGHT)) for each in documents]
-    return rank(query_words(query), fields)
+    return rank(query_words(query), [searched_fields(each) for each in documents])
 
 
 def rank_documents(query: str, documents: Iterable[SourceDocument]) -> tuple[SourceDocument, ...]:

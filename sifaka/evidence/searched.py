@@ -1,6 +1,5 @@
 """What all adapters together have found."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -25,8 +24,4 @@ class Searched(Frozen):
     @property
     def degraded(self) -> tuple[str, ...]:
         """One line for each adapter that failed."""
-        return tuple(f"{name}: {error}" for name, error in self._sorted(self.failures))
-
-    @staticmethod
-    def _sorted(failures: Mapping[str, str]) -> list[tuple[str, str]]:
-        return sorted(failures.items())
+        return tuple(f"{name}: {error}" for name, error in sorted(self.failures.items()))

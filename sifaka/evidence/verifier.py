@@ -13,7 +13,7 @@ from sifaka.errors import SifakaError, StorageError
 from sifaka.evidence.as_completed import as_completed
 from sifaka.evidence.assessing import Answered, assess
 from sifaka.evidence.assessments import Judgement, Verification
-from sifaka.evidence.cleaning import plain
+from sifaka.evidence.cleaning import plain, plain_line
 from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.passages import GAP, excerpt
@@ -162,19 +162,15 @@ def _line(criterion: Criterion) -> str:
 
 
 def _head(document: SourceDocument) -> str:
-    # The day it was found is today's for the model, and the same when the run is resumed.
+    # The day it was found is today's for the model, and the same when the run is resumed. What goes
+    # on to another line could pretend to be the date.
     lines = (
-        f"Title: {_line_of(document.title)}" if document.title else "",
-        f"From: {_line_of(document.url)}" if document.url else "",
+        f"Title: {plain_line(document.title, _TITLE)}" if document.title else "",
+        f"From: {plain_line(document.url, _TITLE)}" if document.url else "",
         _published(document),
         f"Retrieved: {document.retrieved_at.date().isoformat()}",
     )
     return "\n".join(filter(None, lines))
-
-
-def _line_of(told: str) -> str:
-    # What goes on to another line could pretend to be the date.
-    return " ".join(plain(told[: 2 * _TITLE]).split())[:_TITLE]
 
 
 def _published(document: SourceDocument) -> str:

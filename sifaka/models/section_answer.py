@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from sifaka.blocks import blocks_of, fences_closed
+from sifaka.blocks import blocks_of, open_fence
 from sifaka.results import Issue
 from sifaka.sections import Section
 from sifaka.validators.preserve import lost_spans
@@ -54,7 +54,7 @@ def fault_of(
     """
     if not new.strip():
         return "the answer is empty"
-    if fences_closed(section.text) and not fences_closed(new):
+    if not open_fence(section.text) and open_fence(new):
         return "the answer leaves a code block open"
     own = {heading.title.casefold() for heading in section.headings}
     brought = {b.title.casefold() for b in blocks_of(new) if b.level} - own

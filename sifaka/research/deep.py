@@ -141,5 +141,4 @@ async def _synthesize(work: Work, state: DeepState, draft: ReportDraft) -> State
         report_failure(logger, "research:synthesizer", error, run_id=work.desk.run.run_id)
         degraded = (*state.degraded, f"the report has no summary: {error.message}")
         return Done(state.model_copy(update={"degraded": degraded}), "")
-    summary = tidied(said.summary, draft.title)
-    return Done(state.model_copy(update={"summary": summary}), summary)
+    return Done(state, tidied(said.summary, draft.title))

@@ -1,16 +1,14 @@
 """The texts of sections: as a model wrote them, put right, and those that no model has written."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 
+from sifaka.blocks import blocks_of, open_fence
 from sifaka.research.citations import literal
 from sifaka.research.findings import Finding, one_line
 from sifaka.research.limits import Stop, in_order
 from sifaka.validators.report_lines import UNWRITTEN
 
-_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _REFERENCES = re.compile(
     r"\W*(?:references|sources|bibliography|works cited|citations)\W*", re.IGNORECASE
 )
@@ -19,21 +17,19 @@ _REFERENCES = re.compile(
 def tidied(text: str, title: str) -> str:
     """A draft as it fits under its heading: its own come below, and references are made by us."""
     text = text.replace("\0", "").replace("\r\n", "\n").strip()
-    parts = _sections(text)
     kept: list[str] = []
-    for heading, body in parts:
-        name = heading.lstrip("# ").rstrip("# ")
-        if heading and _REFERENCES.fullmatch(name):
+    for name, body in _sections(text):
+        if name and _REFERENCES.fullmatch(name):
             continue
         is_title = not kept and one_line(name).casefold() == one_line(title).casefold()
-        if heading and not is_title:
+        if name and not is_title:
             kept.append(f"### {name}")
         if body:
             kept.append(body)
     tidy = "\n\n".join(kept)
     # What comes after the section must not become part of its code.
-    fences = _FENCE.findall(tidy)
-    return f"{tidy}\n{fences[-1]}" if len(fences) % 2 else tidy
+    fence = open_fence(tidy)
+    return f"{tidy}\n{fence}" if fence else tidy
 
 
 def plain(findings: Sequence[Finding], stops: Sequence[Stop]) -> str:
@@ -66,10 +62,9 @@ def _because(stops: Sequence[Stop]) -> str:
 
 def _sections(text: str) -> list[tuple[str, str]]:
     """The headings of a text and what stands below each; the first heading may be empty."""
-    fences = [match.start() for match in _FENCE.finditer(text)]
-    marks = [m for m in _HEADING.finditer(text) if bisect_left(fences, m.start()) % 2 == 0]
-    starts = [0, *(match.end() for match in marks)]
-    ends = [*(match.start() for match in marks), len(text)]
-    headings = ["", *(match.group().strip() for match in marks)]
-    bodies = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-    return [pair for pair in zip(headings, bodies, strict=True) if any(pair)]
+    headings = [block for block in blocks_of(text) if block.level]
+    starts = [0, *(block.end for block in headings)]
+    ends = [*(block.start for block in headings), len(text)]
+    names = ["", *(block.title for block in headings)]
+    bodies = [text[start:end].strip("\n") for start, end in zip(starts, ends, strict=True)]
+    return [pair for pair in zip(names, bodies, strict=True) if any(pair)]

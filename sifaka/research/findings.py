@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pydantic import field_serializer
 
 from sifaka.evidence.assessments import Classification, Evidence, Judgement
+from sifaka.evidence.classifier import ranked
 from sifaka.evidence.deduplicating import identities
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.passages import excerpt
@@ -16,7 +17,6 @@ _LONGEST_QUOTE = 400
 _MOST_QUOTES = 4
 _SHOWN = 600
 """Characters of a passage that stands in for quotes."""
-_WORTH: dict[Classification, int] = {"perfect": 0, "partial": 1, "unverified": 2, "reject": 3}
 
 
 class Finding(Frozen):
@@ -69,8 +69,7 @@ def source_of(document: SourceDocument) -> str:
 
 def listed(findings: Iterable[Finding], most: int = 40) -> str:
     """The best findings as a prompt shows them, each under its number."""
-    best = sorted(findings, key=lambda each: (_WORTH[each.classification], -each.score))[:most]
-    return "\n\n".join(map(_entry, sorted(best, key=lambda each: each.number)))
+    return "\n\n".join(map(_entry, sorted(ranked(findings)[:most], key=lambda each: each.number)))
 
 
 def _entry(finding: Finding) -> str:

@@ -16,9 +16,13 @@ _CITATION = re.compile(r"\[(\^?[\d,; ]+)\]")
 
 def outline_of(plan: ReportPlan, most: int) -> Outline:
     """The outline that a model has planned: its first sections, each under a title of its own."""
-    planned = [SectionPlan(title=_title(s.title) or _title(s.question) or "Section",
-                           question=one_line(s.question)[:_LONGEST_QUESTION] or s.title)
-               for s in plan.sections]  # fmt: skip
+    planned = [
+        SectionPlan(
+            title=_title(s.title) or _title(s.question) or "Section",
+            question=one_line(s.question)[:_LONGEST_QUESTION] or s.title,
+        )
+        for s in plan.sections
+    ]
     return Outline(
         title=_title(plan.title),
         sections=_told_apart(planned[:most]),

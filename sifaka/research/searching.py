@@ -10,7 +10,6 @@ from anyio import to_thread
 
 from sifaka.concurrency import fan_out
 from sifaka.errors import SourceError
-from sifaka.evidence.adapters.collection import Adapters
 from sifaka.evidence.assessments import Evidence, Verification
 from sifaka.evidence.classifier import classify, ranked
 from sifaka.evidence.criteria import Criterion, weighted
@@ -71,8 +70,10 @@ async def search_all(loop: Loop, state: LoopState, tasks: Sequence[Task], haul: 
         else:
             haul.answered += 1
     # In turn, so that each search has its share of what is judged.
-    columns = [[(document, task.query) for document in result.documents]
-               for task, result in zip(tasks, results, strict=True)]  # fmt: skip
+    columns = [
+        [(document, task.query) for document in result.documents]
+        for task, result in zip(tasks, results, strict=True)
+    ]
     for row in zip_longest(*columns):
         for document, query in filter(None, row):
             source = source_of(document)
@@ -81,7 +82,7 @@ async def search_all(loop: Loop, state: LoopState, tasks: Sequence[Task], haul: 
 
 
 async def _searched(loop: Loop, task: Task) -> Searched:
-    adapters: Adapters = loop.work.adapters
+    adapters = loop.work.adapters
     names = [task.adapter] if task.adapter in adapters.names else []
     return await search(adapters.chosen(names), [task.query], max_results=RESULTS)
 

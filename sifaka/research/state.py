@@ -126,6 +126,5 @@ class DeepState(Frozen):
     outline: Outline | None = None
     sections: tuple[Section, ...] = ()
     """In the order of the outline."""
-    summary: str = ""
     stops: tuple[Stop, ...] = ()
     degraded: tuple[str, ...] = ()

@@ -12,9 +12,9 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.timeout(240)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the processes are forked")
-@pytest.mark.parametrize("points", [8, pytest.param(40, marks=pytest.mark.servers)])
-def test_a_killed_run_is_resumed_to_the_very_same_end_and_asks_nothing_twice(points: int) -> None:
-    command = [sys.executable, "-m", "tests.crashes", "--points", str(points)]
+@pytest.mark.servers  # for the minute that it takes
+def test_a_killed_run_is_resumed_to_the_very_same_end_and_asks_nothing_twice() -> None:
+    command = [sys.executable, "-m", "tests.crashes", "--points", "40"]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=220, check=False
     )

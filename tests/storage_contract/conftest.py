@@ -38,10 +38,24 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+SLOW = frozenset({"elasticsearch", "milvus_lite", "tiers_redis", "tiers_without_queue"})
+"""Kinds that take long for a long test, which then runs with the slow servers."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: takes long with slow kinds of stores")
     config.addinivalue_line(
         "markers", "promise(name): what the test asks for, which some kinds of stores do not keep"
     )
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("long") is not None:
+            params: dict[str, object] = getattr(item, "callspec").params  # noqa: B009 - untyped
+            if params.get("kind") in SLOW:
+                item.add_marker(pytest.mark.servers)
 
 
 @pytest.fixture(params=KINDS)

@@ -257,6 +257,7 @@ async def test_an_unknown_run_is_not_found(store: ThoughtStore, keep: Keep) -> N
         assert caught.value.thought_id == unknown
 
 
+@pytest.mark.long
 async def test_a_run_of_1000_iterations_keeps_its_whole_descent(
     store: ThoughtStore,
 ) -> None:
@@ -276,6 +277,7 @@ async def test_a_run_of_1000_iterations_keeps_its_whole_descent(
     assert [r.iteration for r in loaded.thoughts[-1].history] == list(range(1000))
 
 
+@pytest.mark.long
 async def test_sixteen_writers_of_one_run_lose_and_double_nothing(store: ThoughtStore) -> None:
     run, started = begun()
     await store.append(run, [started], expected_version=0)

@@ -6,10 +6,8 @@ from datetime import UTC, datetime
 from sifaka.evidence.adapters.admitting import wanted
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import ANYTHING, SearchFilters
+from sifaka.evidence.ranking import searched_fields
 from sifaka.storage.bm25 import WordIndex, query_words
-
-_TEXT_WEIGHT = 1.0
-_TITLE_WEIGHT = 0.5
 
 
 class Searchable:
@@ -17,9 +15,7 @@ class Searchable:
 
     def __init__(self, documents: Iterable[SourceDocument] = ()) -> None:
         self.documents = tuple(documents)
-        self._index = WordIndex(
-            ((each.text, _TEXT_WEIGHT), (each.title, _TITLE_WEIGHT)) for each in self.documents
-        )
+        self._index = WordIndex(map(searched_fields, self.documents))
 
     def best(
         self, query: str, limit: int, filters: SearchFilters = ANYTHING

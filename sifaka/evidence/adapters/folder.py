@@ -93,7 +93,8 @@ class FolderAdapter:
         out = [f"{path} ({why})" for path, why in self.left_out.items()]
         more = f" and {len(out) - _SHOWN} more" if len(out) > _SHOWN else ""
         files = len(read) - sum(isinstance(held, str) for _, held in read.values())
-        told = f"{files} files" + (f"; left out: {', '.join(out[:_SHOWN])}{more}" if out else "")
+        told = "1 file" if files == 1 else f"{files} files"
+        told += f"; left out: {', '.join(out[:_SHOWN])}{more}" if out else ""
         return Health(part=self.place, works=True, found=told)
 
     async def aclose(self) -> None:

@@ -42,7 +42,7 @@ class MeilisearchAdapter(RecordAdapter):
             base,
             index=index,
             name=name,
-            fields=given if given.date or not timestamp else _dated(given, timestamp),
+            fields=given if given.date or not timestamp else replace(given, date=timestamp),
             authorization=authorization,
             seconds=seconds,
         )
@@ -72,7 +72,3 @@ class MeilisearchAdapter(RecordAdapter):
         if hits is None:
             raise self._malformed("hits")
         return [Found(record=record, score=record.get("_rankingScore")) for record in hits]
-
-
-def _dated(fields: Fields, timestamp: str) -> Fields:
-    return replace(fields, date=timestamp)

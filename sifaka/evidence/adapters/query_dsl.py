@@ -1,16 +1,33 @@
-"""The query language that Elasticsearch and OpenSearch share.
+"""Servers with the query language that Elasticsearch and OpenSearch share.
 
 https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-multi-match-query and
 https://docs.opensearch.org/latest/query-dsl/full-text/multi-match/
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from sifaka.evidence.adapters.fields import Fields, Found, Record, records_at
+from sifaka.evidence.adapters.records import RecordAdapter
 from sifaka.evidence.filters import SearchFilters
 
 _TITLE_WEIGHT = 2
+
+
+class QueryDslAdapter(RecordAdapter):
+    """Searches an index, an alias or a pattern such as `papers-*`."""
+
+    @property
+    def filters_dates(self) -> bool:
+        """Yes, when it is known which field has the dates."""
+        return bool(self.fields.date)
+
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Found]:
+        body = search_body(query, size, self.fields, filters)
+        found = hits_of(await self._http.post_json(f"{self.index}/_search", body))
+        if found is None:
+            raise self._malformed("hits")
+        return found
 
 
 def search_body(query: str, size: int, fields: Fields, filters: SearchFilters) -> dict[str, object]:

@@ -14,7 +14,8 @@ _SCHEME = re.compile(r"([a-z]+)(\+https?)?:(.*)", re.IGNORECASE | re.DOTALL)
 _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,99}")
 _CONTACT = re.compile(r"[\x21-\x7e]{1,200}")
 _INDEX = re.compile(r"[\w*%.~-][\w*%.~+-]{0,199}")
-_FIELD_OPTIONS = ("text", "title", "url", "doi", "id", "date")
+FIELD_OPTIONS = ("text", "title", "url", "doi", "id", "date")
+"""The parameters that name fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +127,5 @@ def base_and_index(spec: AdapterSpec, parts: SplitResult, example: str) -> tuple
 
 def fields_of(options: dict[str, list[str]]) -> Fields:
     """The fields that a URL's parameters name; `text` may be given several times."""
-    told = {name: options[name][-1] for name in _FIELD_OPTIONS[1:] if name in options}
+    told = {name: options[name][-1] for name in FIELD_OPTIONS[1:] if name in options}
     return Fields(**told, text=tuple(options.get("text", Fields().text)))
-
-
-FIELD_OPTIONS = _FIELD_OPTIONS
-"""The parameters that name fields."""

@@ -85,12 +85,10 @@ async def held(
     }
 
 
-async def unjudged(
-    claim: Claim, documents: Sequence[SourceDocument], failure: str = NO_MODEL
-) -> tuple[Held, ...]:
+async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[Held, ...]:
     """The documents of a claim as they rank by its words, each with its nearest passage."""
     ranked = await to_thread.run_sync(partial(rank_documents, claim.text, documents))
-    return tuple([Held(d, None, await _passage(claim, d), failure) for d in ranked])
+    return tuple([Held(d, None, await _passage(claim, d), NO_MODEL) for d in ranked])
 
 
 def _rounds(documents: Mapping[int, Sequence[SourceDocument]]) -> list[list[_Sheet]]:

@@ -21,7 +21,7 @@ def test_it_looks_at_each_adapter(
     assert run(["doctor"]) == 0
     out = capsys.readouterr().out
     assert f"ok    adapter isles: http://{server.host}/isles: answers" in out
-    assert f"ok    adapter notes: folder:{here}: 1 files" in out
+    assert f"ok    adapter notes: folder:{here}: 1 file" in out
     assert "ok    adapter past: thoughts in " in out
     server.answer = always(Answered(body=b"{}", status=401))
     assert run(["doctor", "--json"]) == 1

@@ -95,6 +95,8 @@ def test_a_failed_section_stands_under_its_own_heading() -> None:
         ("A\n\n### Sources:\n\nx\n\n# More\n\ny", "A\n\n### More\n\ny"),
         ("```\n# no heading\n```", "```\n# no heading\n```"),
         ("~~~\ncode", "~~~\ncode\n~~~"),
+        ("```\n~~~\n```\n\nText.", "```\n~~~\n```\n\nText."),
+        ("```\n~~~\n# no\n```\n\n# More\n\ny", "```\n~~~\n# no\n```\n\n### More\n\ny"),
         ("\0A\r\nB ", "A\nB"),
     ],
 )

@@ -95,7 +95,7 @@ async def test_what_is_no_text_is_left_out_and_told(folder: Path) -> None:
     }
     health = await adapter.health()
     assert health.works
-    assert health.found.startswith("1 files; left out: a.txt (binary), b.txt (not UTF-8)")
+    assert health.found.startswith("1 file; left out: a.txt (binary), b.txt (not UTF-8)")
 
 
 async def test_a_file_that_cannot_be_read_costs_the_others_nothing(folder: Path) -> None:
