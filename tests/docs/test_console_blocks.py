@@ -17,6 +17,7 @@ from tests.stubs.servers import environment
 WITH_SESSIONS = tuple(document for document in RUN if blocks(document, "console"))
 
 
+@pytest.mark.servers  # for the time that so many commands take
 @pytest.mark.parametrize("document", WITH_SESSIONS)
 def test_the_console_sessions_go_as_shown(document: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

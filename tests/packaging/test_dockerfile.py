@@ -89,6 +89,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
     return venv / "bin"
 
 
+@pytest.mark.servers
 def test_the_build_steps_install_the_commands(installed: Path | None) -> None:
     if installed is None:
         pytest.skip("uv's cache does not hold every package of the lock")
@@ -102,6 +103,7 @@ def test_the_build_steps_install_the_commands(installed: Path | None) -> None:
     assert not (installed / "pytest").exists()
 
 
+@pytest.mark.servers
 def test_the_server_lets_in_whom_it_was_told_to_is_healthy_and_ends_when_told(
     installed: Path | None, tmp_path: Path
 ) -> None:
@@ -123,6 +125,7 @@ def test_the_server_lets_in_whom_it_was_told_to_is_healthy_and_ends_when_told(
     assert _health(commands, port) != 0
 
 
+@pytest.mark.servers
 def test_a_container_that_was_not_told_whom_to_let_in_says_what_to_do_and_ends(
     installed: Path | None, tmp_path: Path
 ) -> None:

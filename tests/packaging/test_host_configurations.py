@@ -150,6 +150,7 @@ def test_every_configuration_runs_our_command() -> None:
         assert not installed(launch.server["command"], launch.server["args"]), launch.place
 
 
+@pytest.mark.servers
 @pytest.mark.parametrize(
     "settings", [dict(pairs) for pairs in {key[2]: None for key in DIFFERENT}], ids=list
 )

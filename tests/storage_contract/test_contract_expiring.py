@@ -11,7 +11,7 @@ from sifaka.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.thought import Thought
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.long]
 Keep = Callable[..., Awaitable[Run]]
 SECONDS = 3.0
 
