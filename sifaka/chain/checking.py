@@ -15,6 +15,7 @@ from sifaka.critics import calls_of
 from sifaka.entries import Retrieved, Validated
 from sifaka.errors import BudgetExceeded
 from sifaka.journal import scope
+from sifaka.part_ledger import PartLedger
 from sifaka.retrieval import first_version, retrieve
 from sifaka.run import Run
 from sifaka.thought import Thought
@@ -76,7 +77,7 @@ def _besides_critics(parts: Parts, calls: Calls, run: Run) -> Ledger:
     kept = sum(calls_of(c, version.text) for version in run.undecided for c in parts.critics)
     if not kept or math.isinf(left):
         return calls.ledger
-    return calls.ledger.part(Budget(max_calls=max(0, int(left) - kept)))
+    return PartLedger(calls.ledger, Budget(max_calls=max(0, int(left) - kept)))
 
 
 async def _remember(parts: Parts, run: Run) -> None:

@@ -11,6 +11,7 @@ from typing import Literal
 from sifaka.budget import Budget, Ledger
 from sifaka.calls import Calls
 from sifaka.errors import BudgetExceeded
+from sifaka.part_ledger import PartLedger
 from sifaka.results import Usage
 
 Stop = Literal["tokens", "time", "iterations", "calls", "cost"]
@@ -103,13 +104,13 @@ class Purse:
             share: Calls that its loop may make from now on, infinite without a limit.
             kept: The call that was set aside for its writer.
         """
-        whole = calls.ledger if budget is None else calls.ledger.part(budget, spent)
+        whole = calls.ledger if budget is None else PartLedger(calls.ledger, budget, spent)
         if budget is not None and budget.max_calls is not None:
             # One of its own calls is the writer's.
             share = min(share, budget.max_calls - 1 - spent.model_calls)
         loop = whole
         if share != math.inf:
-            loop = whole.part(Budget(max_calls=max(0, int(share))))
+            loop = PartLedger(whole, Budget(max_calls=max(0, int(share))))
         return cls(
             looping=replace(calls, ledger=loop), writing=replace(calls, ledger=whole), kept=kept
         )

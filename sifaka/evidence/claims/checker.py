@@ -23,6 +23,7 @@ from sifaka.evidence.filters import SearchFilters
 from sifaka.evidence.verifier import NO_MODEL
 from sifaka.explain import explain
 from sifaka.journal import scope
+from sifaka.part_ledger import PartLedger
 from sifaka.retrievers.caches import Cache, MemoryCache
 from sifaka.thought import Document
 
@@ -97,7 +98,7 @@ class EvidenceChecker:
         given = None if claims is None else claims_given(claims, text)
         # An account of its own tells what the check has cost while others spend from the same one.
         calls = current_calls()
-        ledger = calls.ledger.part(Budget())
+        ledger = PartLedger(calls.ledger, Budget())
         with replace(calls, ledger=ledger).active():
             made, degraded = (given, ()) if given is not None else await self._claims_of(text)
             check = _Check(sources, filters, options)
