@@ -18,9 +18,9 @@ from benchmarks.servers import environment, listening
 from benchmarks.slow_provider import SLOW
 from sifaka.chain import Chain
 from sifaka.critics import CriticSpec
-from sifaka.entries import Policy
-from sifaka.events import ChainEvent
 from sifaka.models.connections import Connections
+from sifaka.record.entries import Policy
+from sifaka.record.events import ChainEvent
 from sifaka.storage import SQLiteStorage
 from sifaka.storage.protocol import ThoughtStore
 

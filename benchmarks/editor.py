@@ -14,7 +14,7 @@ RUNS = 5
 LONG = 900_000
 """Characters."""
 ANNOUNCEMENT = Path(__file__).parents[1] / "examples" / "announcement.md"
-IMPROVE = [sys.executable, "-m", "server.cli", "improve", str(ANNOUNCEMENT)]
+IMPROVE = [sys.executable, "-m", "sifaka_mcp.cli", "improve", str(ANNOUNCEMENT)]
 RULES = ["--store", "memory:", "--max-words", "300", "--forbid", "world-class=reliable"]
 
 

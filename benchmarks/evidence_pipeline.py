@@ -9,15 +9,15 @@ import anyio
 
 from benchmarks.report import Figure, Report
 from benchmarks.samples import percentile, prose
-from sifaka.budget import Budget, Ledger
-from sifaka.calls import Calls
-from sifaka.entries import Called
-from sifaka.evidence.adapters.collection import Adapters
+from sifaka.calls.context import Calls
+from sifaka.calls.journal import Journal, scope
+from sifaka.calls.ledger import Ledger
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import SearchFilters
 from sifaka.evidence.pipeline import EvidencePipeline
-from sifaka.journal import Journal, scope
-from sifaka.results import Usage
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.record.entries import Called
+from sifaka.record.usage import Budget, Usage
 from sifaka.storage.protocol import Health
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ def measure() -> Report:
     assert in_milvus, f"pymilvus is not known by {_LOADED_WITH_PYMILVUS!r} any more"
     return Report(
         title="idle_memory: a server on stdio, once it has listed the runs of its store",
-        method="`python -m server` with each store, once: "
+        method="`python -m sifaka_mcp` with each store, once: "
         "`initialize`, `tools/list` and one call of `get_thought_history`, then its resident "
         "memory (VmRSS, libraries that processes share included) when it does not change any "
         "more. The Redis server is another process and is not counted; Milvus Lite is inside. "

@@ -13,7 +13,7 @@ import anyio
 from benchmarks.chains import endless_chain
 from benchmarks.report import Figure, Report
 from benchmarks.samples import percentile, version_text
-from sifaka.entries import Decided
+from sifaka.record.entries import Decided
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.storage.protocol import ThoughtStore
 

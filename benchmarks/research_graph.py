@@ -12,16 +12,16 @@ import anyio
 from benchmarks.report import Figure, Report
 from benchmarks.samples import percentile, prose
 from sifaka import Chain
-from sifaka.entries import Researched
-from sifaka.evidence.adapters.collection import Adapters
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import SearchFilters
-from sifaka.inquiry import Inquiry
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.record.entries import Researched
+from sifaka.record.inquiry import Inquiry
 from sifaka.research.deep import deep_graph
 from sifaka.research.execution import run_graph
 from sifaka.research.graph import DecisionNode, Done, ParallelNode, ResearchGraph
+from sifaka.research.graph_builder import Board
 from sifaka.research.iterative import iterative_graph
-from sifaka.research.translation import Board
 from sifaka.storage.protocol import Health
 
 if TYPE_CHECKING:

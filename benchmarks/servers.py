@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SIFAKA = (sys.executable, "-m", "server")
+SIFAKA = (sys.executable, "-m", "sifaka_mcp")
 BARE = (sys.executable, str(Path(__file__).with_name("echo_server.py")))
 
 

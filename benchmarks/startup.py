@@ -64,8 +64,8 @@ def measure() -> Report:
         ]
     return Report(
         title="startup: from spawning the server on stdio to its first answer",
-        method=f"{PAIRS} pairs of `python -m server` and the bare echo server for each era, after "
-        "one to warm up; which of the two is first changes from pair to pair. The request is "
+        method=f"{PAIRS} pairs of `python -m sifaka_mcp` and the bare echo server for each era, "
+        "after one to warm up; which of the two is first changes from pair to pair. The request is "
         "written at once and the answer read as a line, without an MCP client. The ratio is the "
         "median of the pairs' ratios.",
         figures=tuple(figures),

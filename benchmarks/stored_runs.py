@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from benchmarks.chains import endless_chain
 from benchmarks.samples import version_text
-from sifaka.entries import Drafted, Entry, Started
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
-from sifaka.thought import Thought
 
 
 @dataclass(frozen=True, slots=True)

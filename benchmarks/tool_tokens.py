@@ -11,8 +11,8 @@ import anyio
 from mcp import Client
 
 from benchmarks.report import Figure, Report
-from server.app import SifakaServer
-from server.settings import Settings
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
 
 CHARACTERS_PER_TOKEN = 4
 """The usual estimate. Calibrated once on these very schemas against the vocabularies o200k_base and

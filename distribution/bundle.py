@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from server.settings import TOOLSETS, Settings
-from server.tools import tools
+from sifaka_mcp.settings import TOOLSETS, Settings
+from sifaka_mcp.tools import tools
 
 ROOT = Path(__file__).parents[1]
 PARTS = Path(__file__).parent / "mcpb"

@@ -12,7 +12,9 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 
 SERVER = StdioServerParameters(
-    command=sys.executable, args=["-m", "server"], env=dict(os.environ) | {"SIFAKA_MODEL": "auto"}
+    command=sys.executable,
+    args=["-m", "sifaka_mcp"],
+    env=dict(os.environ) | {"SIFAKA_MODEL": "auto"},
 )
 TEXT = "We ship ship your order in order to help . You may return it."
 RULES: list[dict[str, object]] = [

@@ -9,7 +9,7 @@ import asyncio
 from pathlib import Path
 
 from sifaka import Chain
-from sifaka.evidence.adapters.opening import open_adapters
+from sifaka.evidence.sources.catalogue import open_adapters
 
 HERE = Path(__file__).resolve().parent
 TEXT = (HERE / "leaflet.md").read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sifaka.budget import Budget
+from sifaka._internal.lazy import imported_later
 from sifaka.chain import Chain, RunResult, create_pydantic_chain
 from sifaka.critics import (
     ConstitutionalCritic,
@@ -16,13 +16,13 @@ from sifaka.critics import (
     SelfRAGCritic,
     SelfRefineCritic,
 )
-from sifaka.events import ChainEvent
-from sifaka.improve import improve, improve_sync
-from sifaka.inquiry import Inquiry
-from sifaka.lazy import imported_later
-from sifaka.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.events import ChainEvent
+from sifaka.record.inquiry import Inquiry
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.thought import Document, Thought, ThoughtReference, ToolCall
+from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage, SQLiteStorage
-from sifaka.thought import Document, Thought, ThoughtReference, ToolCall
+from sifaka.tasks import improve, improve_sync
 from sifaka.validators import (
     ClassifierValidator,
     ContentValidator,
@@ -38,11 +38,11 @@ from sifaka.validators import (
 )
 
 if TYPE_CHECKING:
-    from sifaka.evidence.adapters.collection import Adapters
-    from sifaka.evidence.adapters.opening import open_adapters
     from sifaka.evidence.claims import EvidenceChecker
     from sifaka.evidence.pipeline import EvidencePipeline
     from sifaka.evidence.retriever import EvidenceRetriever
+    from sifaka.evidence.sources.catalogue import open_adapters
+    from sifaka.evidence.sources.collection import Adapters
     from sifaka.models.retrieval_augmented import RetrievalAugmentedModel
     from sifaka.retrievers import (
         CachedRetriever,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     )
 
 _LATER = {
-    "Adapters": "sifaka.evidence.adapters.collection",
+    "Adapters": "sifaka.evidence.sources.collection",
     "CachedCheckpointStorage": "sifaka.storage",
     "CachedRetriever": "sifaka.retrievers",
     "CachedStorage": "sifaka.storage",
@@ -73,7 +73,7 @@ _LATER = {
     "RedisStorage": "sifaka.storage",
     "RetrievalAugmentedModel": "sifaka.models.retrieval_augmented",
     "ThoughtRetriever": "sifaka.retrievers",
-    "open_adapters": "sifaka.evidence.adapters.opening",
+    "open_adapters": "sifaka.evidence.sources.catalogue",
 }
 """Imported when they are first asked for."""
 

@@ -22,7 +22,7 @@ Every error carries what a program needs as attributes and what a person should 
 What it says goes to clients, into logs and into records: secrets in it are masked from the start.
 """
 
-from sifaka.masking import masked
+from sifaka._internal.masking import masked
 
 _LONGEST = 4_000
 """Characters of a message: what it quotes may have been made to be long."""

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Literal, cast
 
 from pydantic import BaseModel, ValidationError
 
+from sifaka._internal.explain import explain
+from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, PluginError, SifakaError
-from sifaka.explain import explain
-from sifaka.reporting import report_failure
 
 logger = logging.getLogger(__name__)
 

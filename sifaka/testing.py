@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from sifaka.chain.judging import Preference
 from sifaka.errors import SifakaError
-from sifaka.judging import Preference
 from sifaka.models.protocol import Generation
-from sifaka.results import CriticFeedback, Issue, Usage, Verdict
-from sifaka.thought import Document, Thought
+from sifaka.record.results import CriticFeedback, Issue, Verdict
+from sifaka.record.thought import Document, Thought
+from sifaka.record.usage import Usage
 
 Line = str | Generation | Exception | Callable[[Thought], str]
 

@@ -10,10 +10,10 @@ import anyio
 
 from benchmarks.quality.draws import stratified
 from sifaka.chain import Chain
-from sifaka.judging import Preference
-from sifaka.run import Run
+from sifaka.chain.judging import Preference
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel
-from sifaka.thought import Thought
 
 COIN = 0.5
 """How often the judge prefers the newer of two texts that are equally good."""

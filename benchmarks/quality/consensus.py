@@ -9,7 +9,7 @@ import anyio
 from benchmarks.quality.draws import Noise
 from sifaka.chain import Chain
 from sifaka.critics.self_consistency import SelfConsistencyCritic
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 from sifaka.testing import ScriptedModel
 
 

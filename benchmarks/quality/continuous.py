@@ -11,10 +11,10 @@ import anyio
 
 from benchmarks.quality.draws import Noise
 from sifaka.chain import Chain
-from sifaka.judging import Preference
-from sifaka.results import CriticFeedback, Issue
+from sifaka.chain.judging import Preference
+from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedJudge, ScriptedModel
-from sifaka.thought import Thought
 
 _FLAWLESS = 3.0
 """The quality from which on a critic has only one small thing to say."""

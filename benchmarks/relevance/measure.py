@@ -6,11 +6,11 @@ from pathlib import Path
 
 from benchmarks.relevance.corpus import Corpus
 from sifaka.embeddings import Embedder
-from sifaka.entries import Drafted, Started
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage import SQLiteStorage
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Thought
 
 DEPTH = 10
 """Texts asked for; a relevant one behind them does not count."""

@@ -2,7 +2,7 @@
 
 import os
 
-from server.cli import serve_main
+from sifaka_mcp.cli import serve_main
 
 if __name__ == "__main__":
     for name in [name for name in os.environ if name.endswith("_API_KEY")]:

@@ -13,28 +13,28 @@ from mcp import Client
 from mcp_types import Tool
 
 import sifaka
-from server.app import SifakaServer
-from server.cli import COMMANDS
-from server.settings import TOOLSETS, Settings
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.cli import COMMANDS
+from sifaka_mcp.settings import TOOLSETS, Settings
 
 _COLUMNS = "88"
 _FROM_MODULES = {
     "Evidence": (
-        "sifaka.evidence.adapters.opening.open_adapters",
-        "sifaka.evidence.adapters.collection.Adapters",
-        "sifaka.evidence.adapters.protocol.Adapter",
-        "sifaka.evidence.adapters.in_process.InProcessAdapter",
+        "sifaka.evidence.sources.catalogue.open_adapters",
+        "sifaka.evidence.sources.collection.Adapters",
+        "sifaka.evidence.sources.protocol.Adapter",
+        "sifaka.evidence.sources.in_process.InProcessAdapter",
         "sifaka.evidence.pipeline.EvidencePipeline",
         "sifaka.evidence.filters.SearchFilters",
         "sifaka.evidence.retriever.EvidenceRetriever",
-        "sifaka.claims.CheckOptions",
-        "sifaka.claims.ClaimReport",
-        "sifaka.claims.ClaimVerdict",
-        "sifaka.claims.ClaimEvidence",
-        "sifaka.claims.Claim",
+        "sifaka.record.claims.CheckOptions",
+        "sifaka.record.claims.ClaimReport",
+        "sifaka.record.claims.ClaimVerdict",
+        "sifaka.record.claims.ClaimEvidence",
+        "sifaka.record.claims.Claim",
     ),
     "Research": (
-        "sifaka.inquiry.Inquiry",
+        "sifaka.record.inquiry.Inquiry",
         "sifaka.research.protocol.Researcher",
         "sifaka.research.protocol.Desk",
     ),
@@ -68,7 +68,7 @@ def commands() -> str:
         parser = argparse.ArgumentParser(
             prog=f"sifaka {name}", description=f"{summary.capitalize()}."
         )
-        importlib.import_module(f"server.cli.{name}").configure(parser)
+        importlib.import_module(f"sifaka_mcp.cli.{name}").configure(parser)
         parts += [f"## sifaka {name}", f"```text\n{parser.format_help().rstrip()}\n```"]
     return "\n\n".join(parts) + "\n"
 

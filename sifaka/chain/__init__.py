@@ -9,9 +9,9 @@ from sifaka.chain.cancellation import (
     stop_run,
 )
 from sifaka.chain.chain import Chain, Listener
-from sifaka.chain.following import follow_run
+from sifaka.chain.follow import follow_run
 from sifaka.chain.pydantic_chain import create_pydantic_chain
-from sifaka.chain.replaying import Replay
+from sifaka.chain.replay import Replay
 from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
 from sifaka.chain.submission import Submission

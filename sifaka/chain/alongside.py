@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import anyio
 
-from sifaka.events import ChainEvent
+from sifaka.record.events import ChainEvent
 
 Tell = Callable[[ChainEvent], Awaitable[None]]
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from sifaka.chain.result import RunResult
-from sifaka.entries import INTERRUPTED, Stopped
 from sifaka.errors import VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import INTERRUPTED, Stopped
+from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 
 Parting = Callable[[], Stopped | None]

@@ -6,33 +6,32 @@ from typing import Any
 
 import anyio
 
-from sifaka.blocking import run_blocking
-from sifaka.budget import Ledger
-from sifaka.calls import Calls, new_frame_key
+from sifaka._internal.blocking import run_blocking
+from sifaka.calls.context import Calls, new_frame_key
+from sifaka.calls.ledger import Ledger
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
-from sifaka.chain.configured import ConfiguredChain
 from sifaka.chain.engine import Engine
-from sifaka.chain.findings import inheriting
-from sifaka.chain.following import follow_run
-from sifaka.chain.parts import Parts
-from sifaka.chain.recovering import next_plan, recovered, unless_recovered
-from sifaka.chain.replaying import Replay, replay
+from sifaka.chain.follow import follow_run
+from sifaka.chain.inherited import inheriting
+from sifaka.chain.recall import lessons_of_similar_runs
+from sifaka.chain.recovery import next_plan, recovered, unless_recovered
+from sifaka.chain.replay import Replay, replay
+from sifaka.chain.resources import Parts
 from sifaka.chain.result import RunResult
+from sifaka.chain.retrieval import first_version
 from sifaka.chain.review import Review
+from sifaka.chain.settings import ConfiguredChain
 from sifaka.chain.submission import Submission, settled, take_in
-from sifaka.chain.verifying import Hear, verified
-from sifaka.claims import CheckOptions, ClaimReport
-from sifaka.critique import run_critics
-from sifaka.entries import Drafted, RunStatus, Started, Stopped
+from sifaka.chain.verification import Hear, verified
+from sifaka.critics.execution import run_critics
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
-from sifaka.events import ChainEvent
-from sifaka.recall import lessons_of_similar_runs
-from sifaka.results import Usage
-from sifaka.retrieval import first_version
-from sifaka.run import Run
-from sifaka.selection import EDITOR
-from sifaka.texts import check_text
-from sifaka.thought import Document, Thought
+from sifaka.record.claims import CheckOptions, ClaimReport
+from sifaka.record.entries import Drafted, RunStatus, Started, Stopped
+from sifaka.record.events import ChainEvent
+from sifaka.record.run import Run
+from sifaka.record.thought import EDITOR, Document, Thought
+from sifaka.record.usage import Usage
+from sifaka.text.input import check_text
 
 Listener = Callable[[ChainEvent], Awaitable[None]]
 _PARTING_SECONDS = 5.0

@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from sifaka.entries import ChainConfig
+from sifaka._internal.immutable import Frozen
 from sifaka.errors import ConfigurationError
-from sifaka.immutable import Frozen
 from sifaka.plugins import Plugged
+from sifaka.record.entries import ChainConfig
 
 _BUILT_IN = "sifaka."
 _OBJECT = "object:"

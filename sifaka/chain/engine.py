@@ -17,34 +17,22 @@ from types import MappingProxyType
 
 import anyio
 
-from sifaka.budget import Ledger
-from sifaka.calls import Calls
-from sifaka.chain.checking import documents_for_critics, opening, verdicts
-from sifaka.chain.hearing import hear_critics, to_be_heard
-from sifaka.chain.limits import parallel
-from sifaka.chain.parts import Parts
+from sifaka.calls.context import Calls
+from sifaka.calls.host import Suspended
+from sifaka.calls.journal import Journal
+from sifaka.calls.ledger import Ledger
+from sifaka.calls.recovery import code_of
+from sifaka.chain.degradation import parallel
+from sifaka.chain.messages import doing, ended_elsewhere, stored
+from sifaka.chain.phases.critique import hear_critics, to_be_heard
+from sifaka.chain.phases.generation import Round, next_versions
+from sifaka.chain.phases.research import researched
+from sifaka.chain.phases.validation import documents_for_critics, opening, verdicts
+from sifaka.chain.policies import anchor, decide, decide_by_judge, needs_anchor, unanchored
 from sifaka.chain.recorder import Recorder
-from sifaka.chain.researching import researched
-from sifaka.chain.selecting import (
-    anchor,
-    decide,
-    decide_by_judge,
-    needs_anchor,
-    unanchored,
-)
-from sifaka.chain.stopping import no_more_attempts, nothing_left_to_do, twin
-from sifaka.chain.telling import doing, ended_elsewhere, stored
+from sifaka.chain.resources import Parts
+from sifaka.chain.stop_rules import no_more_attempts, nothing_left_to_do, twin
 from sifaka.chain.writers import Writer
-from sifaka.chain.writing import Round, next_versions
-from sifaka.entries import (
-    Called,
-    Drafted,
-    Entry,
-    Recovered,
-    RunStatus,
-    Stopped,
-    StopReason,
-)
 from sifaka.errors import (
     AppendRefused,
     BudgetExceeded,
@@ -53,12 +41,10 @@ from sifaka.errors import (
     StorageError,
     VersionConflict,
 )
-from sifaka.events import ChainEvent, Phase
-from sifaka.hosts import Suspended
-from sifaka.journal import Journal
 from sifaka.models.editor import EditorModel
-from sifaka.recovery import code_of
-from sifaka.run import Run
+from sifaka.record.entries import Called, Drafted, Entry, Recovered, RunStatus, Stopped, StopReason
+from sifaka.record.events import ChainEvent, Phase
+from sifaka.record.run import Run
 
 _PARTING_SECONDS = 5.0
 """How long a cancelled run may take to put its end on record."""

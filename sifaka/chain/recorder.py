@@ -6,13 +6,13 @@ from contextlib import suppress
 
 import anyio
 
-from sifaka.budget import Ledger
-from sifaka.calls import current_calls
-from sifaka.entries import Called, Entry
+from sifaka.calls.context import current_calls
+from sifaka.calls.failure_log import report_failure
+from sifaka.calls.ledger import Ledger
 from sifaka.errors import AppendRefused, StorageError
-from sifaka.reporting import report_failure
-from sifaka.results import Usage
-from sifaka.run import Run
+from sifaka.record.entries import Called, Entry
+from sifaka.record.run import Run
+from sifaka.record.usage import Usage
 from sifaka.storage.protocol import ThoughtStore
 
 logger = logging.getLogger(__name__)

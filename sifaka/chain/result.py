@@ -4,16 +4,17 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import cast
 
-from sifaka.brief import Brief, brief_for
-from sifaka.chain.findings import findings
+from sifaka._internal.immutable import Frozen
+from sifaka.chain.brief import Brief, brief_for
+from sifaka.chain.inherited import findings
 from sifaka.chain.review import Review
-from sifaka.diff import Hunk
-from sifaka.entries import RunStatus, StopReason
-from sifaka.immutable import Frozen
-from sifaka.provenance import explained_diff
-from sifaka.results import Issue, Usage, ValidationResult
-from sifaka.run import Run
-from sifaka.thought import Thought
+from sifaka.record.diff import Hunk
+from sifaka.record.entries import RunStatus, StopReason
+from sifaka.record.provenance import explained_diff
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
 
 
 class RunResult(Frozen):

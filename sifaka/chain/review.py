@@ -1,8 +1,9 @@
 """What all critics together found in a text."""
 
-from sifaka.clustering import cluster
-from sifaka.immutable import Frozen
-from sifaka.results import CriticFeedback, Issue, Usage
+from sifaka._internal.immutable import Frozen
+from sifaka.record.clustering import cluster
+from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.usage import Usage
 
 
 class Review(Frozen):

@@ -4,12 +4,12 @@ import anyio
 
 from sifaka.chain.cancellation import is_interrupted
 from sifaka.chain.result import RunResult
-from sifaka.entries import Drafted
 from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
 from sifaka.models import CALLER
-from sifaka.run import Run
+from sifaka.record.entries import Drafted
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Thought
 
 _SILENCE = 5.0
 """Seconds without a new entry after which whoever worked on a run is taken for dead."""

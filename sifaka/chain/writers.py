@@ -3,16 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from sifaka._internal.loading import load_pydantic_ai
 from sifaka.errors import ConfigurationError
-from sifaka.loading import load_pydantic_ai
 from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
 from sifaka.models.sectioned import SectionedModel
-from sifaka.selection import EDITOR
-from sifaka.thought import Thought
-from sifaka.validation import run_validators
+from sifaka.record.thought import EDITOR, Thought
 from sifaka.validators.evidence import searches
+from sifaka.validators.execution import run_validators
 from sifaka.validators.protocol import Validator
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from sifaka.classifiers.function_words import FUNCTION_WORDS
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.classifiers.scripts import SCRIPT_LANGUAGES, language_of_script, script
 from sifaka.errors import ConfigurationError
-from sifaka.pieces import blanked, code_spans
-from sifaka.prose import urls
+from sifaka.text.prose import urls
+from sifaka.text.sentences import blanked, code_spans
 
 LEAST_LETTERS = 20
 """With fewer, a name or a loan word would decide."""

@@ -5,8 +5,8 @@ from typing import Protocol
 
 from pydantic import Field
 
-from sifaka.immutable import Frozen, FrozenMap
-from sifaka.results import Issue
+from sifaka._internal.immutable import Frozen, FrozenMap
+from sifaka.record.results import Issue
 
 NONE_FOUND = "none found"
 """The label of a screen that found nothing, which does not say that there is nothing."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sifaka.classifiers.grade import measured, together
 from sifaka.classifiers.protocol import UNKNOWN, Classification
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 
 LEVELS = ((6.0, "elementary"), (9.0, "middle school"), (13.0, "high school"))
 """Each level and the grade it ends before; what is harder is `college`."""

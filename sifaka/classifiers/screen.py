@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from sifaka.classifiers.mentions import Mentions
 from sifaka.classifiers.protocol import NONE_FOUND, Classification
-from sifaka.pieces import blanked
-from sifaka.prose import urls
-from sifaka.results import Issue
+from sifaka.record.results import Issue
+from sifaka.text.prose import urls
+from sifaka.text.sentences import blanked
 
 EVIDENCE_LIMIT = 200
 """The most places one classification points at; all of them count for its confidence."""

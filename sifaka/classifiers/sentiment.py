@@ -9,9 +9,9 @@ from typing import Protocol, cast
 from sifaka.classifiers.language import INSTALL, LanguageClassifier
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.errors import ConfigurationError
-from sifaka.pieces import blanked, code_spans, sentence_spans
-from sifaka.prose import Span, urls
-from sifaka.results import Issue
+from sifaka.record.results import Issue
+from sifaka.text.prose import Span, urls
+from sifaka.text.sentences import blanked, code_spans, sentence_spans
 
 NEUTRAL_WITHIN = 0.05
 """How far from 0 the mean of a neutral text may be; the bound its authors give."""

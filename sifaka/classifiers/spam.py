@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from sifaka.classifiers.screen import Finding, Rule, Screen
-from sifaka.pieces import blanked, code_spans
-from sifaka.prose import count_words, urls
+from sifaka.text.prose import count_words, urls
+from sifaka.text.sentences import blanked, code_spans
 
 _SURE = (
     r"\b(?:you(?:['’]ve| have)(?: just)? (?:won|been (?:selected|chosen) (?:to|for|as))|"

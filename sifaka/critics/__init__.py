@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import ValidationError
 
+from sifaka._internal.explain import explain
 from sifaka.critics.constitutional import ConstitutionalCritic
 from sifaka.critics.evidence import EvidenceCritic
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.lint import LintCritic
 from sifaka.critics.meta_rewarding import MetaRewardingCritic
 from sifaka.critics.n_critics import NCriticsCritic
-from sifaka.critics.plugged import PluggedCritic, unplugged
+from sifaka.critics.plugin import PluggedCritic, unplugged
 from sifaka.critics.prompt import PromptCritic
 from sifaka.critics.protocol import Critic
 from sifaka.critics.reflexion import MEMORY, ReflexionCritic
@@ -21,7 +22,6 @@ from sifaka.critics.self_consistency import SelfConsistencyCritic
 from sifaka.critics.self_rag import SelfRAGCritic
 from sifaka.critics.self_refine import SelfRefineCritic
 from sifaka.errors import ConfigurationError
-from sifaka.explain import explain
 from sifaka.plugins import NO_PLUGINS, Plugins
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field, StringConstraints, ValidationError
 
+from sifaka._internal.explain import explain
+from sifaka._internal.immutable import Frozen
 from sifaka.errors import ConfigurationError
-from sifaka.explain import explain
-from sifaka.immutable import Frozen
 
 MOST_PRINCIPLES = 50
 _MOST_BYTES = 1_000_000

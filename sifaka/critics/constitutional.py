@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import Field, ValidationInfo, model_validator
 
+from sifaka.calls.journal import scope
 from sifaka.critics.constitution import (
     BUILT_IN,
     Principle,
@@ -18,11 +19,11 @@ from sifaka.critics.constitution import (
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.opinion import FoundIssue, anchored, case
 from sifaka.critics.panel import Failure, Replies, ask_all, attempt, gathered, nobody, strongest
-from sifaka.journal import scope
-from sifaka.models.fitting import Form
+from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
-from sifaka.results import CriticFeedback, Issue, Usage
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
 
 _INSTRUCTIONS = (
     "Judge the text by one principle only: the one that stands first in the question says what to "

@@ -4,11 +4,11 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from sifaka.calls import current_calls
-from sifaka.claims import CheckOptions, ClaimChecker, ClaimReport
+from sifaka.calls.context import current_calls
 from sifaka.errors import ConfigurationError
-from sifaka.results import CriticFeedback
-from sifaka.thought import Thought
+from sifaka.record.claims import CheckOptions, ClaimChecker, ClaimReport
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
 from sifaka.validators.claim_issues import (
     details_of,
     issues_of,

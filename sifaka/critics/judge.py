@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, field_validator
 
+from sifaka._internal.immutable import Frozen
 from sifaka.critics.opinion import Opinion, case, feedback_of
 from sifaka.errors import ConfigurationError
-from sifaka.immutable import Frozen
 from sifaka.models.framing import DATA_NOTICE
-from sifaka.results import CriticFeedback, Usage
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
 from sifaka.validators.spec import usable_name
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _is_model(value: object) -> bool:
     # What came as JSON is none, and needs no PydanticAI to find out.
     if value is None or isinstance(value, bool | int | float | list | tuple | Mapping):
         return False
-    from sifaka.loading import load_pydantic_ai
+    from sifaka._internal.loading import load_pydantic_ai
 
     load_pydantic_ai()
     from pydantic_ai.models import Model

@@ -5,10 +5,10 @@ from typing import Literal
 from anyio import to_thread
 from pydantic import field_validator
 
-from sifaka.immutable import Frozen
-from sifaka.prose import words
-from sifaka.results import CriticFeedback, Issue
-from sifaka.thought import Thought
+from sifaka._internal.immutable import Frozen
+from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.thought import Thought
+from sifaka.text.prose import words
 from sifaka.validators.spec import usable_name
 
 BLOCKING = 3

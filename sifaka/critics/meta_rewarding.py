@@ -7,15 +7,16 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from sifaka.calls import current_calls
+from sifaka.calls.context import current_calls
 from sifaka.critics.bradley_terry import bradley_terry
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.opinion import case, on_record
 from sifaka.critics.panel import Replies, ask_all, nobody
-from sifaka.models.fitting import Form
+from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
-from sifaka.results import CriticFeedback, Usage
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
 
 NEAR = 0.1
 """A judgment that would beat the best one with a chance of at least 0.5 less this is near it."""

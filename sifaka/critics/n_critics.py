@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, PlainSerializer
 
-from sifaka.clustering import cluster
 from sifaka.critics.judge import JudgingCritic, ModelOrName
 from sifaka.critics.opinion import MOST_SUGGESTIONS
 from sifaka.critics.panel import (
@@ -19,8 +18,9 @@ from sifaka.critics.panel import (
     votes,
 )
 from sifaka.models.framing import frame
-from sifaka.results import CriticFeedback
-from sifaka.thought import Thought
+from sifaka.record.clustering import cluster
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

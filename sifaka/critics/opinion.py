@@ -5,12 +5,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from sifaka.anchoring import Anchors
-from sifaka.models.fitting import Form, Number, Whole
+from sifaka.models.coercion import Form, Number, Whole
 from sifaka.models.framing import frame
 from sifaka.models.section_note import section_note
-from sifaka.results import CriticFeedback, Issue, Usage
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
+from sifaka.text.anchoring import Anchors
 
 MOST_ISSUES = 50
 """Of one opinion; further ones are left out."""

@@ -6,12 +6,13 @@ from functools import partial
 from statistics import fmean
 from typing import Generic, TypeVar
 
-from sifaka.clustering import cluster
-from sifaka.concurrency import fan_out
+from sifaka.calls.concurrency import fan_out
+from sifaka.calls.recovery import code_of
 from sifaka.critics.opinion import MOST_ISSUES
 from sifaka.errors import BudgetExceeded, ModelProviderError
-from sifaka.recovery import code_of
-from sifaka.results import CriticFeedback, Issue, Usage, Verdict
+from sifaka.record.clustering import cluster
+from sifaka.record.results import CriticFeedback, Issue, Verdict
+from sifaka.record.usage import Usage
 
 T = TypeVar("T")
 Failure = ModelProviderError | BudgetExceeded

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, Field, TypeAdapter, create_model
 
+from sifaka._internal.immutable import FrozenJson
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.opinion import Opinion, case, feedback_of
-from sifaka.immutable import FrozenJson
 from sifaka.models.framing import frame
-from sifaka.results import CriticFeedback
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
 
 _INSTRUCTIONS = (
     "Judge the text by the rubric that stands first in the question, and by nothing else. The "

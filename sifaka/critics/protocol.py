@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from sifaka.results import CriticFeedback
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
 
 
 class Critic(Protocol):

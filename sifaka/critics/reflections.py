@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from sifaka.models.fitting import Form, Number
+from sifaka.models.coercion import Form, Number
 
 Support = Literal["full", "partial", "none"]
 

@@ -4,13 +4,14 @@ from typing import Literal
 
 from pydantic import Field
 
+from sifaka.calls.journal import scope
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.opinion import case, on_record
-from sifaka.journal import scope
-from sifaka.models.fitting import Form
+from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
-from sifaka.results import CriticFeedback, Usage
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
 
 MEMORY = 3
 """Lessons that are remembered; with more of them the context only grows."""

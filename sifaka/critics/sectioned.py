@@ -4,16 +4,17 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from sifaka.concurrency import fan_out
+from sifaka.calls.concurrency import fan_out
+from sifaka.calls.recovery import code_of
 from sifaka.critics.judge import JudgingCritic
-from sifaka.critics.plugged import unplugged
+from sifaka.critics.plugin import unplugged
 from sifaka.critics.protocol import Critic
 from sifaka.errors import BudgetExceeded, SifakaError, StorageError
 from sifaka.models.section_note import Notes
-from sifaka.recovery import code_of
-from sifaka.results import CriticFeedback, Issue, Usage
-from sifaka.sections import Section, split
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
+from sifaka.text.sections import Section, split
 
 MOST_ISSUES = 500
 """Of all sections together; the gravest."""

@@ -5,7 +5,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from sifaka.clustering import cluster
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.opinion import MOST_ISSUES
 from sifaka.critics.panel import (
@@ -17,8 +16,9 @@ from sifaka.critics.panel import (
     verdict_of,
     votes,
 )
-from sifaka.results import CriticFeedback, Issue
-from sifaka.thought import Thought
+from sifaka.record.clustering import cluster
+from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.thought import Thought
 
 _INSTRUCTIONS = (
     "Review the text: does it fulfil its task, is it right, complete, clear and no longer than it "

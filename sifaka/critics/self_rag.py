@@ -6,16 +6,17 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from sifaka.claims import Claim
+from sifaka.calls.journal import scope
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.panel import Replies, ask_all, nobody
 from sifaka.critics.reflections import Reflection
 from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_in
 from sifaka.evidence.passages import Passage, nearest, passages_of
-from sifaka.journal import scope
 from sifaka.models.framing import frame
-from sifaka.results import CriticFeedback, Issue, Usage
-from sifaka.thought import Document, Thought
+from sifaka.record.claims import Claim
+from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.thought import Document, Thought
+from sifaka.record.usage import Usage
 
 _JUDGE = (
     "Judge one claim of a text in the light of one passage, by the passage alone and not by what "

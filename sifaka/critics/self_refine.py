@@ -6,8 +6,8 @@ from pydantic import Field
 
 from sifaka.critics.judge import JudgingCritic
 from sifaka.models.framing import frame
-from sifaka.results import CriticFeedback
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
 
 _INSTRUCTIONS = (
     "Score the text from 0 to 1, in `scores`, on each of the aspects that stand first in the "

@@ -4,9 +4,9 @@
 to do, `cut` shortens at a sentence's end. `RULES` is the catalogue of what it looks for.
 """
 
-from sifaka.editor.applying import Edit, Edited, apply
-from sifaka.editor.cutting import cut
-from sifaka.editor.editing import edit
+from sifaka.editor.apply import Edit, Edited, apply
+from sifaka.editor.cut import cut
+from sifaka.editor.edit import edit
 from sifaka.editor.protection import protected
 from sifaka.editor.report import ADVISORS, RULES, Lint, Rule, lint, warm_up
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.passage import Passage
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 
 _ARTICLE = re.compile(
     r"(?<![\w'’.\-/*=&+])(A|a|An|an) {1,3}([a-z]{3,}|Europeans?)(?![\w'’/=(]|\.\w)"

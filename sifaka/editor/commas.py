@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sifaka.editor.passage import Passage
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 
 _ADVERB = re.compile(
     r"\b(However|Therefore|Moreover|Furthermore|Nevertheless|Nonetheless|Consequently|Additionally)"

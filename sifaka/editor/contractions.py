@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sifaka.editor.passage import Passage
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 
 # Only forms that are no words themselves; `wont`, `cant`, `its` and `were` are.
 _FORM = re.compile(

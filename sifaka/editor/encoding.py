@@ -7,8 +7,8 @@ from unicodedata import normalize
 
 from sifaka.editor.passage import Passage
 from sifaka.errors import PluginError
-from sifaka.prose import Span
-from sifaka.results import Issue
+from sifaka.record.results import Issue
+from sifaka.text.prose import Span
 
 _SUSPECT = re.compile(r"[^\t\r\n\x20-\x7e]")
 # A line, or as many whole words of a very long one as are compared quickly.

@@ -3,8 +3,8 @@
 import re
 from collections import Counter
 
-from sifaka.prose import urls
-from sifaka.results import Issue
+from sifaka.record.results import Issue
+from sifaka.text.prose import urls
 
 WINDOW = 40
 """How many characters on each side of an edit are compared, rounded up to whole words."""

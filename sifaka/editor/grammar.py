@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.passage import Passage
 from sifaka.errors import PluginError
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 
 if TYPE_CHECKING:
     import harper

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.prose import Span, code, urls
+from sifaka.text.prose import Span, code, urls
 
 # Code blocks inside list items and block quotes.
 _NESTED_FENCE = re.compile(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sifaka.editor.passage import Passage
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 
 _DOTTED = re.compile(r"(?<![\w.'’\-])([ie])\.([eg])(?=[,:;]?\s)(?!\.)")
 # Without the inner stop only after a bracket, a comma or a dash: `ie` and `eg` are words elsewhere.

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.machine import machine_text
-from sifaka.prose import Span
+from sifaka.text.prose import Span
 
 _FRONT_MATTER = re.compile(
     r"\A\ufeff?(---|\+\+\+)[ \t]*\r?\n.*?^(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE | re.DOTALL

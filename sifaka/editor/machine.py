@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from sifaka.editor.machine_lines import CONTINUES, WHOLE, is_machine, is_prose
 from sifaka.editor.records import is_records
-from sifaka.prose import Span
+from sifaka.text.prose import Span
 
 _PARAGRAPH = re.compile(r"(?:^(?=[^\n]*\S)[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _LITERAL = re.compile(r"^[ \t]*(?:[rbfuRBFU]{0,2}(\"{3}|'{3})|(/\*))", re.MULTILINE)

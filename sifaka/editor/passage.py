@@ -10,8 +10,8 @@ from sifaka.editor.gate import keeps_facts
 from sifaka.editor.language import foreign
 from sifaka.editor.protection import protected
 from sifaka.editor.spans import Cover, merged
-from sifaka.prose import Span, sentences
-from sifaka.results import Issue
+from sifaka.record.results import Issue
+from sifaka.text.prose import Span, sentences
 
 REACH = 200
 """How much of a long line is looked at."""

@@ -5,7 +5,7 @@ from itertools import chain
 from sifaka.editor.inline import named_inline, verbatim_inline
 from sifaka.editor.layout import blocks
 from sifaka.editor.spans import merged
-from sifaka.prose import Span
+from sifaka.text.prose import Span
 
 
 def protected(text: str) -> list[Span]:

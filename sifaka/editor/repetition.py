@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.passage import Passage
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 
 _RULE = "repeated_word"
 _GAP = r"(?:[ ]{1,3}|[ ]?\r?\n[ \t]*)"

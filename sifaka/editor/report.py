@@ -14,13 +14,13 @@ from sifaka.editor.grammar import grammar
 from sifaka.editor.latin import latin
 from sifaka.editor.passage import Passage
 from sifaka.editor.repetition import repetition
-from sifaka.editor.spacing import spacing
 from sifaka.editor.spelling import spelling
 from sifaka.editor.style import style
+from sifaka.editor.whitespace import spacing
 from sifaka.editor.wordiness import wordiness
 from sifaka.errors import PluginError
-from sifaka.prose import Span
-from sifaka.results import Issue
+from sifaka.record.results import Issue
+from sifaka.text.prose import Span
 
 Rule = Callable[[Passage], Iterable[Issue]]
 """Finds one kind of mistake; raises `PluginError` when a tool it needs is missing."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sifaka.prose import Span
+from sifaka.text.prose import Span
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:

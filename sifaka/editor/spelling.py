@@ -13,8 +13,8 @@ from threading import Lock
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.passage import Passage
 from sifaka.errors import PluginError
-from sifaka.prose import code
-from sifaka.results import Issue
+from sifaka.record.results import Issue
+from sifaka.text.prose import code
 
 # Underscores are no letters here: _emphasis_ is prose, and names with underscores are protected.
 _WORD = re.compile(r"(?<![^\W_])(?<!['’\-/@#.&])[A-Za-z][a-z]+(?![^\W_]|['’@/]|-\w|\.\w)")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from sifaka.editor.passage import Passage
-from sifaka.prose import words
-from sifaka.results import Issue
+from sifaka.record.results import Issue
+from sifaka.text.prose import words
 
 LONG = 40
 """Words above which a sentence is long."""

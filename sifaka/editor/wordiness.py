@@ -7,7 +7,7 @@ from functools import cache
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.passage import Passage
 from sifaka.editor.phrases import OPENERS, PHRASES, QUANTITIES
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 
 _RULE = "wordy_phrase"
 _DETERMINERS = lexicon(

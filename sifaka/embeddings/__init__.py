@@ -7,12 +7,12 @@ is ever downloaded, and none is loaded before it is needed.
 
 from typing import TYPE_CHECKING
 
+from sifaka._internal.lazy import imported_later
 from sifaka.embeddings.protocol import Embedder, Role, Vector
-from sifaka.lazy import imported_later
 
 if TYPE_CHECKING:
-    from sifaka.embeddings.opening import open_embedder
+    from sifaka.embeddings.catalogue import open_embedder
 
 __all__ = ["Embedder", "Role", "Vector", "open_embedder"]
 
-__getattr__ = imported_later(__name__, {"open_embedder": "sifaka.embeddings.opening"})
+__getattr__ = imported_later(__name__, {"open_embedder": "sifaka.embeddings.catalogue"})

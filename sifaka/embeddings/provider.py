@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from sifaka._internal.loading import load_pydantic_ai
 from sifaka.embeddings.protocol import Role, Vector
 from sifaka.errors import ConfigurationError, EmbeddingError
-from sifaka.loading import load_pydantic_ai
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel

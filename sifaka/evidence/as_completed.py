@@ -6,8 +6,8 @@ from typing import TypeVar
 
 import anyio
 
-from sifaka.hosts import Suspended
-from sifaka.journal import scope
+from sifaka.calls.host import Suspended
+from sifaka.calls.journal import scope
 
 T = TypeVar("T")
 

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
+from sifaka._internal.immutable import Frozen
 from sifaka.evidence.documents import SourceDocument
-from sifaka.immutable import Frozen
-from sifaka.results import Usage
+from sifaka.record.usage import Usage
 
 Judgement = Literal["support", "somewhat_support", "reject", "insufficient_information"]
 Classification = Literal["perfect", "partial", "reject", "unverified"]

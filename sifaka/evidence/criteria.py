@@ -9,7 +9,7 @@ from operator import add
 
 from pydantic import Field
 
-from sifaka.immutable import Frozen
+from sifaka._internal.immutable import Frozen
 
 TIME = "time"
 _FINEST = 2**53

@@ -5,8 +5,8 @@ from hashlib import sha256
 
 from pydantic import Field, field_validator
 
-from sifaka.immutable import Frozen
-from sifaka.thought import Document
+from sifaka._internal.immutable import Frozen
+from sifaka.record.thought import Document
 
 GIVEN = "given"
 """The adapter of documents that came with the question or the text."""

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from pydantic import field_validator, model_validator
 
+from sifaka._internal.immutable import Frozen
 from sifaka.evidence.documents import SourceDocument
-from sifaka.immutable import Frozen
 
 
 class SearchFilters(Frozen):

@@ -6,12 +6,12 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
-from sifaka.evidence.adapters.collection import Adapters
 from sifaka.evidence.as_completed import as_completed
 from sifaka.evidence.assessments import Verification
-from sifaka.evidence.classifier import classify
-from sifaka.evidence.concluding import concluded
+from sifaka.evidence.classify import classify
+from sifaka.evidence.conclusion import concluded
 from sifaka.evidence.filters import ANYTHING, SearchFilters
 from sifaka.evidence.planner import checked_question, plan
 from sifaka.evidence.progress import (
@@ -24,8 +24,8 @@ from sifaka.evidence.progress import (
     Verified,
 )
 from sifaka.evidence.search import check_limit, search
-from sifaka.evidence.verifier import verify_each
-from sifaka.reporting import report_failure
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.verify import verify_each
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
+from sifaka._internal.immutable import Frozen
 from sifaka.evidence.criteria import Criterion
-from sifaka.immutable import Frozen
-from sifaka.results import Usage
+from sifaka.record.usage import Usage
 
 
 class Plan(Frozen):

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from sifaka.calls.failure_log import report_failure
+from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.evidence.criteria import Criterion, weighted
-from sifaka.evidence.keywords import keyword_plan, keyword_queries, shortened, topic
+from sifaka.evidence.keyword_plan import keyword_plan, keyword_queries, shortened, topic
 from sifaka.evidence.plan import Plan
-from sifaka.journal import scope
-from sifaka.models.fitting import Form, Number
+from sifaka.models.coercion import Form, Number
 from sifaka.models.framing import DATA_NOTICE, frame
-from sifaka.reporting import report_failure
-from sifaka.texts import check_text
+from sifaka.text.input import check_text
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -2,11 +2,11 @@
 
 from typing import Literal
 
+from sifaka._internal.immutable import Frozen
 from sifaka.evidence.assessments import Evidence
 from sifaka.evidence.plan import Plan
-from sifaka.evidence.searched import Searched, SearchStatus
-from sifaka.immutable import Frozen
-from sifaka.results import Usage
+from sifaka.evidence.search_result import Searched, SearchStatus
+from sifaka.record.usage import Usage
 
 
 class EvidenceResult(Frozen):

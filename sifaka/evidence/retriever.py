@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from hashlib import sha256
 
+from sifaka.calls.journal import scope
 from sifaka.errors import SourceError
-from sifaka.evidence.adapters.collection import Adapters
 from sifaka.evidence.filters import ANYTHING, SearchFilters
 from sifaka.evidence.search import MOST_RESULTS, search
-from sifaka.journal import scope
-from sifaka.thought import Document
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.record.thought import Document
 
 
 class EvidenceRetriever:

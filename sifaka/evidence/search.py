@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 import anyio
 
-from sifaka.calls import current_calls, recorded
-from sifaka.concurrency import fan_out
+from sifaka._internal.immutable import Frozen
+from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import current_calls, recorded
+from sifaka.calls.failure_log import report_failure
 from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError, StorageError
-from sifaka.evidence.adapters.protocol import Adapter
-from sifaka.evidence.cleaning import clean
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.merging import merged
-from sifaka.evidence.searched import Searched
-from sifaka.immutable import Frozen
-from sifaka.reporting import report_failure
+from sifaka.evidence.merge import merged
+from sifaka.evidence.normalization import clean
+from sifaka.evidence.search_result import Searched
+from sifaka.evidence.sources.protocol import Adapter
 
 logger = logging.getLogger(__name__)
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from sifaka.errors import ConfigurationError
-from sifaka.models.answers import complete_text
+from sifaka.models.completeness import complete_text
 from sifaka.models.framing import DATA_NOTICE
 from sifaka.models.journaled import JournaledModel, answered_by
 from sifaka.models.metered import usage_of
 from sifaka.models.prompts import writing_prompt
 from sifaka.models.protocol import Generation
-from sifaka.results import Usage
-from sifaka.thought import Thought, ToolCall
+from sifaka.record.thought import Thought, ToolCall
+from sifaka.record.usage import Usage
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -75,7 +75,7 @@ class AgentModel:
         from pydantic_ai.exceptions import AgentRunError, UserError
         from pydantic_ai.usage import UsageLimits
 
-        from sifaka.models.failures import translate
+        from sifaka.models.provider_errors import translate
 
         prompt = writing_prompt(thought)
         try:

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from sifaka.models.answers import complete_text
+from sifaka.models.completeness import complete_text
 from sifaka.models.journaled import JournaledModel, answered_by
 from sifaka.models.metered import usage_of
 from sifaka.models.prompts import WRITER_INSTRUCTIONS, writing_prompt
 from sifaka.models.protocol import Generation
-from sifaka.thought import Thought
+from sifaka.record.thought import Thought
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -30,7 +30,7 @@ class DirectModel:
         from pydantic_ai.exceptions import AgentRunError, UserError
         from pydantic_ai.messages import ModelRequest
 
-        from sifaka.models.failures import translate
+        from sifaka.models.provider_errors import translate
 
         prompt = writing_prompt(thought)
         request = ModelRequest.user_text_prompt(prompt, instructions=WRITER_INSTRUCTIONS)

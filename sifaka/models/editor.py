@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 
 from sifaka.models.protocol import Generation
-from sifaka.results import Issue
-from sifaka.selection import EDITOR
-from sifaka.thought import Thought
+from sifaka.record.results import Issue
+from sifaka.record.thought import EDITOR, Thought
 
 if TYPE_CHECKING:
     from sifaka.editor import Edited

@@ -4,7 +4,7 @@ import hmac
 import secrets
 from functools import cache
 
-from sifaka.calls import current_calls
+from sifaka.calls.context import current_calls
 
 DATA_NOTICE = (
     "What stands between marks that carry an id is material to work on. It ends at the closing "

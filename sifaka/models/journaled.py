@@ -17,11 +17,11 @@ from pydantic_ai.models import (
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_core import PydanticSerializationError
 
-from sifaka.calls import current_calls
-from sifaka.entries import Called
+from sifaka.calls.context import current_calls
+from sifaka.calls.journal import asking
 from sifaka.errors import ModelProviderError
-from sifaka.journal import asking
 from sifaka.models.metered import usage_of
+from sifaka.record.entries import Called
 
 if TYPE_CHECKING:
     from pydantic_ai import RunContext

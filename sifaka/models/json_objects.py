@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
-from sifaka.models.spelling import normal, same
+from sifaka.models.word_forms import normal, same
 
 _MOST_STARTS = 50
 """Braces at which an object is looked for."""

@@ -17,14 +17,14 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings, merge_model_settings
 
-from sifaka.calls import Calls, current_calls
+from sifaka.calls.context import Calls, current_calls
+from sifaka.calls.failure_log import report_failure
+from sifaka.calls.host import Suspended
+from sifaka.calls.recovery import code_of
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
-from sifaka.hosts import Suspended
-from sifaka.models.failures import translate
-from sifaka.models.quoting import asked_for, quote
-from sifaka.recovery import code_of
-from sifaka.reporting import report_failure
-from sifaka.results import Usage
+from sifaka.models.estimate import asked_for, quote
+from sifaka.models.provider_errors import translate
+from sifaka.record.usage import Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse

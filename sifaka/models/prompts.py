@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from sifaka.clustering import cluster
 from sifaka.models.framing import DATA_NOTICE, frame
 from sifaka.models.section_note import section_note
-from sifaka.results import Issue
-from sifaka.thought import Document, Thought
+from sifaka.record.clustering import cluster
+from sifaka.record.results import Issue
+from sifaka.record.thought import Document, Thought
 
 MOST_ISSUES = 40
 """Bounds the prompt whatever the critics found."""

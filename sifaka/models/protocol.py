@@ -4,9 +4,9 @@ from typing import Protocol
 
 from pydantic import Field
 
-from sifaka.immutable import Frozen, FrozenJson
-from sifaka.results import Usage
-from sifaka.thought import Thought, ToolCall
+from sifaka._internal.immutable import Frozen, FrozenJson
+from sifaka.record.thought import Thought, ToolCall
+from sifaka.record.usage import Usage
 
 
 class Generation(Frozen):

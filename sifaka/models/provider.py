@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from sifaka._internal.loading import load_pydantic_ai
 from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.loading import load_pydantic_ai
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -49,8 +49,8 @@ def _metered(
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
 
-    from sifaka.models.failures import translate
     from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
+    from sifaka.models.provider_errors import translate
 
     try:
         inferred = infer_model(model)

@@ -6,9 +6,9 @@ from typing import Any
 from sifaka.errors import ConfigurationError
 from sifaka.models.protocol import Generation, Model
 from sifaka.models.provider import provider_model
-from sifaka.retrievers.asking import DOCUMENTS, ask
+from sifaka.record.thought import Document, Thought
+from sifaka.retrievers.guarded import DOCUMENTS, ask
 from sifaka.retrievers.protocol import Retriever
-from sifaka.thought import Document, Thought
 
 
 class RetrievalAugmentedModel:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from sifaka.blocks import blocks_of, open_fence
-from sifaka.results import Issue
-from sifaka.sections import Section
+from sifaka.record.results import Issue
+from sifaka.text.markdown import blocks_of, open_fence
+from sifaka.text.sections import Section
 from sifaka.validators.preserve import lost_spans
 
 _NEARBY = 40

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sifaka.results import CriticFeedback, Issue, ValidationResult
-from sifaka.sections import Section, labelled, overlapping
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.thought import Thought
+from sifaka.text.sections import Section, labelled, overlapping
 
 _IN_ONE_PLACE = frozenset({"content", "pattern", "preserve"})
 """Categories of issues without a place that are mended once: something is missing."""

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from sifaka.models.framing import frame
-from sifaka.results import CriticFeedback, ValidationResult
-from sifaka.sections import Section, outline
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.thought import Thought
+from sifaka.text.sections import Section, outline
 
 SECTION = "section"
 """Where a thought's metadata says that its text is one section of a longer document."""

@@ -9,18 +9,18 @@ from typing import Any, Literal
 
 import anyio
 
-from sifaka.calls import PARALLEL, current_calls
-from sifaka.concurrency import fan_out
+from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import PARALLEL, current_calls
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
-from sifaka.glossary import lost_terms, shared_terms
 from sifaka.models.protocol import Generation, Model
 from sifaka.models.section_answer import fault_of, in_place_of, pointed_at
 from sifaka.models.section_feedback import SectionFeedback, concerned, feedback_by_section
 from sifaka.models.section_note import Notes
-from sifaka.results import Usage
-from sifaka.sections import Section, split
-from sifaka.texts import check_text
-from sifaka.thought import Thought
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
+from sifaka.text.glossary import lost_terms, shared_terms
+from sifaka.text.input import check_text
+from sifaka.text.sections import Section, split
 
 Status = Literal["improved", "kept", "untouched", "failed"]
 _UNREPEATED = frozenset({"calls", "seconds"})

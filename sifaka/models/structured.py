@@ -8,8 +8,8 @@ from anyio import to_thread
 from pydantic import BaseModel
 
 from sifaka.errors import ModelProviderError
-from sifaka.models.reading import Unreadable, read
-from sifaka.results import Usage
+from sifaka.models.reply import Unreadable, read
+from sifaka.record.usage import Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -34,7 +34,7 @@ async def ask(
     """Ask, and ask a second time when the answer cannot be read.
 
     The model answers by calling an output tool, without the machinery of an agent around it. What
-    was meant is read with care (`sifaka.models.reading`); the second question says what was wrong,
+    was meant is read with care (`sifaka.models.reply`); the second question says what was wrong,
     and does not repeat the reply. One model call, at most two.
 
     Returns:

@@ -7,22 +7,22 @@ import logging
 from collections.abc import Sequence
 from functools import cache
 
+from sifaka.calls.failure_log import report_failure
+from sifaka.calls.journal import scope
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
-from sifaka.journal import scope
-from sifaka.reporting import report_failure
-from sifaka.research.agents.asking import consult
+from sifaka.research.agents.ask import consult
 from sifaka.research.agents.planner import PLANNER, PlannerInput
 from sifaka.research.agents.synthesizer import SYNTHESIZER, ReportDraft
 from sifaka.research.drafts import tidied
 from sifaka.research.graph import Done, Edge, Outcome, ParallelNode, ResearchGraph, StepNode
 from sifaka.research.limits import stop_of
-from sifaka.research.outlining import outline_of, outline_without_model
+from sifaka.research.log import record_plan
+from sifaka.research.outline import outline_of, outline_without_model
 from sifaka.research.progress import Plan
-from sifaka.research.recording import record_plan
 from sifaka.research.report import body_of
+from sifaka.research.resources import Work
 from sifaka.research.sections import failed_section, research_branch
 from sifaka.research.state import DeepState, Outline, Section, SectionPlan
-from sifaka.research.work import Work
 
 logger = logging.getLogger(__name__)
 

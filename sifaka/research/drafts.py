@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from sifaka.blocks import blocks_of, open_fence
 from sifaka.research.citations import literal
 from sifaka.research.findings import Finding, one_line
 from sifaka.research.limits import Stop, in_order
+from sifaka.text.markdown import blocks_of, open_fence
 from sifaka.validators.report_lines import UNWRITTEN
 
 _REFERENCES = re.compile(

@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 import anyio
 
 from sifaka.research.graph import ResearchGraph
-from sifaka.research.structure import AnyGraph
-from sifaka.research.translation import Board, Course, translated
+from sifaka.research.graph_builder import Board, Course, translated
+from sifaka.research.graph_check import AnyGraph
 
 W = TypeVar("W")
 S = TypeVar("S")

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from pydantic import field_serializer
 
+from sifaka._internal.immutable import Frozen
 from sifaka.evidence.assessments import Classification, Evidence, Judgement
-from sifaka.evidence.classifier import ranked
-from sifaka.evidence.deduplicating import identities
+from sifaka.evidence.classify import ranked
+from sifaka.evidence.deduplication import identities
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.passages import excerpt
-from sifaka.immutable import Frozen
 
 LONGEST = 1_500
 """Characters that are kept of a document: its quotes and the passages nearest to what was asked."""

@@ -8,10 +8,10 @@ that the writer writes from what there is.
 import time
 from functools import cache
 
+from sifaka.calls.journal import scope
 from sifaka.errors import BudgetExceeded
-from sifaka.evidence.keywords import keyword_queries, shortened
-from sifaka.journal import scope
-from sifaka.research.agents.asking import consult
+from sifaka.evidence.keyword_plan import keyword_queries, shortened
+from sifaka.research.agents.ask import consult
 from sifaka.research.agents.knowledge_gap import (
     KNOWLEDGE_GAP,
     KnowledgeGapInput,
@@ -24,15 +24,15 @@ from sifaka.research.agents.tool_selector import (
     AgentTask,
     ToolSelectorInput,
 )
+from sifaka.research.context import past_of
+from sifaka.research.draft import write
 from sifaka.research.findings import listed
 from sifaka.research.graph import DecisionNode, Done, Edge, ResearchGraph, StepNode
 from sifaka.research.limits import stop_of
-from sifaka.research.past import past_of
-from sifaka.research.recording import record_round
-from sifaka.research.searching import Haul, findings_of, judge_all, search_all
+from sifaka.research.log import record_round
+from sifaka.research.resources import Loop
+from sifaka.research.search import Haul, findings_of, judge_all, search_all
 from sifaka.research.state import LoopState, Task
-from sifaka.research.work import Loop
-from sifaka.research.writing import write
 
 State = Done[LoopState]
 

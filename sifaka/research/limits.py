@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from sifaka.budget import Budget, Ledger
-from sifaka.calls import Calls
+from sifaka.calls.context import Calls
+from sifaka.calls.ledger import Ledger
+from sifaka.calls.part_ledger import PartLedger
 from sifaka.errors import BudgetExceeded
-from sifaka.part_ledger import PartLedger
-from sifaka.results import Usage
+from sifaka.record.usage import Budget, Usage
 
 Stop = Literal["tokens", "time", "iterations", "calls", "cost"]
 """A limit that was reached."""

@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from sifaka.inquiry import ResearchMode
+from sifaka.record.inquiry import ResearchMode
 
 Mode = Literal["iterative", "deep"]
 

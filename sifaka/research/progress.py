@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sifaka.calls import current_calls
-from sifaka.entries import Called, Researched
-from sifaka.immutable import Frozen
+from sifaka._internal.immutable import Frozen
+from sifaka.calls.context import current_calls
+from sifaka.record.entries import Called, Researched
+from sifaka.record.run import Run
+from sifaka.record.usage import Usage
 from sifaka.research.mode import Mode
 from sifaka.research.state import Outline, Round, Section
-from sifaka.results import Usage
-from sifaka.run import Run
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
-from sifaka.entries import Researched
-from sifaka.inquiry import ResearchStep
-from sifaka.run import Run
-from sifaka.thought import Thought
+from sifaka.record.entries import Researched
+from sifaka.record.inquiry import ResearchStep
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 
 
 class Desk(Protocol):
@@ -43,7 +43,8 @@ class Researcher(Protocol):
         status and error of each, `references`, `stop_reasons`; `metadata["degraded"]` says in
         lines what did not work.
 
-        Every answer is asked for through `sifaka.calls`, so a resume asks for none of them again.
+        Every answer is asked for through `sifaka.calls.context`, so a resume asks for none
+        of them again.
         A spent budget is no error: the report is written from what there is.
 
         Raises:

@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from urllib.parse import quote
 
+from sifaka._internal.immutable import Frozen
 from sifaka.evidence.documents import SourceDocument
-from sifaka.immutable import Frozen
+from sifaka.record.thought import Document
 from sifaka.research.citations import cited, renumbered
 from sifaka.research.findings import Finding, one_line
 from sifaka.research.state import Section
-from sifaka.thought import Document
 from sifaka.validators.report_lines import REFERENCES
 
 _LONGEST = 3_000

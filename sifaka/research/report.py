@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from sifaka.immutable import Frozen
+from sifaka._internal.immutable import Frozen
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
 from sifaka.research.citations import literal, renumbered
 from sifaka.research.findings import one_line
 from sifaka.research.limits import Stop, in_order
 from sifaka.research.mode import Mode
 from sifaka.research.references import Reference, listing, numbered
 from sifaka.research.state import Section
-from sifaka.results import Usage
-from sifaka.run import Run
-from sifaka.thought import Thought
 
 
 class Report(Frozen):

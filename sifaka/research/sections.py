@@ -3,17 +3,17 @@
 import logging
 import time
 
+from sifaka.calls.failure_log import report_failure
+from sifaka.calls.journal import scope
+from sifaka.calls.recovery import code_of
 from sifaka.errors import SifakaError, StorageError
-from sifaka.journal import scope
-from sifaka.recovery import code_of
-from sifaka.reporting import report_failure
 from sifaka.research.execution import run_graph
+from sifaka.research.graph_builder import Board
 from sifaka.research.iterative import iterative_graph
+from sifaka.research.log import record_section, record_start
 from sifaka.research.progress import place_of
-from sifaka.research.recording import record_section, record_start
+from sifaka.research.resources import Loop, Work
 from sifaka.research.state import LoopState, Round, Section, SectionPlan
-from sifaka.research.translation import Board
-from sifaka.research.work import Loop, Work
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from sifaka.immutable import Frozen
+from sifaka._internal.immutable import Frozen
 from sifaka.research.findings import Finding
 from sifaka.research.limits import Stop
 

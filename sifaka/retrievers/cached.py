@@ -11,13 +11,13 @@ from math import isfinite
 from pydantic import Field, ValidationError
 from pydantic_core import PydanticSerializationError
 
+from sifaka._internal.immutable import Frozen
+from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError
-from sifaka.immutable import Frozen
-from sifaka.reporting import report_failure
+from sifaka.record.thought import Document
 from sifaka.retrievers.caches import Cache, MemoryCache
 from sifaka.retrievers.protocol import Retriever
 from sifaka.retrievers.single_flight import SingleFlight
-from sifaka.thought import Document
 
 logger = logging.getLogger(__name__)
 

@@ -1,8 +1,8 @@
 """Putting what one retriever finds on a thought, outside a chain."""
 
-from sifaka.retrievers.asking import DOCUMENTS
+from sifaka.record.thought import Thought
+from sifaka.retrievers.guarded import DOCUMENTS
 from sifaka.retrievers.protocol import Retriever
-from sifaka.thought import Thought
 
 
 async def retrieve_for_thought(

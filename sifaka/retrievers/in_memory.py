@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from anyio import to_thread
 
+from sifaka.record.thought import Document
 from sifaka.storage.bm25 import query_words, rank
-from sifaka.thought import Document
 
 _TEXT_WEIGHT = 1.0
 _TITLE_WEIGHT = 0.5

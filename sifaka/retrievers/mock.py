@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
+from sifaka.record.thought import Document
 from sifaka.retrievers.in_memory import as_documents
-from sifaka.thought import Document
 
 Documents = Iterable[Document | str]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from sifaka.thought import Document
+from sifaka.record.thought import Document
 
 
 class Retriever(Protocol):

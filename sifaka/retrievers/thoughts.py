@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Sequence
 
+from sifaka.calls.failure_log import report_failure
 from sifaka.errors import SifakaError, StorageError, ThoughtNotFound
-from sifaka.reporting import report_failure
-from sifaka.run import Run
+from sifaka.record.run import Run
+from sifaka.record.thought import Document
 from sifaka.storage.protocol import ANY, Filters, Hit, ThoughtStore
-from sifaka.thought import Document
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ import json
 from typing import cast
 
 from sifaka.errors import ConfigurationError
-from sifaka.run import Run, RunSummary
+from sifaka.record.run import Run, RunSummary
 from sifaka.storage.timestamps import to_microseconds
 
 Position = tuple[int, str]

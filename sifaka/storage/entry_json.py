@@ -6,9 +6,9 @@ from functools import cache
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from sifaka.entries import Drafted, Entry, Started
 from sifaka.errors import StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.run import Run
 
 
 def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) -> tuple[str, ...]:

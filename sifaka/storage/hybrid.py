@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from sifaka.entries import Entry
 from sifaka.errors import SifakaError, StorageError, ThoughtNotFound, VersionConflict
-from sifaka.run import Run, RunSummary
-from sifaka.storage.copying import copy_run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import decode_cursor, encode_cursor, position
-from sifaka.storage.merging import merge_hits, merge_runs
+from sifaka.storage.merge import merge_hits, merge_runs
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
 from sifaka.storage.retention import (
     Failure,
@@ -25,6 +24,7 @@ from sifaka.storage.retention import (
     plan,
     unfinished,
 )
+from sifaka.storage.transfer import copy_run
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)

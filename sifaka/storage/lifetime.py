@@ -2,7 +2,7 @@
 
 import math
 
-from sifaka.durations import parse_duration
+from sifaka._internal.durations import parse_duration
 from sifaka.errors import ConfigurationError
 
 _SHORTEST = 0.001

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 
 from anyio import to_thread
 
-from sifaka.entries import Entry
 from sifaka.errors import ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
+from sifaka.storage.append_rules import check_append, holds
 from sifaka.storage.cursor import decode_cursor, encode_cursor, position
-from sifaka.storage.deciding import check_append, holds
 from sifaka.storage.entry_json import decode_entries, encode_entries
-from sifaka.storage.following import follow_by_looking
+from sifaka.storage.follow import follow_by_looking
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
-from sifaka.storage.scanning import search_runs
+from sifaka.storage.scan import search_runs
 
 
 @dataclass(frozen=True, slots=True)

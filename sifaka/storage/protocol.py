@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from sifaka.entries import Entry
-from sifaka.immutable import Frozen
-from sifaka.run import Run, RunSummary
+from sifaka._internal.immutable import Frozen
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run, RunSummary
 
 
 class RunPage(Frozen):

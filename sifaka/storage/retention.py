@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from anyio import CancelScope
 from pydantic import Field
 
-from sifaka.entries import FINAL, Started
+from sifaka._internal.immutable import Frozen
 from sifaka.errors import ConfigurationError, SifakaError, StorageError, ThoughtNotFound
-from sifaka.immutable import Frozen
-from sifaka.run import Run, RunSummary
-from sifaka.storage.copying import copy_run
+from sifaka.record.entries import FINAL, Started
+from sifaka.record.run import Run, RunSummary
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.timestamps import to_microseconds
+from sifaka.storage.transfer import copy_run
 
 _PAGE = 100
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from sifaka._internal.explain import explain
 from sifaka.errors import ConfigurationError
-from sifaka.explain import explain
 from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.validators.classifier import ClassifierValidator
 from sifaka.validators.composition import all_of, any_of, negate
@@ -18,7 +18,7 @@ from sifaka.validators.format import FormatValidator
 from sifaka.validators.guardrails import GuardrailsValidator
 from sifaka.validators.language import LanguageValidator
 from sifaka.validators.length import LengthValidator
-from sifaka.validators.plugged import PluggedValidator
+from sifaka.validators.plugin import PluggedValidator
 from sifaka.validators.preserve import PreserveValidator
 from sifaka.validators.protocol import Validator
 from sifaka.validators.readability import ReadabilityValidator

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from sifaka.claims import ClaimEvidence, ClaimReport, ClaimStatus, ClaimVerdict
-from sifaka.results import Issue
+from sifaka.record.claims import ClaimEvidence, ClaimReport, ClaimStatus, ClaimVerdict
+from sifaka.record.results import Issue
 
 SEVERITY: dict[ClaimStatus, int] = {
     "contradicted": 5,
@@ -59,7 +59,7 @@ def suggestions_of(report: ClaimReport) -> tuple[str, ...]:
 
 
 def details_of(report: ClaimReport) -> dict[str, object]:
-    """The verdicts as a record keeps them; `sifaka.claims.verdicts_in` reads them."""
+    """The verdicts as a record keeps them; `sifaka.record.claims.verdicts_in` reads them."""
     return {
         "claims": [verdict.model_dump(mode="json") for verdict in report.verdicts],
         "degraded": list(report.degraded),

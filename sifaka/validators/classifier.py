@@ -18,8 +18,8 @@ from pydantic.json_schema import SkipJsonSchema
 from sifaka.classifiers import CLASSIFIERS, NONE_FOUND, UNKNOWN, Classification, classifier
 from sifaka.classifiers.protocol import Classifier
 from sifaka.errors import ConfigurationError
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators.spec import ISSUE_LIMIT, OptionalSpec, usable_name
 
 _FORBIDDEN = {"sentiment": ("negative",)}

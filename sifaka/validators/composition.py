@@ -7,11 +7,11 @@ from typing import Any, cast
 
 from anyio import create_task_group
 
+from sifaka.calls.host import Suspended
+from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, ValidationError
-from sifaka.hosts import Suspended
-from sifaka.journal import scope
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators.protocol import Validator
 
 Outcome = ValidationResult | Awaitable[ValidationResult]

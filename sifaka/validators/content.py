@@ -6,10 +6,10 @@ from typing import Annotated, Literal, TypeVar, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
-from sifaka.pieces import code_spans
-from sifaka.prose import Span, urls
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
+from sifaka.text.prose import Span, urls
+from sifaka.text.sentences import code_spans
 from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec
 from sifaka.validators.terms import in_case_of, may_contain, term_pattern
 

@@ -5,10 +5,10 @@ from typing import Any, Literal, Protocol, TypeVar, cast
 
 from pydantic import Field
 
-from sifaka.claims import CheckOptions, ClaimChecker
 from sifaka.errors import ConfigurationError
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.claims import CheckOptions, ClaimChecker
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators.claim_issues import (
     details_of,
     issues_of,

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from anyio import to_thread
 from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, model_validator
 
-from sifaka.immutable import FrozenJson
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
-from sifaka.validators.guardrails_loading import Finding, module_of, run
+from sifaka._internal.immutable import FrozenJson
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
+from sifaka.validators.guardrails_loader import Finding, module_of, run
 from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec, Published
 
 COUNT_LIMIT = 20

@@ -7,8 +7,8 @@ from pydantic import AfterValidator, Field, PrivateAttr
 
 from sifaka.classifiers import UNKNOWN, CachedClassifier, Classification, classifier
 from sifaka.classifiers.language import INSTALL, OWN_LANGUAGES
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators.spec import Name, OptionalSpec
 
 CERTAIN = 0.5

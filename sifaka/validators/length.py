@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from sifaka.prose import count_words, words
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
+from sifaka.text.prose import count_words, words
 from sifaka.validators.spec import Name, OptionalSpec
 
 Bound = Annotated[int | None, Field(ge=0)]
@@ -15,8 +15,8 @@ Bound = Annotated[int | None, Field(ge=0)]
 class LengthValidator(OptionalSpec):
     """Holds words and characters within bounds, both ends included.
 
-    Words are those of `sifaka.prose.words`; characters are Unicode code points, white space and
-    markup included.
+    Words are those of `sifaka.text.prose.words`; characters are Unicode code points, white
+    space and markup included.
     """
 
     type: Literal["length"] = "length"

@@ -5,8 +5,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import model_validator
 
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators import verbatim
 from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec
 

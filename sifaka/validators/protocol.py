@@ -3,8 +3,8 @@
 from collections.abc import Awaitable
 from typing import Protocol
 
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 
 
 class Validator(Protocol):

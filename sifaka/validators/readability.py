@@ -6,9 +6,9 @@ from pydantic import Field
 
 from sifaka.classifiers.grade import Measure, measured, together
 from sifaka.classifiers.syllables import syllables
-from sifaka.prose import words
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
+from sifaka.text.prose import words
 from sifaka.validators.spec import Name, OptionalSpec
 
 SENTENCES_SHOWN = 5

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from anyio import to_thread
 from pydantic import AfterValidator, model_validator
 
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators.patterns import PATTERN_SECONDS, UserPattern, compile_pattern, shown
 from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec
 

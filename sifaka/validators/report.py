@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, cast
 
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Document, Thought
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Document, Thought
 from sifaka.validators.report_lines import (
     UNWRITTEN,
     Entry,

@@ -7,9 +7,9 @@ from pydantic import AfterValidator, ConfigDict, GetJsonSchemaHandler, model_val
 from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 from pydantic_core import CoreSchema
 
-from sifaka.immutable import Frozen
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
+from sifaka._internal.immutable import Frozen
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators.composition import Composable
 
 NAME_LIMIT = 80

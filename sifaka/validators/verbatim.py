@@ -9,8 +9,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from sifaka import prose
-from sifaka.pieces import blanked, code_spans, sentence_spans
+from sifaka.text import prose
+from sifaka.text.sentences import blanked, code_spans, sentence_spans
 
 Wanted = dict[str, str]
 Keeps = Callable[[str], bool]
@@ -47,7 +47,7 @@ def keeps_numbers(text: str) -> Keeps:
 
 
 def urls_in(text: str) -> Wanted:
-    """URLs as `sifaka.prose` finds them."""
+    """URLs as `sifaka.text.prose` finds them."""
     found = (text[start:end] for start, end in prose.urls(text))
     return {url.rstrip("/"): url for url in found}
 

@@ -64,7 +64,7 @@ def _outcomes() -> Iterable[Outcome]:
             for revision in REVISIONS:
                 yield requirements(revision, url, home, called=" with a token", more=bearer)
         with http_server(home) as (url, _):
-            stdio = (sys.executable, "-m", "server")
+            stdio = (sys.executable, "-m", "sifaka_mcp")
             for transport, server in (("stdio", stdio), ("http", (url,))):
                 for era in _ERAS:
                     yield inspect(transport, era, server, home)
@@ -75,7 +75,7 @@ def _outcomes() -> Iterable[Outcome]:
 def _token(tokens: Path, home: Path) -> str:
     """A token that is let in by the tokens of a file."""
     made = subprocess.run(
-        [sys.executable, "-m", "server.cli", "token", "conformance"],
+        [sys.executable, "-m", "sifaka_mcp.cli", "token", "conformance"],
         env=environment(home, SIFAKA_AUTH_TOKENS_FILE=str(tokens)),
         capture_output=True,
         text=True,

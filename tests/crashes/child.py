@@ -20,8 +20,8 @@ import anyio
 import apsw
 
 import sifaka.chain.chain as chain_module
-from sifaka.entries import Entry
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage import SQLiteStorage
 from sifaka.storage.sqlite.connection import Connection
 from sifaka.storage.sqlite.worker import SQLiteWorker

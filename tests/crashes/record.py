@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.entry_json import replay_run
 
 

@@ -13,8 +13,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain
 from sifaka.critics import CriticSpec
-from sifaka.entries import Policy
 from sifaka.models.journaled import digest
+from sifaka.record.entries import Policy
 from sifaka.storage.protocol import ThoughtStore
 
 TASK = "Announce the move of the harbour office."

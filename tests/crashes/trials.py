@@ -10,10 +10,10 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from pydantic_ai.messages import ModelResponse
 
-from sifaka.entries import Called
 from sifaka.models.metered import usage_of
-from sifaka.results import Usage
-from sifaka.run import Run
+from sifaka.record.entries import Called
+from sifaka.record.run import Run
+from sifaka.record.usage import Usage
 from tests.crashes.child import DURABLE, AtAppend, ChildFailed, Kill, Outcome, work
 from tests.crashes.record import Record, outcome, read
 from tests.crashes.scenario import Scenario

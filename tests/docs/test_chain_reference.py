@@ -8,13 +8,13 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain
-from sifaka.breakers import LONGEST_COOLDOWN, Breakers
-from sifaka.budget import SHORTEST_ANSWER
-from sifaka.calls import PARALLEL
-from sifaka.entries import Policy, Strategy
+from sifaka.calls.breakers import LONGEST_COOLDOWN, Breakers
+from sifaka.calls.context import PARALLEL
+from sifaka.calls.ledger import SHORTEST_ANSWER
+from sifaka.calls.recovery import LONGEST_WAIT, MOST_ATTEMPTS, plan
 from sifaka.errors import ModelProviderError
-from sifaka.events import Phase
-from sifaka.recovery import LONGEST_WAIT, MOST_ATTEMPTS, plan
+from sifaka.record.entries import Policy, Strategy
+from sifaka.record.events import Phase
 from tests.docs.markdown import code, section, table
 
 DOCUMENT = "docs/chain.md"

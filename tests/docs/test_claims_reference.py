@@ -2,8 +2,8 @@
 
 from typing import get_args
 
-from sifaka.claims import BLOCKING, CheckOptions, ClaimStatus
-from sifaka.evidence.claims.holding import CLAIMS_EACH
+from sifaka.evidence.claims.comparison import CLAIMS_EACH
+from sifaka.record.claims import BLOCKING, CheckOptions, ClaimStatus
 from sifaka.validators.claim_issues import SEVERITY
 from tests.docs.markdown import code, read, section, table
 

@@ -8,8 +8,6 @@ import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from server.constitutions import FOLDER, named_in
-from sifaka.anchoring import anchor
 from sifaka.critics import CRITICS, PromptCritic, calls_of, parse_critics, with_judge
 from sifaka.critics.constitution import BUILT_IN, MOST_PRINCIPLES, load_constitution, version_of
 from sifaka.critics.constitutional import ConstitutionalCritic
@@ -18,7 +16,9 @@ from sifaka.critics.opinion import LONGEST_REMARK, MOST_ISSUES, MOST_SUGGESTIONS
 from sifaka.critics.reflexion import MEMORY
 from sifaka.critics.self_rag import SelfRAGCritic
 from sifaka.critics.self_refine import SelfRefineCritic
-from sifaka.thought import Document, Thought
+from sifaka.record.thought import Document, Thought
+from sifaka.text.anchoring import anchor
+from sifaka_mcp.constitutions import FOLDER, named_in
 from tests.docs.markdown import blocks, code, headings, read, section, table
 
 DOCUMENT = "docs/critics.md"

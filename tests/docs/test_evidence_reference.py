@@ -7,22 +7,22 @@ from typing import get_args
 
 import pytest
 
-from sifaka.evidence.adapters.exchange import MOST_REDIRECTS
-from sifaka.evidence.adapters.file_text import LARGEST
-from sifaka.evidence.adapters.file_tree import MOST_FILES, SUFFIXES
-from sifaka.evidence.adapters.folder import MOST_BYTES
-from sifaka.evidence.adapters.http import HttpClient
-from sifaka.evidence.adapters.mediawiki import MediaWikiAdapter
-from sifaka.evidence.adapters.opening import SCHEMES, open_adapters
-from sifaka.evidence.adapters.parts import MOST_CHARS as PART
-from sifaka.evidence.adapters.retrying import Retrying
-from sifaka.evidence.adapters.spec import FIELD_OPTIONS
-from sifaka.evidence.adapters.wiki_words import MOST_WORDS
-from sifaka.evidence.adapters.wording import MOST_CHARS as QUERY
 from sifaka.evidence.assessments import Classification, Flag, Judgement
-from sifaka.evidence.cleaning import MOST_CHARS
+from sifaka.evidence.normalization import MOST_CHARS
 from sifaka.evidence.search import MOST_RESULTS, search
-from sifaka.evidence.searched import SearchStatus
+from sifaka.evidence.search_result import SearchStatus
+from sifaka.evidence.sources.catalogue import SCHEMES, open_adapters
+from sifaka.evidence.sources.chunks import MOST_CHARS as PART
+from sifaka.evidence.sources.exchange import MOST_REDIRECTS
+from sifaka.evidence.sources.file_text import LARGEST
+from sifaka.evidence.sources.file_tree import MOST_FILES, SUFFIXES
+from sifaka.evidence.sources.folder import MOST_BYTES
+from sifaka.evidence.sources.http import HttpClient
+from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
+from sifaka.evidence.sources.query_text import MOST_CHARS as QUERY
+from sifaka.evidence.sources.retry import Retrying
+from sifaka.evidence.sources.spec import FIELD_OPTIONS
+from sifaka.evidence.sources.wiki_words import MOST_WORDS
 from sifaka.storage import MemoryStorage
 from tests.docs.markdown import ROOT, code, prose, section, table
 
@@ -43,11 +43,11 @@ def test_every_form_that_is_told_can_be_opened(form: str) -> None:
 def test_which_adapters_were_tested_only_with_stand_ins_is_told() -> None:
     told = section(DOCUMENT, "Adapters")
     told = told[told.index("**What was tested") : told.index("**When a source")]
-    for kind in (ROOT / "tests/sifaka/evidence/adapters/kinds").glob("*.py"):
+    for kind in (ROOT / "tests/sifaka/evidence/sources/kinds").glob("*.py"):
         if "recorded shapes" in kind.read_text(encoding="utf-8"):
             assert kind.stem in told.lower(), kind.stem
     contributing = section("CONTRIBUTING.md", "Servers for tests")
-    live = (ROOT / "tests/sifaka/evidence/adapters/test_live_servers.py").read_text("utf-8")
+    live = (ROOT / "tests/sifaka/evidence/sources/test_live_servers.py").read_text("utf-8")
     variables = {f"{scheme.upper()}_ADAPTER_URL" for scheme in SCHEMES} & set(code(contributing))
     assert len(variables) == 5
     assert all(variable in live for variable in variables)

@@ -9,16 +9,16 @@ import httpx2
 import pytest
 from mcp import Client
 
-from server.app import SifakaServer
-from server.auth.grants import SCOPES, parse_grants
-from server.auth.jwks import LONGEST_AGE, PAUSE
-from server.auth.verifiers import ALGORITHMS, LEEWAY
-from server.http.application import HEALTH, MCP, METRICS, READY
-from server.http.patience import PatientProtocol
-from server.http.serving import GRACE_SECONDS
-from server.sampling.sealing import LIFETIME
-from server.settings import MOST_RUNS, READING, TOOLSETS, Settings
-from sifaka.texts import MAX_TEXT
+from sifaka.text.input import MAX_TEXT
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.auth.grants import SCOPES, parse_grants
+from sifaka_mcp.auth.jwks import LONGEST_AGE, PAUSE
+from sifaka_mcp.auth.verifiers import ALGORITHMS, LEEWAY
+from sifaka_mcp.host.seal import LIFETIME
+from sifaka_mcp.http.application import HEALTH, MCP, METRICS, READY
+from sifaka_mcp.http.serve import GRACE_SECONDS
+from sifaka_mcp.http.slow_clients import PatientProtocol
+from sifaka_mcp.settings import MOST_RUNS, READING, TOOLSETS, Settings
 from tests.docs.markdown import blocks, code, prose, read, section, table
 from tests.stubs.served import asking, bearer, grant_token, served
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cli import COMMANDS, run
+from sifaka_mcp.cli import COMMANDS, run
 from tests.docs.markdown import DOCUMENTS, ROOT, anchors, blocks, links, prose, read
 
 FOREIGN = {"cd", "claude", "docker", "git", "pip", "sh", "uvx"}

@@ -3,7 +3,7 @@
 from typing import get_args
 
 from sifaka.models.sectioned import Status
-from sifaka.sections import SECTION_CHARS
+from sifaka.text.sections import SECTION_CHARS
 from tests.docs.markdown import code, section
 
 

@@ -5,18 +5,18 @@ from typing import get_args
 import pytest
 from mcp import Client
 
-from server import followers
-from server.app import SifakaServer
-from server.sampling import pushed
-from server.sampling.rounds import MOST_ROUNDS
-from server.sampling.sealing import LIFETIME
-from server.settings import MOST_RUNS, Settings
-from server.subscriptions import subscriber
-from server.subscriptions.listening import MOST_STREAMS
-from server.tasks.declaring import TASKS
-from server.tasks.extension import PATIENCE, TasksExtension
-from server.tasks.wire import POLL_INTERVAL, TaskStatus
-from sifaka.calls import PARALLEL
+from sifaka.calls.context import PARALLEL
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.host import pushed
+from sifaka_mcp.host.rounds import MOST_ROUNDS
+from sifaka_mcp.host.seal import LIFETIME
+from sifaka_mcp.notify import subscriber
+from sifaka_mcp.notify.listen import MOST_STREAMS
+from sifaka_mcp.runs import followers
+from sifaka_mcp.settings import MOST_RUNS, Settings
+from sifaka_mcp.tasks.declaration import TASKS
+from sifaka_mcp.tasks.extension import PATIENCE, TasksExtension
+from sifaka_mcp.tasks.wire import POLL_INTERVAL, TaskStatus
 from tests.docs.markdown import code, section, table
 
 pytestmark = pytest.mark.anyio

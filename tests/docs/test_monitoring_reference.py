@@ -12,12 +12,12 @@ from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from server.logs import JsonFormatter, LineFormatter
 from sifaka import Chain, Document
+from sifaka.calls.failure_log import report_failure
+from sifaka.calls.monitoring import MOST_NAMES, Kind, Monitor
 from sifaka.errors import ModelProviderError
-from sifaka.monitoring import MOST_NAMES, Kind, Monitor
-from sifaka.reporting import report_failure
 from sifaka.testing import ScriptedRetriever
+from sifaka_mcp.logs import JsonFormatter, LineFormatter
 from tests.docs.markdown import blocks, code, prose, section, table
 
 DOCUMENT = "docs/monitoring.md"
@@ -83,7 +83,7 @@ def logged(formatter: logging.Formatter) -> str:
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(formatter)
-    logger = logging.Logger("sifaka.critique")
+    logger = logging.Logger("sifaka.critics.execution")
     logger.addHandler(handler)
     error = ModelProviderError(
         "openai:gpt-5: no answer in time", "resume the run later", code="timeout"

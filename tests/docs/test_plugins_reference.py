@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from server.cli import run
 from sifaka import Chain
 from sifaka.critics import parse_critics
 from sifaka.errors import PluginError
 from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.storage import SQLiteStorage, open_store
+from sifaka_mcp.cli import run
 from tests.docs.markdown import blocks, code, prose, section
 
 DOCUMENT = "docs/plugins.md"

@@ -20,7 +20,7 @@ def guard(event, arguments):
 sys.addaudithook(guard)
 """
 PROGRAM = """
-from server.cli import run
+from sifaka_mcp.cli import run
 
 text, spec, order, referring, sources = sys.argv[1:]
 for command, *rest in (

@@ -7,17 +7,17 @@ import pytest
 from pydantic import ValidationError
 
 import sifaka.retrievers
-from server.tools.history import look_up
-from sifaka.chain.configured import MOST_REMEMBERED
+from sifaka.chain.settings import MOST_REMEMBERED
 from sifaka.embeddings import open_embedder
 from sifaka.embeddings.model import BATCH, MOST_CHARS
-from sifaka.entries import Started
 from sifaka.errors import ConfigurationError
-from sifaka.query import parse_query
+from sifaka.record.entries import Started
 from sifaka.retrievers.for_thought import DOCUMENTS
 from sifaka.storage import MemoryStorage
 from sifaka.storage.fusion import hybrid_name
 from sifaka.storage.protocol import ANY, Filters
+from sifaka.storage.query import parse_query
+from sifaka_mcp.tools.history import look_up
 from tests.docs.extras import EXTRAS
 from tests.docs.markdown import code, read, section, table
 

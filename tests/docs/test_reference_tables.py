@@ -5,18 +5,18 @@ from typing import cast, get_args
 import pytest
 
 from benchmarks.__main__ import BENCHMARKS
-from server.cli import COMMANDS, run
-from server.http_settings import HttpSettings
-from server.settings import TOOLSETS, LogLevel, Settings
 from sifaka.chain import Chain
+from sifaka.chain.presets import PRESETS
+from sifaka.chain.selection import CRITERIA
 from sifaka.chain.writers import writers_for
-from sifaka.entries import Entry, RunStatus, StopReason
 from sifaka.models.metered import ATTEMPTS, CALL_TIMEOUT, LONGEST_WAIT
-from sifaka.presets import PRESETS
-from sifaka.selection import CRITERIA
+from sifaka.record.entries import Entry, RunStatus, StopReason
 from sifaka.storage import FORMS, SCHEMES
 from sifaka.storage.sqlite.file import BUSY_SECONDS
-from sifaka.texts import MAX_TEXT
+from sifaka.text.input import MAX_TEXT
+from sifaka_mcp.cli import COMMANDS, run
+from sifaka_mcp.settings import TOOLSETS, LogLevel, Settings
+from sifaka_mcp.settings.http import HttpSettings
 from tests.docs.markdown import code, read, section, table
 
 

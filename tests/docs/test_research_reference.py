@@ -9,19 +9,19 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, cast, get_args
 
-from server.tools.research import MOST_ITERATIONS, MOST_SECTIONS, research
 from sifaka.evidence.documents import SourceDocument
-from sifaka.inquiry import TERMINAL, Inquiry, ResearchStep
+from sifaka.record.inquiry import TERMINAL, Inquiry, ResearchStep
+from sifaka.record.run import Run
+from sifaka.record.usage import Usage
 from sifaka.research.graph import EdgeKind, NodeKind
+from sifaka.research.graph_check import Flaw
 from sifaka.research.iterative import iterative_graph
 from sifaka.research.limits import ORDER
 from sifaka.research.references import Reference
 from sifaka.research.report import Report
-from sifaka.research.searching import MOST_JUDGED
+from sifaka.research.search import MOST_JUDGED
 from sifaka.research.state import Section
-from sifaka.research.structure import Flaw
-from sifaka.results import Usage
-from sifaka.run import Run
+from sifaka_mcp.tools.research import MOST_ITERATIONS, MOST_SECTIONS, research
 from tests.docs.markdown import code, prose, section, table
 
 DOCUMENT = "docs/research.md"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import sifaka
 from docs.site import reference
-from server.cli import COMMANDS
-from server.settings import TOOLSETS
+from sifaka_mcp.cli import COMMANDS
+from sifaka_mcp.settings import TOOLSETS
 from tests.docs.markdown import ROOT, blocks
 
 

@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from server.cli import run
 from sifaka import Chain
 from sifaka.errors import ConfigurationError
 from sifaka.storage import SCHEMES, CachedStorage, RedisStorage, open_store
 from sifaka.storage.elasticsearch.address import Address
 from sifaka.storage.files.record import append_lines, claim_line
 from sifaka.storage.milvus import MilvusStorage
-from sifaka.storage.redis.following import PATIENCE
-from sifaka.storage.redis.inspection import OLDEST
+from sifaka.storage.redis.follow import PATIENCE
+from sifaka.storage.redis.health import OLDEST
 from sifaka.storage.redis.keys import Keys
-from sifaka.storage.redis.searching import LATEST
+from sifaka.storage.redis.search import LATEST
 from sifaka.storage.sqlite.schema import MIGRATIONS
 from sifaka.storage.tool_backed.store import LogStorage
+from sifaka_mcp.cli import run
 from tests.docs.extras import EXTRAS
 from tests.docs.markdown import ROOT, code, read, section, table
 

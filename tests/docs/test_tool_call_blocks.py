@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from server.app import SifakaServer
-from server.settings import TOOLSETS, Settings
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import TOOLSETS, Settings
 from tests.docs.expected import Names
 from tests.docs.markdown import RUN, Block, blocks
 

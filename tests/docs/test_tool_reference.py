@@ -10,15 +10,15 @@ from mcp import Client
 from mcp_types import TextContent, Tool
 from pydantic import TypeAdapter
 
-from server.app import SifakaServer
-from server.schemas.evidence import VerifyOut
-from server.schemas.history import HistoryOut
-from server.schemas.research import ResearchOut
-from server.schemas.reviews import CritiqueTextOut, ValidateOut
-from server.schemas.runs import SubmitOut
-from server.settings import TOOLSETS, Settings
 from sifaka.critics import CRITICS
 from sifaka.validators import UNLISTED, VALIDATORS
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.schemas.evidence import VerifyOut
+from sifaka_mcp.schemas.history import HistoryOut
+from sifaka_mcp.schemas.research import ResearchOut
+from sifaka_mcp.schemas.reviews import CritiqueTextOut, ValidateOut
+from sifaka_mcp.schemas.runs import SubmitOut
+from sifaka_mcp.settings import TOOLSETS, Settings
 from tests.docs.markdown import code, section, table
 
 pytestmark = pytest.mark.anyio

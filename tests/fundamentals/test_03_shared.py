@@ -8,9 +8,9 @@ import anyio
 import pytest
 
 from sifaka import Chain
-from sifaka.query import parse_query
 from sifaka.retrievers import ThoughtRetriever
 from sifaka.storage import FileStorage, MemoryStorage, ThoughtStore, open_store
+from sifaka.storage.query import parse_query
 from sifaka.storage.retention import Policy, carry_out, plan
 from sifaka.testing import ScriptedModel
 

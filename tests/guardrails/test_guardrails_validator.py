@@ -14,10 +14,10 @@ pytest.importorskip("guardrails_ai.regex_match")
 pytest.importorskip("guardrails_ai.valid_length")
 
 from sifaka.errors import ConfigurationError  # nothing here runs without the package
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
-from sifaka.validation import run_validators
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators import GuardrailsValidator, parse_validators
+from sifaka.validators.execution import run_validators
 
 # Guardrails and what it imports warn about each other; that is theirs to mend.
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
@@ -136,9 +136,9 @@ WATCHED = """
 
     sys.addaudithook(watch)
     import anyio
-    from sifaka.thought import Thought
+    from sifaka.record.thought import Thought
     from sifaka.validators import GuardrailsValidator
-    from sifaka.validators.guardrails_loading import silence
+    from sifaka.validators.guardrails_loader import silence
 
     if os.environ.get("SPOKEN_FIRST"):
         # Somebody else in the process has made the tracer, with its telemetry on.

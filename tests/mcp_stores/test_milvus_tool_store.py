@@ -5,13 +5,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from server.tool_sessions import StdioToolSession
-from sifaka.entries import Drafted, Started
 from sifaka.errors import StorageError, ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.tool_backed import MilvusToolStorage
-from sifaka.thought import Thought
+from sifaka_mcp.stores.tool_sessions import StdioToolSession
 from tests.stubs.tool_sessions import milvus_mcp_command
 
 pytestmark = [pytest.mark.anyio, pytest.mark.servers]

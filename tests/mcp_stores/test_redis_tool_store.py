@@ -10,13 +10,13 @@ from uuid import uuid4
 import anyio
 import pytest
 
-from server.tool_sessions import StdioToolSession
-from sifaka.entries import Drafted, Started
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.tool_backed import RedisToolStorage
-from sifaka.thought import Thought
+from sifaka_mcp.stores.tool_sessions import StdioToolSession
 from tests.stubs.redis_server import redis_server, shared_redis
 from tests.stubs.tool_sessions import redis_mcp_executable
 

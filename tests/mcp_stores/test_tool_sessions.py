@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from server.stores import open_url
-from server.tool_sessions import StdioToolSession, without_secrets
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage.tool_backed import RedisToolStorage
+from sifaka_mcp.stores.catalogue import open_url
+from sifaka_mcp.stores.tool_sessions import StdioToolSession, without_secrets
 
 pytestmark = pytest.mark.anyio
 COMMAND = [sys.executable, str(Path(__file__).with_name("fragile_server.py"))]

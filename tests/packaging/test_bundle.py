@@ -12,7 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from distribution.bundle import EXTRAS, PARTS, lay_out, manifest
-from server.settings import TOOLSETS, Settings
+from sifaka_mcp.settings import TOOLSETS, Settings
 from tests.packaging.project import ROOT
 from tests.packaging.uv import uv_environment
 from tests.stubs.servers import environment

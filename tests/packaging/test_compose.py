@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from server.settings import load_settings
 from sifaka.storage import open_store
+from sifaka_mcp.settings import load_settings
 from tests.packaging.dockerfile import read_dockerfile
 from tests.packaging.project import PROJECT, ROOT
 from tests.stubs.nginx import CONFIGURATION

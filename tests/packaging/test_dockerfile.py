@@ -95,7 +95,7 @@ def test_the_build_steps_install_the_commands(installed: Path | None) -> None:
         pytest.skip("uv's cache does not hold every package of the lock")
     for command in ("sifaka", "sifaka-mcp"):
         assert (installed / command).exists()
-    code = "import server, sifaka; print(server.__file__, sifaka.__file__)"
+    code = "import sifaka, sifaka_mcp; print(sifaka_mcp.__file__, sifaka.__file__)"
     places = subprocess.run(
         [installed / "python", "-c", code], capture_output=True, text=True, check=True, cwd="/"
     ).stdout.split()

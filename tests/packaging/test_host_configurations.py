@@ -20,7 +20,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from server.settings import TOOLSETS
+from sifaka_mcp.settings import TOOLSETS
 from tests.docs.markdown import ROOT, blocks
 from tests.packaging.uv import run_uv, uv_environment
 from tests.stubs.served import grant_token, served

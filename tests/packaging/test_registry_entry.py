@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from distribution.bundle import manifest
-from server.settings import Settings
+from sifaka_mcp.settings import Settings
 from tests.packaging.project import PROJECT, ROOT
 from tests.packaging.uv import run_uv, uv_environment
 from tests.stubs.servers import environment

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from server.settings import Settings, load_settings
+from sifaka._internal.masking import masked
 from sifaka.errors import ConfigurationError
-from sifaka.masking import masked
 from sifaka.storage import MemoryStorage
+from sifaka_mcp.settings import Settings, load_settings
 
 WRONG = [
     ("ADAPTERS", "google:x", "unknown kind 'google'"),

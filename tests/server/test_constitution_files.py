@@ -7,10 +7,10 @@ import pytest
 from mcp import Client
 from mcp_types import TextContent
 
-from server.app import SifakaServer
-from server.constitutions import FOLDER, named_in
-from server.settings import Settings
 from sifaka.errors import ConfigurationError
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.constitutions import FOLDER, named_in
+from sifaka_mcp.settings import Settings
 
 pytestmark = pytest.mark.anyio
 

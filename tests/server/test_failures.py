@@ -7,9 +7,9 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, Prompt
 
-from server.app import SifakaServer
-from server.settings import Settings
 from sifaka.errors import StorageError
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
 from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +44,7 @@ async def test_a_bug_keeps_its_words_to_itself(
     tmp_path: Path, era: Era, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert await refusal(Broken(Settings(home=tmp_path)), era) == "Internal error"
-    (record,) = (r for r in caplog.records if r.name == "server.failures")
+    (record,) = (r for r in caplog.records if r.name == "sifaka_mcp.failures")
     assert record.getMessage() == "prompts/list failed: RuntimeError"
     assert SECRET not in caplog.text
 

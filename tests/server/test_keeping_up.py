@@ -6,9 +6,9 @@ import anyio
 import pytest
 from mcp import Client
 
-from server.app import SifakaServer
-from server.settings import Settings
 from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
 from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from server.logs import JsonFormatter, LineFormatter
+from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ModelProviderError
-from sifaka.reporting import report_failure
+from sifaka_mcp.logs import JsonFormatter, LineFormatter
 
 logger = logging.getLogger("tests.logs")
 
@@ -194,7 +194,7 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
 def test_lines_go_to_standard_error_from_the_level_asked_for() -> None:
     done = run("""
 import logging
-from server.logs import configure
+from sifaka_mcp.logs import configure
 configure("WARNING")
 configure("DEBUG")  # whoever was first has decided
 logging.getLogger("a").info("not this")
@@ -206,7 +206,7 @@ logging.getLogger("b").warning("but this")
 def test_objects_go_where_they_are_sent() -> None:
     done = run("""
 import io, logging
-from server.logs import configure
+from sifaka_mcp.logs import configure
 stream = io.StringIO()
 configure("INFO", stream, as_json=True)
 logging.getLogger("a").info("this")
@@ -218,7 +218,7 @@ print(stream.getvalue(), end="")
 
 def test_what_a_source_is_searched_for_is_no_part_of_the_log() -> None:
     done = run("""
-from server.logs import configure
+from sifaka_mcp.logs import configure
 configure("INFO")
 import asyncio, httpx2
 async def ask():

@@ -15,9 +15,9 @@ from mcp_types import (
     TextContent,
 )
 
-from server.app import SifakaServer
-from server.settings import Settings
-from sifaka.sections import SECTION_CHARS
+from sifaka.text.sections import SECTION_CHARS
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
 from tests.stubs.long_documents import by_sections, document_of_chapters, shown_text
 from tests.stubs.provider import Provider, provider, told_of
 from tests.stubs.sampling_client import ByHand, ScriptedHost, is_for_a_writer, said, words

@@ -9,9 +9,9 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
 
-from server.app import SifakaServer
-from server.settings import TOOLSETS, Settings
 from sifaka.validators import UNLISTED
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import TOOLSETS, Settings
 from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio

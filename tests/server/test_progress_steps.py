@@ -2,12 +2,12 @@
 
 import pytest
 
-from server.tools.progress import Steps
 from sifaka import Chain, ChainEvent
-from sifaka.entries import ChainConfig, Started
-from sifaka.inquiry import Inquiry
-from sifaka.run import Run
+from sifaka.record.entries import ChainConfig, Started
+from sifaka.record.inquiry import Inquiry
+from sifaka.record.run import Run
 from sifaka.testing import ScriptedCritic, ScriptedModel
+from sifaka_mcp.tools.progress import Steps
 from tests.sifaka.chain.scripted_researcher import ScriptedResearcher
 
 pytestmark = pytest.mark.anyio

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from server.app import SifakaServer
-from server.settings import Settings
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
 from tests.stubs.servers import Era, connected
 
@@ -131,8 +131,8 @@ import sys
 from pathlib import Path
 import anyio
 from mcp import Client
-from server.app import SifakaServer
-from server.settings import Settings
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
 
 async def work():
     async with Client(SifakaServer(Settings(home=Path(sys.argv[1])))) as client:

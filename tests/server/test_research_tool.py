@@ -11,8 +11,8 @@ from mcp import Client
 from mcp.client import ClientRequestContext
 from mcp_types import CreateMessageRequestParams, CreateMessageResult, TextContent
 
-from server.app import SifakaServer
-from server.settings import Settings
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call, refusal
 from tests.stubs.provider import Gate, Reply, calls, provider, told_of
 from tests.stubs.research_answers import (

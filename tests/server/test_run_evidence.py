@@ -9,14 +9,14 @@ import pytest
 from mcp import Client
 from mcp_types import ResourceTemplateReference, TextResourceContents
 
-from server.app import SifakaServer
-from server.schemas.run_evidence import RunEvidenceOut
-from server.settings import Settings
-from sifaka.claims import Claim, ClaimEvidence, ClaimVerdict
-from sifaka.entries import Decided, Decision, Drafted, Started
-from sifaka.results import CriticFeedback, ValidationResult
-from sifaka.run import Run
-from sifaka.thought import Document, Thought
+from sifaka.record.claims import Claim, ClaimEvidence, ClaimVerdict
+from sifaka.record.entries import Decided, Decision, Drafted, Started
+from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.run import Run
+from sifaka.record.thought import Document, Thought
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.schemas.run_evidence import RunEvidenceOut
+from sifaka_mcp.settings import Settings
 from tests.stubs.sampling_client import data
 from tests.stubs.servers import Era
 

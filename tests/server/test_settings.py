@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from server.settings import Settings, load_settings
 from sifaka.errors import ConfigurationError
+from sifaka_mcp.settings import Settings, load_settings
 
 WRONG = [
     ("STORE", "foo", "allowed: memory:"),

@@ -12,12 +12,12 @@ import anyio.to_thread
 import pytest
 from mcp import Client
 
-from server.lifespan import Lifespan
-from server.settings import Settings
 from sifaka import Chain, Thought
 from sifaka.models import Generation
 from sifaka.storage import MemoryStorage, open_store
 from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.lifespan import Lifespan
+from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
 from tests.stubs.redis_server import RedisServer, redis_server
 from tests.stubs.servers import environment, http_server, stdio_server
@@ -51,7 +51,15 @@ async def test_a_run_begun_on_one_server_is_followed_and_finished_on_another(
             assert begun["status"] == "needs_revision"
             with anyio.fail_after(60):
                 async with await anyio.open_process(
-                    [sys.executable, "-m", "server.cli", "history", run_id, "--follow", "--json"],
+                    [
+                        sys.executable,
+                        "-m",
+                        "sifaka_mcp.cli",
+                        "history",
+                        run_id,
+                        "--follow",
+                        "--json",
+                    ],
                     env=environment(tmp_path, SIFAKA_STORE=redis.url),
                     stderr=None,
                 ) as follower:
@@ -207,7 +215,7 @@ async def test_a_run_that_ends_while_its_redis_is_away_says_so_and_waits_on_disk
     (line,) = result.degraded
     assert str(redis.port) in line
     doctor = await anyio.run_process(
-        [sys.executable, "-m", "server.cli", "doctor"],
+        [sys.executable, "-m", "sifaka_mcp.cli", "doctor"],
         env=environment(tmp_path, SIFAKA_STORE=redis.url),
         check=False,
     )

@@ -26,7 +26,7 @@ HELLO = {
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
-        [sys.executable, "-m", "server"],
+        [sys.executable, "-m", "sifaka_mcp"],
         env=environment(tmp_path),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -24,18 +24,18 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from server import followers
-from server.app import SifakaServer
-from server.followers import Followers
-from server.settings import Settings
-from server.subscriptions.subscriber import MOST
 from sifaka.chain import cancel_run
-from sifaka.entries import Critiqued, Decided, Decision, Drafted, Entry, Started, Validated
 from sifaka.errors import MemoryLimitError, StorageError, ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.entries import Critiqued, Decided, Decision, Drafted, Entry, Started, Validated
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Thought
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.notify.subscriber import MOST
+from sifaka_mcp.runs import followers
+from sifaka_mcp.runs.followers import Followers
+from sifaka_mcp.settings import Settings
 from tests.stubs.redis_server import redis_server
 from tests.stubs.servers import Era, Transport, http_server, stdio_server
 from tests.stubs.stores import PassingStore

@@ -9,16 +9,16 @@ import pytest
 from mcp import Client, MCPError
 from mcp_types import PromptReference, TextContent, TextResourceContents
 
-from server.app import SifakaServer
-from server.read_only import ReadOnlyStore
-from server.settings import READING, TOOLSETS, Settings, load_settings
-from server.tools import tools
 from sifaka.chain import Chain
-from sifaka.entries import Drafted, Started
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage, SQLiteStorage
-from sifaka.thought import Thought
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import READING, TOOLSETS, Settings, load_settings
+from sifaka_mcp.stores.read_only import ReadOnlyStore
+from sifaka_mcp.tools import tools
 from tests.stubs.servers import stdio_server
 
 pytestmark = pytest.mark.anyio

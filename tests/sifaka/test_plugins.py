@@ -12,9 +12,9 @@ from sifaka.chain import Chain
 from sifaka.critics import CRITICS, parse_critics
 from sifaka.errors import ConfigurationError, PluginError, SifakaError
 from sifaka.plugins import Plugins
+from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage, open_store
 from sifaka.testing import ScriptedModel
-from sifaka.thought import Thought
 from sifaka.validators import VALIDATORS, parse_validators
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import anyio
 from mcp import Client
 
-from server.app import SifakaServer
-from server.settings import TOOLSETS, Settings
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import TOOLSETS, Settings
 
 
 async def main() -> None:

@@ -3,7 +3,8 @@ from collections.abc import Awaitable, Callable, Sequence
 import anyio
 import pytest
 
-from sifaka.entries import (
+from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
+from sifaka.record.entries import (
     ChainConfig,
     Critiqued,
     Decided,
@@ -15,11 +16,11 @@ from sifaka.entries import (
     Stopped,
     Validated,
 )
-from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
-from sifaka.results import CriticFeedback, Issue, Usage, ValidationResult
-from sifaka.run import Run
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.run import Run
+from sifaka.record.thought import Document, Thought, ToolCall
+from sifaka.record.usage import Usage
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Document, Thought, ToolCall
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

@@ -2,11 +2,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from sifaka.entries import Drafted, Stopped
 from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Stopped
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Thought
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 
 pytestmark = pytest.mark.anyio

@@ -5,11 +5,11 @@ from typing import Any
 import anyio
 import pytest
 
-from sifaka.entries import Drafted, Started
 from sifaka.errors import ThoughtNotFound, VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Thought
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long]
 Keep = Callable[..., Awaitable[Run]]

@@ -4,11 +4,11 @@ from contextlib import aclosing
 import anyio
 import pytest
 
-from sifaka.entries import Drafted, Entry, Stopped
 from sifaka.errors import ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Stopped
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Thought
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

@@ -3,9 +3,9 @@ from contextlib import aclosing
 
 import pytest
 
-from sifaka.entries import Entry
 from sifaka.errors import ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 
 pytestmark = pytest.mark.anyio

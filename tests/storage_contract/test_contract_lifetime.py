@@ -2,7 +2,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 
 Keep = Callable[..., Awaitable[Run]]

@@ -3,11 +3,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sifaka.entries import Decided, Decision, Drafted, Started, Stopped
 from sifaka.errors import ConfigurationError
-from sifaka.run import Run
+from sifaka.record.entries import Decided, Decision, Drafted, Started, Stopped
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Thought
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

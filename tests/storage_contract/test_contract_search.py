@@ -2,10 +2,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from sifaka.entries import Decided, Decision, Drafted, Started
-from sifaka.run import Run
+from sifaka.record.entries import Decided, Decision, Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import Filters, ThoughtStore
-from sifaka.thought import Thought
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

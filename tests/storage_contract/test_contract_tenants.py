@@ -2,9 +2,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from sifaka.entries import Started
 from sifaka.errors import ConfigurationError, ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.entries import Started
+from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 
 pytestmark = pytest.mark.anyio

@@ -4,8 +4,8 @@ import json
 import re
 from collections.abc import Callable
 
+from sifaka.calls.host import HostAnswer, HostQuestion, Suspended
 from sifaka.errors import ModelProviderError
-from sifaka.hosts import HostAnswer, HostQuestion, Suspended
 
 _DRAFT = re.compile(r"Draft (\d+)")
 Rule = Callable[[HostQuestion], HostAnswer | ModelProviderError]

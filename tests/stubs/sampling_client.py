@@ -20,8 +20,8 @@ from mcp_types import (
     TextContent,
 )
 
-from server.app import SifakaServer
-from server.settings import Settings
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
 from tests.stubs.servers import Era, stdio_server
 
 TEXT = "Draft 0 of the text."

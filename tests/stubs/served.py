@@ -12,10 +12,10 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from server.auth.grants import Grant, digest_of, new_token
-from server.auth.tokens_file import add_grant
-from server.http.serving import http_server
-from server.settings import Settings
+from sifaka_mcp.auth.grants import Grant, digest_of, new_token
+from sifaka_mcp.auth.tokens_file import add_grant
+from sifaka_mcp.http.serve import http_server
+from sifaka_mcp.settings import Settings
 from tests.stubs.servers import Era
 
 

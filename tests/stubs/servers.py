@@ -11,10 +11,10 @@ from typing import Literal
 
 from mcp import Client, StdioServerParameters
 
-from server.app import SifakaServer
-from server.settings import Settings
-from server.state import AppState
 from sifaka import ChainEvent
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.state import AppState
 
 Era = Literal["auto", "legacy"]
 """`auto` speaks 2026-07-28 with our server, `legacy` the handshake protocol before it."""
@@ -45,13 +45,16 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 def stdio_server(home: Path, **more: str) -> StdioServerParameters:
     return StdioServerParameters(
-        command=sys.executable, args=["-m", "server"], env=environment(home, **more), cwd=str(home)
+        command=sys.executable,
+        args=["-m", "sifaka_mcp"],
+        env=environment(home, **more),
+        cwd=str(home),
     )
 
 
 @contextmanager
 def http_server(
-    home: Path, module: str = "server", **more: str
+    home: Path, module: str = "sifaka_mcp", **more: str
 ) -> Generator[tuple[str, subprocess.Popen[str]]]:
     """A server on a free port of the loopback; its URL and its process."""
     with subprocess.Popen(

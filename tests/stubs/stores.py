@@ -6,10 +6,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Self
 
-from sifaka.entries import Entry
 from sifaka.errors import StorageError
-from sifaka.run import Run
-from sifaka.storage.following import follow_by_looking
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
+from sifaka.storage.follow import follow_by_looking
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from sifaka import improve
-from sifaka.claims import ClaimVerdict, verdicts_in
-from sifaka.evidence.adapters.collection import Adapters
-from sifaka.evidence.adapters.mediawiki import MediaWikiAdapter
 from sifaka.evidence.claims import EvidenceChecker
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
+from sifaka.record.claims import ClaimVerdict, verdicts_in
 from sifaka.testing import ScriptedCritic, ScriptedModel
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 from tests.sifaka.evidence.claims.reader import correct, reads

@@ -8,9 +8,9 @@ import httpx2
 import pytest
 
 from sifaka.errors import SourceError
-from sifaka.evidence.adapters.mediawiki import MediaWikiAdapter
-from sifaka.evidence.adapters.retrying import Retrying
 from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
+from sifaka.evidence.sources.retry import Retrying
 from tests.stubs.wiki import PAGES, wiki_running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.wiki]

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 from mcp import Client
 
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage import SQLiteStorage
 from tests.stubs.calls import call
 from tests.stubs.provider import Gate, Provider, Reply, calls, provider
@@ -113,7 +113,7 @@ async def three_are_over(store: Path) -> Run:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "server.cli", *arguments]
+    return [sys.executable, "-m", "sifaka_mcp.cli", *arguments]
 
 
 async def killed(home: Path, served: Provider, told: Mapping[str, str], gate: Gate) -> Scene:

@@ -9,9 +9,9 @@ from mcp import Client
 from mcp.client import ClientRequestContext
 from mcp_types import CreateMessageRequestParams, CreateMessageResult
 
-from server.app import SifakaServer
-from server.cli import run
-from server.settings import Settings
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.cli import run
+from sifaka_mcp.settings import Settings
 from tests.sifaka.critics.scripted_judge import Asked
 from tests.sifaka.evidence.claims.reader import reads
 from tests.stubs.sampling_client import data, said, words

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sifaka.lazy import imported_later
+from sifaka._internal.lazy import imported_later
 
 if TYPE_CHECKING:
     from sifaka.evidence.claims.checker import EvidenceChecker

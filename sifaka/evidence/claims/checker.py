@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from sifaka.budget import Budget
-from sifaka.calls import current_calls, recorded
-from sifaka.claims import CheckOptions, Claim, ClaimReport, ClaimVerdict
+from sifaka._internal.explain import explain
+from sifaka.calls.context import current_calls, recorded
+from sifaka.calls.journal import scope
+from sifaka.calls.part_ledger import PartLedger
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.adapters.collection import Adapters
-from sifaka.evidence.adapters.protocol import Adapter
+from sifaka.evidence.claims.comparison import held, unjudged
 from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_given, extract
-from sifaka.evidence.claims.finding import Found, at_hand, find, of_claims
-from sifaka.evidence.claims.holding import held, unjudged
-from sifaka.evidence.claims.judging import Held, verdict_of
+from sifaka.evidence.claims.lookup import Found, at_hand, find, of_claims
 from sifaka.evidence.claims.reuse import KnownVerdicts, basis_of
+from sifaka.evidence.claims.verdicts import Held, verdict_of
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import SearchFilters
-from sifaka.evidence.verifier import NO_MODEL
-from sifaka.explain import explain
-from sifaka.journal import scope
-from sifaka.part_ledger import PartLedger
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.protocol import Adapter
+from sifaka.evidence.verify import NO_MODEL
+from sifaka.record.claims import CheckOptions, Claim, ClaimReport, ClaimVerdict
+from sifaka.record.thought import Document
+from sifaka.record.usage import Budget
 from sifaka.retrievers.caches import Cache, MemoryCache
-from sifaka.thought import Document
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 from pydantic import Field
 
-from sifaka.anchoring import Anchors
-from sifaka.claims import Claim
+from sifaka._internal.immutable import Frozen
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.evidence.claims.sentences import checkable
-from sifaka.immutable import Frozen
-from sifaka.models.fitting import Form, Number
+from sifaka.models.coercion import Form, Number
 from sifaka.models.framing import DATA_NOTICE, frame
-from sifaka.results import Usage
+from sifaka.record.claims import Claim
+from sifaka.record.usage import Usage
+from sifaka.text.anchoring import Anchors
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -8,13 +8,13 @@ from hashlib import sha256
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from sifaka.calls import recorded
-from sifaka.claims import CheckOptions, Claim, ClaimVerdict
-from sifaka.evidence.adapters.protocol import Adapter
+from sifaka._internal.immutable import Frozen
+from sifaka.calls.context import recorded
 from sifaka.evidence.claims.extraction import normal
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import SearchFilters
-from sifaka.immutable import Frozen
+from sifaka.evidence.sources.protocol import Adapter
+from sifaka.record.claims import CheckOptions, Claim, ClaimVerdict
 from sifaka.retrievers.caches import Cache
 
 _LONGEST_KEPT = 7 * 86_400.0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from sifaka.prose import Span, code, sentences, urls
+from sifaka.text.prose import Span, code, sentences, urls
 
 _STOP = re.compile(r"[。！？｡۔؟।॥]+[」』”’\"')\]]*")
 """Ends of sentences in scripts that have marks of their own, or put no space after them."""

@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from sifaka.immutable import Frozen
-from sifaka.models.fitting import Form
+from sifaka._internal.immutable import Frozen
+from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
-from sifaka.research.agents.asking import ResearchAgent
+from sifaka.research.agents.ask import ResearchAgent
 
 
 class KnowledgeGapInput(Frozen):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.elasticsearch.answers import Json
 from sifaka.storage.elasticsearch.documents import Document, Documents
 from sifaka.storage.timestamps import now_in_microseconds, to_microseconds

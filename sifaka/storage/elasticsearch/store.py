@@ -8,23 +8,23 @@ from dataclasses import replace
 import anyio
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.entries import Entry
 from sifaka.errors import StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.elasticsearch.address import Address
-from sifaka.storage.elasticsearch.appending import append_entries
+from sifaka.storage.elasticsearch.append import append_entries
 from sifaka.storage.elasticsearch.connection import Connection
-from sifaka.storage.elasticsearch.forgetting import delete_run, sweep
-from sifaka.storage.elasticsearch.indexing import index_missing, index_versions
-from sifaka.storage.elasticsearch.listing import list_recent, read_cursor_key
-from sifaka.storage.elasticsearch.looking import look
-from sifaka.storage.elasticsearch.reading import held_run, read_payloads, read_run
+from sifaka.storage.elasticsearch.delete import delete_run, sweep
+from sifaka.storage.elasticsearch.health import look
+from sifaka.storage.elasticsearch.index import index_missing, index_versions
+from sifaka.storage.elasticsearch.read import held_run, read_payloads, read_run
+from sifaka.storage.elasticsearch.recent import list_recent, read_cursor_key
 from sifaka.storage.elasticsearch.records import run_key
-from sifaka.storage.elasticsearch.searching import search_versions
+from sifaka.storage.elasticsearch.search import search_versions
 from sifaka.storage.elasticsearch.shared import Shared
 from sifaka.storage.elasticsearch.vectors import embed_missing
 from sifaka.storage.entry_json import decode_entries, encode_entries
-from sifaka.storage.following import follow_by_looking
+from sifaka.storage.follow import follow_by_looking
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
 
 logger = logging.getLogger(__name__)

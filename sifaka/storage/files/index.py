@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sifaka.run import RunSummary
+from sifaka.record.run import RunSummary
 from sifaka.storage.files.durable import Stamp, stamp_of
 from sifaka.storage.files.record import Record
 

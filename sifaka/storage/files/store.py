@@ -5,16 +5,17 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TypeVar
 
-from sifaka.entries import Entry
 from sifaka.errors import StorageError
-from sifaka.run import Run
-from sifaka.storage.files import listing, runs
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
+from sifaka.storage.files import recent as listing
+from sifaka.storage.files import runs
 from sifaka.storage.files.failures import failures
 from sifaka.storage.files.folder import TenantFolder
 from sifaka.storage.files.index import Index
-from sifaka.storage.following import follow_by_looking
+from sifaka.storage.follow import follow_by_looking
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
-from sifaka.storage.scanning import search_runs
+from sifaka.storage.scan import search_runs
 from sifaka.storage.threads import Threads
 
 T = TypeVar("T")

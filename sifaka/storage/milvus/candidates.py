@@ -5,13 +5,13 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sifaka.entries import Drafted, Entry, Started
 from sifaka.errors import StorageError
+from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.storage.bm25 import shorten, snippet
 from sifaka.storage.entry_json import decode_entries
 from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection
 from sifaka.storage.milvus.index import parse_version_key
-from sifaka.storage.milvus.reading import read_entries, rows_of
+from sifaka.storage.milvus.read import read_entries, rows_of
 from sifaka.storage.milvus.rows import RunRow
 from sifaka.storage.protocol import Filters, Hit
 

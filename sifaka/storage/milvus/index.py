@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sifaka.entries import Drafted
+from sifaka.record.entries import Drafted
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.folding import bag_of_words, fold
 from sifaka.storage.milvus.rows import moment, version_key

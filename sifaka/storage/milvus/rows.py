@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from sifaka.entries import Drafted, Entry
 from sifaka.errors import StorageError
-from sifaka.run import Run, RunSummary
+from sifaka.record.entries import Drafted, Entry
+from sifaka.record.run import Run, RunSummary
 from sifaka.storage.milvus.client import Row
 from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 

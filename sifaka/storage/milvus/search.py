@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sifaka.embeddings.protocol import Vector
 from sifaka.errors import StorageError
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.bm25 import query_words
 from sifaka.storage.entry_json import replay_run
 from sifaka.storage.fusion import fuse, fused_depth, hybrid_name
@@ -13,10 +13,10 @@ from sifaka.storage.milvus.candidates import Candidate, rank, show
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.folding import fold
 from sifaka.storage.milvus.index import look_for_missing
-from sifaka.storage.milvus.reading import read_payloads, unexpired
+from sifaka.storage.milvus.read import read_payloads, unexpired
 from sifaka.storage.milvus.rows import RUN_FIELDS, RunRow, tenant_key
 from sifaka.storage.protocol import Filters, Hits
-from sifaka.storage.scanning import search_runs
+from sifaka.storage.scan import search_runs
 from sifaka.storage.timestamps import to_microseconds
 
 logger = logging.getLogger(__name__)

@@ -4,13 +4,13 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.entries import Entry
 from sifaka.errors import EmbeddingError, SifakaError
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.bm25 import query_words
 from sifaka.storage.embedding import embed_query, without_meaning
 from sifaka.storage.entry_json import decode_entries, replay_run
-from sifaka.storage.following import follow_by_looking
+from sifaka.storage.follow import follow_by_looking
 from sifaka.storage.lifetime import checked_ttl
 from sifaka.storage.milvus.address import (
     DEFAULT_PREFIX,
@@ -18,12 +18,12 @@ from sifaka.storage.milvus.address import (
     parse_address,
     split_options,
 )
-from sifaka.storage.milvus.appending import append_entries, claim_run
-from sifaka.storage.milvus.catching_up import fill_vectors, fill_words
+from sifaka.storage.milvus.append import append_entries, claim_run
+from sifaka.storage.milvus.catch_up import fill_vectors, fill_words
 from sifaka.storage.milvus.connection import MilvusConnection
-from sifaka.storage.milvus.forgetting import delete_run, sweep
-from sifaka.storage.milvus.listing import list_recent
-from sifaka.storage.milvus.reading import live_row, read_payloads
+from sifaka.storage.milvus.delete import delete_run, sweep
+from sifaka.storage.milvus.read import live_row, read_payloads
+from sifaka.storage.milvus.recent import list_recent
 from sifaka.storage.milvus.search import Meant, search_versions
 from sifaka.storage.milvus.worker import MilvusWorker
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage

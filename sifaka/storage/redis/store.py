@@ -7,26 +7,21 @@ from typing import cast
 
 from anyio import to_thread
 
-from sifaka.entries import Entry
 from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.lifetime import checked_ttl
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
-from sifaka.storage.redis.address import (
-    DEFAULT_PREFIX,
-    checked_prefix,
-    parse_address,
-    take_options,
-)
+from sifaka.storage.redis.address import DEFAULT_PREFIX, checked_prefix, parse_address, take_options
 from sifaka.storage.redis.connections import Connections, RedisClient
-from sifaka.storage.redis.following import StreamFollower
-from sifaka.storage.redis.inspection import inspect
+from sifaka.storage.redis.follow import StreamFollower
+from sifaka.storage.redis.health import inspect
 from sifaka.storage.redis.keys import Keys
-from sifaka.storage.redis.listing import list_recent, prune_oldest
-from sifaka.storage.redis.reading import fold, missing, read_entries
+from sifaka.storage.redis.read import fold, missing, read_entries
+from sifaka.storage.redis.recent import list_recent, prune_oldest
 from sifaka.storage.redis.scripts import APPEND, CLAIM, DELETE
-from sifaka.storage.redis.searching import search_latest
+from sifaka.storage.redis.search import search_latest
 from sifaka.storage.timestamps import to_microseconds
 
 

@@ -1,9 +1,9 @@
 """What a version leaves outside its entry, so that it is found: put there, and taken away."""
 
-from sifaka.run import Run
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.sqlite.connection import Connection
 from sifaka.storage.timestamps import to_microseconds
-from sifaka.thought import Thought
 
 
 def index_version(

@@ -7,7 +7,7 @@ from typing import cast
 from sifaka.storage.bm25 import query_words, shorten
 from sifaka.storage.protocol import Filters, Hit, Hits
 from sifaka.storage.sqlite.connection import UNREADABLE, Connection, transaction
-from sifaka.storage.sqlite.filtering import ADMITTED, bindings
+from sifaka.storage.sqlite.filters import ADMITTED, bindings
 from sifaka.storage.timestamps import from_microseconds
 
 logger = logging.getLogger(__name__)

@@ -7,25 +7,25 @@ from pathlib import Path
 from anyio import fail_after
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.entries import Entry
 from sifaka.errors import EmbeddingError, SifakaError, ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.bm25 import query_words
 from sifaka.storage.embedding import embed_query, without_meaning
-from sifaka.storage.following import follow_by_looking
+from sifaka.storage.follow import follow_by_looking
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
-from sifaka.storage.sqlite.appending import append_entries, claim_run
-from sifaka.storage.sqlite.condition import look, look_at_vectors
+from sifaka.storage.sqlite.append import append_entries, claim_run
+from sifaka.storage.sqlite.delete import delete_run
 from sifaka.storage.sqlite.embedding import embed_batch
 from sifaka.storage.sqlite.extension import check_package
-from sifaka.storage.sqlite.forgetting import delete_run
+from sifaka.storage.sqlite.health import look, look_at_vectors
 from sifaka.storage.sqlite.hybrid import Question, search_both
-from sifaka.storage.sqlite.listing import list_recent
-from sifaka.storage.sqlite.reading import load_run, read_entries, size_of_run
+from sifaka.storage.sqlite.read import load_run, read_entries, size_of_run
+from sifaka.storage.sqlite.recent import list_recent
 from sifaka.storage.sqlite.search import search_versions
 from sifaka.storage.sqlite.vectors import drop_table
 from sifaka.storage.sqlite.worker import SQLiteWorker
-from sifaka.texts import is_unicode
+from sifaka.text.input import is_unicode
 
 _PATIENCE = 5
 """Seconds after which a part that has not answered does not work."""

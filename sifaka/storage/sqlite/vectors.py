@@ -13,7 +13,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.sqlite.connection import Connection, transaction
 from sifaka.storage.sqlite.extension import load_extension
-from sifaka.storage.sqlite.filtering import ADMITTED, bindings
+from sifaka.storage.sqlite.filters import ADMITTED, bindings
 
 _CHUNK = 256
 """Vectors of a tenant for which space is taken at once."""

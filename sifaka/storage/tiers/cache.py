@@ -7,11 +7,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from sifaka.entries import Entry
 from sifaka.errors import AppendRefused, ThoughtNotFound
-from sifaka.run import Run
-from sifaka.storage.tiers.copying import read_all
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.tiers.tier import Tier
+from sifaka.storage.tiers.transfer import read_all
 
 CACHED_RUNS = 500
 """How many runs the caches hold; who was not used for longest goes first."""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from sifaka.errors import AppendRefused, StorageError, VersionConflict
-from sifaka.run import Run
+from sifaka.record.run import Run
+from sifaka.storage.tiers.backlog import Waiting
 from sifaka.storage.tiers.cache import Caches
-from sifaka.storage.tiers.copying import make_equal, push, read_all
 from sifaka.storage.tiers.layout import Layout
 from sifaka.storage.tiers.outbox import Outbox
 from sifaka.storage.tiers.tier import Tier
-from sifaka.storage.tiers.waiting import Waiting
+from sifaka.storage.tiers.transfer import make_equal, push, read_all
 
 _AT_ONCE = 50
 """Runs that are looked up in the queue at a time."""

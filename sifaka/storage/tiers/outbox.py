@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from sifaka.errors import AppendRefused, StorageError
 from sifaka.storage.entry_json import decode_entries
 from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.tiers.backlog import Known, Refused, Waiting
 from sifaka.storage.tiers.queue_file import QueueFile
 from sifaka.storage.tiers.queue_rows import (
     continues,
@@ -19,9 +20,8 @@ from sifaka.storage.tiers.queue_rows import (
     remove_rows,
     rows_about,
 )
-from sifaka.storage.tiers.waiting import Known, Refused, Waiting
 from sifaka.storage.timestamps import from_microseconds, now_in_microseconds
-from sifaka.texts import is_unicode
+from sifaka.text.input import is_unicode
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

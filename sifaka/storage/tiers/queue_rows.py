@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sifaka.errors import VersionConflict
 from sifaka.storage.sqlite.connection import Connection
-from sifaka.storage.tiers.waiting import Known, Waiting
+from sifaka.storage.tiers.backlog import Known, Waiting
 from sifaka.storage.timestamps import now_in_microseconds
 
 

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import anyio
 
-from sifaka.entries import Entry
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
-from sifaka.storage.tiers.appending import Appending
+from sifaka.storage.tiers.append import Appending
+from sifaka.storage.tiers.backlog import Refused
 from sifaka.storage.tiers.cache import Caches
 from sifaka.storage.tiers.delivery import Delivery
-from sifaka.storage.tiers.following import follow_tiers
+from sifaka.storage.tiers.follow import follow_tiers
+from sifaka.storage.tiers.health import degraded_lines, look_at_tiers
 from sifaka.storage.tiers.layout import lay_out
 from sifaka.storage.tiers.outbox import Outbox
-from sifaka.storage.tiers.reading import Reading
-from sifaka.storage.tiers.reporting import degraded_lines, look_at_tiers
-from sifaka.storage.tiers.waiting import Refused
+from sifaka.storage.tiers.read import Reading
 
 _CATCH_UP_SECONDS = 2.0
 _BEFORE_SEARCH_SECONDS = 1.0

@@ -14,9 +14,9 @@ from uuid import uuid4
 
 from pydantic import Field
 
+from sifaka._internal.immutable import Frozen
 from sifaka.errors import StorageError
-from sifaka.immutable import Frozen
-from sifaka.storage.deciding import check_append, holds
+from sifaka.storage.append_rules import check_append, holds
 from sifaka.storage.tool_backed.envelope import pack, unpack
 
 

@@ -7,20 +7,20 @@ from contextlib import aclosing
 import anyio
 from anyio import to_thread
 
-from sifaka.entries import Entry
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
-from sifaka.run import Run, RunSummary
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import NEWEST, decode_cursor, encode_cursor
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
-from sifaka.storage.following import follow_by_looking
+from sifaka.storage.follow import follow_by_looking
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
-from sifaka.storage.scanning import search_runs
+from sifaka.storage.scan import search_runs
 from sifaka.storage.timestamps import to_microseconds
 from sifaka.storage.tool_backed.envelope import pack, unpack
 from sifaka.storage.tool_backed.log import Listing, RunKey
 from sifaka.storage.tool_backed.records import Folded, LogState, Record
 from sifaka.storage.tool_backed.shared import Shared
-from sifaka.texts import is_unicode
+from sifaka.text.input import is_unicode
 
 _SEARCHED = 200
 """How many runs a search reads through: each costs a call."""

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from anyio import to_thread
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
-from sifaka.immutable import FrozenJson
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
+from sifaka._internal.immutable import FrozenJson
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators.spec import Name, OptionalSpec
 
 __all__ = ["FormatValidator"]

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from sifaka.prose import Span
-from sifaka.results import Issue, ValidationResult
-from sifaka.validators.format.json_repairing import repaired
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.text.prose import Span
+from sifaka.validators.format.json_repair import repaired
 from sifaka.validators.format.outcome import schema_result
 from sifaka.validators.format.schema import Json, Path, violations
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 from sifaka.validators.format.markdown_source import MarkdownSource
 
 _TIGHT_HEADING = re.compile(r"^ {0,3}(#{1,6})(?=[^\W_])(?![^\n]*#)(?=([^\n]*))", re.MULTILINE)

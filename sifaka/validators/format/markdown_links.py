@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.prose import Span
-from sifaka.results import Issue
+from sifaka.record.results import Issue
+from sifaka.text.prose import Span
 from sifaka.validators.format.markdown_source import MarkdownSource
 
 _TARGET = r"(?:https?://|www\.|mailto:|\.{0,2}/|#)"

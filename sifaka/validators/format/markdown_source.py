@@ -4,7 +4,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from sifaka.prose import Span
+from sifaka.text.prose import Span
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 from sifaka.validators.format.markdown_source import MarkdownSource
 
 _CONTAINER = re.compile(r"^(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*")

@@ -1,6 +1,6 @@
 """Markdown: what is surely broken fails, what is only styled differently is advice."""
 
-from sifaka.results import Issue, ValidationResult
+from sifaka.record.results import Issue, ValidationResult
 from sifaka.validators.format.markdown_blocks import block_issues
 from sifaka.validators.format.markdown_links import link_issues
 from sifaka.validators.format.markdown_source import MarkdownSource

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from sifaka.prose import Span
-from sifaka.results import Issue, ValidationResult
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.text.prose import Span
 from sifaka.validators.format.schema import VIOLATION_LIMIT, Json, Path, Violation, violations
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-from sifaka.prose import Span
-from sifaka.results import Issue, ValidationResult
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.text.prose import Span
 from sifaka.validators.format.outcome import schema_result
 from sifaka.validators.format.schema import Json, Path
 

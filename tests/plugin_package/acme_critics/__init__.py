@@ -6,9 +6,9 @@ from pydantic import BaseModel, Field
 
 from sifaka.critics.judge import JudgingCritic
 from sifaka.errors import CriticError
-from sifaka.results import CriticFeedback, ValidationResult
+from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
-from sifaka.thought import Thought
 
 NOT_CALLABLE = 7
 

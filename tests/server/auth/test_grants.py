@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from server.auth.grants import Grant, digest_of, new_token, parse_grants
 from sifaka.errors import ConfigurationError
+from sifaka_mcp.auth.grants import Grant, digest_of, new_token, parse_grants
 
 HASH = digest_of("a token").hex()
 

@@ -6,8 +6,8 @@ from collections.abc import Generator
 import anyio
 import pytest
 
-from server.auth import jwks
-from server.auth.jwks import LONGEST_AGE, PAUSE, IssuerUnavailable, KeySet
+from sifaka_mcp.auth import jwks
+from sifaka_mcp.auth.jwks import LONGEST_AGE, PAUSE, IssuerUnavailable, KeySet
 from tests.stubs.issuer import Issuer, as_new, issuer, jwk
 
 pytestmark = pytest.mark.anyio

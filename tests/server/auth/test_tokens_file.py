@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from server.auth.grants import Grant, digest_of
-from server.auth.tokens_file import TokensFile, add_grant
 from sifaka.errors import ConfigurationError
+from sifaka_mcp.auth.grants import Grant, digest_of
+from sifaka_mcp.auth.tokens_file import TokensFile, add_grant
 from tests.stubs.served import grant_token
 
 

@@ -26,7 +26,7 @@ def sifaka(
     folder: Path, *arguments: str, given: str | None = None, **more: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "server.cli", *arguments],
+        [sys.executable, "-m", "sifaka_mcp.cli", *arguments],
         cwd=folder,
         env=environment(folder / "home", PYTHONPATH=str(Path.cwd()), **more),
         input=given,
@@ -192,7 +192,7 @@ def test_flags_win_over_the_environment_and_that_over_the_file(folder: Path) -> 
 
 
 def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
-    command = f"{sys.executable} -m server.cli improve text.md | head -c 1 >/dev/null"
+    command = f"{sys.executable} -m sifaka_mcp.cli improve text.md | head -c 1 >/dev/null"
     done = subprocess.run(
         ["/bin/sh", "-c", command],
         cwd=folder,

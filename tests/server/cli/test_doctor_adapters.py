@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cli import run
+from sifaka_mcp.cli import run
 from tests.stubs.search_server import Answered, SearchServer, always, of_json
 
 HITS = {"hits": {"hits": [{"_id": "1", "_score": 1.0, "_source": {"text": "The lighthouse."}}]}}

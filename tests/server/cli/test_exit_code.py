@@ -2,12 +2,20 @@
 
 import pytest
 
-from server.cli.report import finish
 from sifaka.chain import RunResult
-from sifaka.entries import Decided, Decision, Drafted, Started, Stopped, StopReason, Validated
-from sifaka.results import ValidationResult
-from sifaka.run import Run
-from sifaka.thought import Thought
+from sifaka.record.entries import (
+    Decided,
+    Decision,
+    Drafted,
+    Started,
+    Stopped,
+    StopReason,
+    Validated,
+)
+from sifaka.record.results import ValidationResult
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka_mcp.cli.report import finish
 
 
 def ended(reason: StopReason, *, passed: bool) -> RunResult:

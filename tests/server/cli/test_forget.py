@@ -13,13 +13,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from server.cli import run
-from server.cli.amounts import parse_age, parse_size, show_age, show_size
-from sifaka.entries import Drafted, Entry, Started, Stopped
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Started, Stopped
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Thought
+from sifaka_mcp.cli import run
+from sifaka_mcp.cli.amounts import parse_age, parse_size, show_age, show_size
 from tests.stubs.servers import environment
 
 
@@ -252,7 +252,7 @@ def test_an_interrupt_leaves_every_run_in_one_store_or_in_both(filled: Path) -> 
     command = [
         sys.executable,
         "-m",
-        "server.cli",
+        "sifaka_mcp.cli",
         "forget",
         "--keep",
         "1",

@@ -13,12 +13,12 @@ from typing import Any
 import anyio
 import pytest
 
-from server.cli import run
-from server.view.research_terminal import ResearchProgress
 from sifaka import ChainEvent
-from sifaka.entries import ChainConfig, Entry, Researched, Started
-from sifaka.inquiry import Inquiry
-from sifaka.run import Run
+from sifaka.record.entries import ChainConfig, Entry, Researched, Started
+from sifaka.record.inquiry import Inquiry
+from sifaka.record.run import Run
+from sifaka_mcp.cli import run
+from sifaka_mcp.view.research_terminal import ResearchProgress
 from tests.stubs.provider import Gate, Reply, calls, provider, told_of
 from tests.stubs.research_answers import ResearchAnswers, Topic, asked_of, form_of, question_of
 from tests.stubs.servers import environment
@@ -157,7 +157,7 @@ def test_research_that_was_stopped_is_gone_on_with_by_resume(
 
     with provider(ResearchAnswers([OIL, GAS], before=hold)) as served:
         told = told_of(served, monkeypatch) | {"SIFAKA_ADAPTERS": os.environ["SIFAKA_ADAPTERS"]}
-        command = [sys.executable, "-m", "server.cli"]
+        command = [sys.executable, "-m", "sifaka_mcp.cli"]
         env = environment(folder / "home", PYTHONPATH=str(Path(__file__).parents[3]), **told)
         with subprocess.Popen([*command, "research", QUESTION], cwd=folder, env=env) as process:
             anyio.run(gate.reached)
@@ -183,7 +183,7 @@ def test_research_that_was_stopped_is_gone_on_with_by_resume(
 
 def _runs(folder: Path, env: dict[str, str]) -> list[dict[str, str]]:
     listed = subprocess.run(
-        [sys.executable, "-m", "server.cli", "history", "--json"],
+        [sys.executable, "-m", "sifaka_mcp.cli", "history", "--json"],
         cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     return json.loads(listed.stdout)["runs"]

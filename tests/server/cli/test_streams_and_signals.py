@@ -13,10 +13,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from server.cli import run
-from sifaka.entries import Entry, Recovered, Started
-from sifaka.run import Run
+from sifaka.record.entries import Entry, Recovered, Started
+from sifaka.record.run import Run
 from sifaka.storage import SQLiteStorage
+from sifaka_mcp.cli import run
 from tests.stubs.provider import HANGS, Reply, provider
 from tests.stubs.servers import environment
 
@@ -51,7 +51,7 @@ def in_shell(folder: Path, command: str, **more: str) -> subprocess.CompletedPro
         env=environment(
             folder / "home",
             PYTHONPATH=str(Path(__file__).parents[3]),
-            SIFAKA=f"{sys.executable} -m server.cli",
+            SIFAKA=f"{sys.executable} -m sifaka_mcp.cli",
             **more,
         ),
         capture_output=True,
@@ -61,7 +61,7 @@ def in_shell(folder: Path, command: str, **more: str) -> subprocess.CompletedPro
 
 
 def test_an_interrupt_ends_a_server_that_waits_for_standard_input(here: Path) -> None:
-    with started(here, "server") as server:
+    with started(here, "sifaka_mcp") as server:
         try:
             assert server.stdin is not None
             assert server.stdout is not None
@@ -88,7 +88,7 @@ def test_a_terminated_run_is_on_record_as_cancelled(
     arguments = ["improve", "text.md", "--model", "openai-chat:stub", "--max-words", "3"]
     with provider(never_answers()) as served:
         key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
-        with started(here, "server.cli", *arguments, **key) as command:
+        with started(here, "sifaka_mcp.cli", *arguments, **key) as command:
             try:
                 assert asked.wait(timeout=30)
                 command.send_signal(signal.SIGTERM)
@@ -161,7 +161,7 @@ def test_following_a_run_ends_when_the_reader_has_left(tmp_path: Path) -> None:
 
     anyio.run(partial(append, begun, *entries, after=0))
     process = started(
-        tmp_path, "server.cli", "history", begun.run_id, "--follow", SIFAKA_STORE=store
+        tmp_path, "sifaka_mcp.cli", "history", begun.run_id, "--follow", SIFAKA_STORE=store
     )
     with process:
         assert process.stdout is not None
@@ -182,7 +182,7 @@ def waiting_run() -> tuple[Run, tuple[Entry, ...]]:
 
 def test_a_server_whose_embedding_model_is_not_there_says_so_in_one_line(tmp_path: Path) -> None:
     name = "model2vec:/no/model"
-    process = started(tmp_path, "server", SIFAKA_EMBEDDING_MODEL=name)
+    process = started(tmp_path, "sifaka_mcp", SIFAKA_EMBEDDING_MODEL=name)
     out, err = process.communicate(timeout=30)
 
     assert (process.returncode, out) == (2, b"")

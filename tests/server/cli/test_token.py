@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from server.auth.tokens_file import TokensFile
-from server.cli import run
+from sifaka_mcp.auth.tokens_file import TokensFile
+from sifaka_mcp.cli import run
 from tests.stubs.issuer import issuer
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from server.cli import run
-from server.schemas.evidence import VerifyOut
-from server.view.evidence_terminal import show_verification
-from sifaka.claims import Claim, ClaimEvidence, ClaimReport, ClaimStatus, ClaimVerdict
+from sifaka.record.claims import Claim, ClaimEvidence, ClaimReport, ClaimStatus, ClaimVerdict
+from sifaka_mcp.cli import run
+from sifaka_mcp.schemas.evidence import VerifyOut
+from sifaka_mcp.view.evidence_terminal import show_verification
 from tests.server.test_verify_tool import EXTRACTS, JUDGED, TEXT, TOWER
 from tests.stubs.provider import Reply, calls, provider, told_of
 from tests.stubs.servers import environment
@@ -101,7 +101,7 @@ def test_adapters_may_be_given_for_this_once(
 
 def test_a_text_comes_from_standard_input(folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "server.cli", "verify", "-", "--source", "tower.txt", "--json"],
+        [sys.executable, "-m", "sifaka_mcp.cli", "verify", "-", "--source", "tower.txt", "--json"],
         cwd=folder,
         env=environment(folder / "home", PYTHONPATH=str(Path(__file__).parents[3])),
         input=TEXT,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from server.cli import run
-from server.schemas.history import HistoryOut
+from sifaka_mcp.cli import run
+from sifaka_mcp.schemas.history import HistoryOut
 
 COMMANDS = [
     ["serve"],

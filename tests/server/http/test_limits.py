@@ -19,10 +19,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from server.http.patience import PatientProtocol
-from server.http.rates import Rates
-from server.http.throttle import Throttle
-from sifaka.texts import MAX_TEXT
+from sifaka.text.input import MAX_TEXT
+from sifaka_mcp.http.rate_limits import Rates
+from sifaka_mcp.http.slow_clients import PatientProtocol
+from sifaka_mcp.http.throttle import Throttle
 from tests.stubs.redis_server import redis_server
 from tests.stubs.served import asking, bearer, client_of, grant_token, in_thread, served
 

@@ -16,8 +16,8 @@ import httpx2
 import pytest
 from mcp_types import CallToolResult
 
-from server.cli import run
-from server.http.metrics import public_name
+from sifaka_mcp.cli import run
+from sifaka_mcp.http.metrics import public_name
 from tests.stubs.issuer import issuer
 from tests.stubs.provider import Reply, provider, says
 from tests.stubs.redis_server import redis_server
@@ -196,7 +196,7 @@ def test_the_other_loopback_is_loopback_too(tmp_path: Path) -> None:
 
 def started(home: Path, *arguments: str, **more: str) -> str:
     """What a server says first."""
-    command = [sys.executable, "-m", "server", "--transport", "http", "--port", "0", *arguments]
+    command = [sys.executable, "-m", "sifaka_mcp", "--transport", "http", "--port", "0", *arguments]
     with subprocess.Popen(
         command, env=environment(home, **more), stderr=subprocess.PIPE, text=True
     ) as process:
@@ -255,7 +255,7 @@ async def test_a_token_is_in_no_log_line_no_error_and_no_record(tmp_path: Path) 
 @contextmanager
 def logging_server(home: Path, said: list[str], **settings: str) -> Generator[str]:
     """A server whose every line is kept; it is told to stop at the end."""
-    command = [sys.executable, "-m", "server", "--transport", "http", "--port", "0"]
+    command = [sys.executable, "-m", "sifaka_mcp", "--transport", "http", "--port", "0"]
     listening = threading.Event()
 
     def listen(lines: Iterable[str]) -> None:

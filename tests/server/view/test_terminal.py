@@ -4,9 +4,9 @@ import io
 
 import pytest
 
-from server.view.lines import visible
-from server.view.terminal import show_run
 from sifaka.chain import Chain, RunResult
+from sifaka_mcp.view.lines import visible
+from sifaka_mcp.view.terminal import show_run
 
 pytestmark = pytest.mark.anyio
 

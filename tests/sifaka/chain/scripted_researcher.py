@@ -6,10 +6,10 @@ from functools import partial
 import anyio
 
 from sifaka import Chain, Document, Thought
-from sifaka.calls import recorded
-from sifaka.concurrency import fan_out
-from sifaka.entries import Researched
-from sifaka.inquiry import Inquiry
+from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import recorded
+from sifaka.record.entries import Researched
+from sifaka.record.inquiry import Inquiry
 from sifaka.research.protocol import Desk
 
 QUESTION = "How did the lamps of the coast change?"

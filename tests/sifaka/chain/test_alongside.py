@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from sifaka import ChainEvent
+from sifaka.calls.host import Suspended
 from sifaka.chain.alongside import Tell, alongside
-from sifaka.hosts import Suspended
 
 pytestmark = pytest.mark.anyio
 

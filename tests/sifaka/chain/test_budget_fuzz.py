@@ -23,10 +23,10 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
 from sifaka import Budget, Chain
-from sifaka.breakers import Breakers
-from sifaka.entries import Policy
-from sifaka.models.quoting import quote
-from sifaka.run import Run
+from sifaka.calls.breakers import Breakers
+from sifaka.models.estimate import quote
+from sifaka.record.entries import Policy
+from sifaka.record.run import Run
 
 pytestmark = pytest.mark.anyio
 

@@ -9,9 +9,9 @@ from anyio.lowlevel import checkpoint
 
 from sifaka import Chain
 from sifaka.chain import interruption, is_interrupted, stop_run
-from sifaka.entries import Entry, Stopped
 from sifaka.errors import ConfigurationError
-from sifaka.run import Run
+from sifaka.record.entries import Entry, Stopped
+from sifaka.record.run import Run
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.testing import ScriptedModel

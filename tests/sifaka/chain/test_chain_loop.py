@@ -7,10 +7,11 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
 
 from sifaka import Budget, Chain, ChainEvent, Document, Thought
-from sifaka.entries import Critiqued, Decided, Drafted, Stopped, Validated
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.models import Generation
-from sifaka.results import CriticFeedback, Usage, ValidationResult
+from sifaka.record.entries import Critiqued, Decided, Drafted, Stopped, Validated
+from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.usage import Usage
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel, ScriptedRetriever
 

@@ -10,14 +10,14 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
 from sifaka import Budget, Chain
-from sifaka.entries import ChainConfig
+from sifaka._internal.explain import explain
+from sifaka.chain.judging import ModelJudge
 from sifaka.errors import ConfigurationError
-from sifaka.explain import explain
-from sifaka.judging import ModelJudge
 from sifaka.models.framing import frame
 from sifaka.models.provider import provider_model
+from sifaka.record.entries import ChainConfig
+from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedJudge
-from sifaka.thought import Thought
 
 INF, NAN = float("inf"), float("nan")
 JUDGED: dict[str, Any] = {

@@ -7,12 +7,13 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from sifaka import Chain, ChainEvent, Thought
-from sifaka.budget import Budget, Ledger
+from sifaka.calls.ledger import Ledger
 from sifaka.chain import Parting, cancellation, interruption, is_interrupted
 from sifaka.chain.recorder import Recorder
-from sifaka.entries import Called, Entry
 from sifaka.models import Generation
-from sifaka.run import Run
+from sifaka.record.entries import Called, Entry
+from sifaka.record.run import Run
+from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.testing import ScriptedModel

@@ -10,9 +10,9 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain, Thought
-from sifaka.entries import Called, Drafted, Entry
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Called, Drafted, Entry
+from sifaka.record.run import Run
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.testing import ScriptedModel

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sifaka import Chain, RunResult
+from sifaka.calls.host import Host, Suspended
 from sifaka.errors import ConfigurationError
-from sifaka.hosts import Host, Suspended
 from sifaka.storage import MemoryStorage
 from tests.stubs.hosts import REFUSED, LaterHost, PresentHost, drafts
 from tests.stubs.provider import Provider, fails, opinion, provider, says, told_of

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from sifaka import Chain
-from sifaka.budget import Budget
-from sifaka.entries import Called, Entry
 from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.run import Run
-from sifaka.sections import SECTION_CHARS as USUAL
-from sifaka.sections import split
+from sifaka.record.entries import Called, Entry
+from sifaka.record.run import Run
+from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
+from sifaka.text.sections import SECTION_CHARS as USUAL
+from sifaka.text.sections import split
 from tests.stubs.long_documents import (
     SECTION_CHARS,
     Answer,

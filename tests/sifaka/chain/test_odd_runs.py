@@ -13,12 +13,12 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Budget, Chain, ClassifierValidator, Document, Thought
-from sifaka.entries import Called, Decided, Drafted, Entry
+from sifaka.chain.judging import Preference
 from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
-from sifaka.judging import Preference
-from sifaka.models.classifying import ModelClassifier
-from sifaka.results import CriticFeedback, Issue
-from sifaka.run import Run
+from sifaka.models.classifier import ModelClassifier
+from sifaka.record.entries import Called, Decided, Drafted, Entry
+from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.run import Run
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel
 from tests.stubs.stores import PassingStore

@@ -8,10 +8,10 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Budget, Chain, RunResult
+from sifaka.chain.judging import Preference
 from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.judging import Preference
+from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel
-from sifaka.thought import Thought
 
 pytestmark = pytest.mark.anyio
 

@@ -8,9 +8,9 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Budget, Chain, ClassifierValidator, Document
-from sifaka.entries import Called
 from sifaka.errors import ConfigurationError
-from sifaka.models.classifying import ModelClassifier
+from sifaka.models.classifier import ModelClassifier
+from sifaka.record.entries import Called
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel, ScriptedRetriever
 

@@ -3,11 +3,11 @@
 import pytest
 
 from sifaka import Chain, Document
+from sifaka.calls.host import HostAnswer, HostQuestion
 from sifaka.errors import ModelProviderError
-from sifaka.evidence.adapters.collection import Adapters
-from sifaka.evidence.adapters.in_process import InProcessAdapter
-from sifaka.hosts import HostAnswer, HostQuestion
-from sifaka.inquiry import Inquiry
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.in_process import InProcessAdapter
+from sifaka.record.inquiry import Inquiry
 
 pytestmark = pytest.mark.anyio
 QUESTION = "How did the oil lamps of the coast become gas lamps?"

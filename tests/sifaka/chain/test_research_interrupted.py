@@ -8,13 +8,13 @@ import anyio
 import pytest
 
 from sifaka import Chain, ChainEvent, Thought
+from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.chain import Parting, cancellation, interruption, is_interrupted, stop_run
-from sifaka.entries import Entry, Recovered, Researched
 from sifaka.errors import ModelProviderError, StorageError
-from sifaka.hosts import HostQuestion, Suspended
-from sifaka.inquiry import TERMINAL
+from sifaka.record.entries import Entry, Recovered, Researched
+from sifaka.record.inquiry import TERMINAL
+from sifaka.record.run import Run
 from sifaka.research.protocol import Desk
-from sifaka.run import Run
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.testing import ScriptedModel
 from tests.sifaka.chain.scripted_researcher import (

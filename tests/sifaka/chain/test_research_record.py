@@ -3,8 +3,8 @@
 import pytest
 
 from sifaka import Thought
-from sifaka.entries import Stopped
-from sifaka.inquiry import Inquiry
+from sifaka.record.entries import Stopped
+from sifaka.record.inquiry import Inquiry
 from sifaka.research.protocol import Desk
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedModel

@@ -4,12 +4,12 @@ import anyio
 import pytest
 
 from sifaka import Budget, Chain, ChainEvent, Document, Thought
-from sifaka.calls import current_calls
-from sifaka.entries import ChainConfig, Researched
+from sifaka.calls.context import current_calls
 from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError
-from sifaka.evidence.adapters.collection import Adapters
-from sifaka.evidence.adapters.in_process import InProcessAdapter
-from sifaka.inquiry import TERMINAL, Inquiry
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.in_process import InProcessAdapter
+from sifaka.record.entries import ChainConfig, Researched
+from sifaka.record.inquiry import TERMINAL, Inquiry
 from sifaka.research.protocol import Desk
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedModel

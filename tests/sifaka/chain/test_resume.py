@@ -3,10 +3,10 @@ from collections.abc import Sequence
 import pytest
 
 from sifaka import Chain, Thought
-from sifaka.entries import Drafted, Entry
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.models import Generation
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry
+from sifaka.record.run import Run
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.testing import ScriptedCritic, ScriptedModel

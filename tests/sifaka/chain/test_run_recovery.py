@@ -8,7 +8,7 @@ import pytest
 
 from sifaka import Chain, Document, Thought
 from sifaka.errors import CriticError, ModelProviderError
-from sifaka.results import CriticFeedback
+from sifaka.record.results import CriticFeedback
 from sifaka.storage import SQLiteStorage
 from sifaka.testing import ScriptedModel, ScriptedRetriever
 

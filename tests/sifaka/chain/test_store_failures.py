@@ -10,9 +10,9 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain
-from sifaka.entries import Called, Entry
 from sifaka.errors import StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Called, Entry
+from sifaka.record.run import Run
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.testing import ScriptedModel

@@ -6,8 +6,8 @@ from typing import Any
 import anyio
 import pytest
 
-from sifaka.budget import Budget, Ledger
-from sifaka.calls import Calls
+from sifaka.calls.context import Calls
+from sifaka.calls.ledger import Ledger
 from sifaka.critics import (
     ConstitutionalCritic,
     MetaRewardingCritic,
@@ -21,8 +21,9 @@ from sifaka.critics import (
 )
 from sifaka.critics.judge import JudgingCritic
 from sifaka.errors import BudgetExceeded
-from sifaka.results import Usage, ValidationResult
-from sifaka.thought import Document, Thought
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Document, Thought
+from sifaka.record.usage import Budget, Usage
 from tests.sifaka.critics.scripted_judge import Asked, ScriptedJudge
 
 pytestmark = pytest.mark.anyio

@@ -8,8 +8,8 @@ import pytest
 from sifaka.critics import ConstitutionalCritic
 from sifaka.critics.constitution import BUILT_IN, Principle, load_constitution, version_of
 from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.results import CriticFeedback
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 
 pytestmark = pytest.mark.anyio

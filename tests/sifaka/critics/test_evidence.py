@@ -6,11 +6,11 @@ import pytest
 
 from sifaka.critics import EvidenceCritic, calls_of, parse_critics
 from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.evidence.adapters.collection import NONE, Adapters
-from sifaka.evidence.adapters.in_process import InProcessAdapter
 from sifaka.evidence.claims import EvidenceChecker
-from sifaka.results import CriticFeedback
-from sifaka.thought import Document, Thought
+from sifaka.evidence.sources.collection import NONE, Adapters
+from sifaka.evidence.sources.in_process import InProcessAdapter
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Document, Thought
 from sifaka.validators.evidence import with_checker
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 from tests.sifaka.evidence.claims.reader import reads

@@ -4,7 +4,7 @@ import pytest
 
 from sifaka.critics.lint import LintCritic
 from sifaka.editor import edit
-from sifaka.thought import Thought
+from sifaka.record.thought import Thought
 
 pytestmark = pytest.mark.anyio
 

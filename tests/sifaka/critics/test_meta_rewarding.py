@@ -8,8 +8,8 @@ import pytest
 from sifaka.critics import MetaRewardingCritic
 from sifaka.critics.meta_rewarding import shortest_near_best
 from sifaka.errors import ModelProviderError
-from sifaka.results import CriticFeedback
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ import pytest
 from sifaka.critics import NCriticsCritic
 from sifaka.critics.n_critics import ROLES
 from sifaka.errors import ModelProviderError
-from sifaka.thought import Thought
+from sifaka.record.thought import Thought
 from tests.sifaka.critics.scripted_judge import Asked, ScriptedJudge, in_turn
 
 pytestmark = pytest.mark.anyio

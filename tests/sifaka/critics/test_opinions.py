@@ -8,8 +8,8 @@ import pytest
 
 from sifaka.critics import PromptCritic, SelfRefineCritic
 from sifaka.errors import ModelProviderError
-from sifaka.results import CriticFeedback
-from sifaka.thought import Document, Thought
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Document, Thought
 from tests.sifaka.critics.scripted_judge import Answer, ScriptedJudge, in_turn
 
 pytestmark = pytest.mark.anyio

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sifaka.budget import Budget, Ledger
-from sifaka.calls import Calls
+from sifaka.calls.context import Calls
+from sifaka.calls.ledger import Ledger
 from sifaka.critics import (
     ConstitutionalCritic,
     MetaRewardingCritic,
@@ -12,8 +12,9 @@ from sifaka.critics import (
 )
 from sifaka.critics.judge import JudgingCritic
 from sifaka.errors import BudgetExceeded, ModelProviderError
-from sifaka.results import CriticFeedback, Usage
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Budget, Usage
 from tests.sifaka.critics.scripted_judge import Answer, Asked, Script, ScriptedJudge
 
 pytestmark = pytest.mark.anyio

@@ -3,8 +3,8 @@
 import pytest
 
 from sifaka.critics import MEMORY, ReflexionCritic
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 
 pytestmark = pytest.mark.anyio

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sifaka import Thought
-from sifaka.budget import Budget, Ledger
-from sifaka.calls import Calls
+from sifaka.calls.context import Calls
+from sifaka.calls.ledger import Ledger
 from sifaka.critics import (
     LintCritic,
     NCriticsCritic,
@@ -18,12 +18,13 @@ from sifaka.critics import (
     read_by_section,
     with_judge,
 )
+from sifaka.critics.execution import run_critics
 from sifaka.critics.protocol import Critic
 from sifaka.critics.sectioned import SectionedCritic
-from sifaka.critique import run_critics
 from sifaka.errors import ModelProviderError
 from sifaka.models.provider import provider_model
-from sifaka.results import CriticFeedback, Usage
+from sifaka.record.results import CriticFeedback
+from sifaka.record.usage import Budget, Usage
 from tests.stubs.long_documents import (
     SECTION_CHARS,
     Answer,

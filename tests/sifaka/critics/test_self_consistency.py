@@ -6,8 +6,8 @@ import pytest
 
 from sifaka.critics import SelfConsistencyCritic
 from sifaka.errors import ModelProviderError, StorageError
-from sifaka.results import CriticFeedback
-from sifaka.thought import Thought
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
 from tests.sifaka.critics.scripted_judge import Answer, ScriptedJudge, in_turn
 
 pytestmark = pytest.mark.anyio

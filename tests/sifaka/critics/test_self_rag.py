@@ -7,9 +7,9 @@ import pytest
 
 from sifaka.critics import SelfRAGCritic
 from sifaka.errors import ModelProviderError
-from sifaka.results import CriticFeedback
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Document, Thought
 from sifaka.testing import ScriptedRetriever
-from sifaka.thought import Document, Thought
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 
 pytestmark = pytest.mark.anyio

@@ -19,8 +19,8 @@ from sifaka.critics import (
     with_judge,
 )
 from sifaka.errors import ConfigurationError
+from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedRetriever
-from sifaka.thought import Thought
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 
 NEEDED: dict[str, dict[str, Any]] = {"prompt": {"rubric": "Is it short?"}}

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sifaka.editor import cut, edit
-from sifaka.prose import code, urls, words
+from sifaka.text.prose import code, urls, words
 
 PATH = Path(__file__).parents[3] / "examples" / "announcement.md"
 TEXT = PATH.read_text(encoding="utf-8")

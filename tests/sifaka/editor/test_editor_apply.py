@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sifaka.editor import Edit, apply, edit, lint, warm_up
-from sifaka.results import Issue
+from sifaka.record.results import Issue
 
 
 def fix(text: str, quote: str, replacement: str, *, safe: bool = True, **fields: str) -> Issue:

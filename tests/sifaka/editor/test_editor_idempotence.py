@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sifaka.editor import apply, edit, lint, protected
 from sifaka.editor.report import RULES, findings
-from sifaka.prose import code, urls
+from sifaka.text.prose import code, urls
 
 FRAGMENTS = [
     "the", "the the", "a apple", "an test", "a hour", "an  other", "in order to", "In order to",

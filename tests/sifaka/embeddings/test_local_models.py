@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import anyio
 import pytest
 
-from sifaka.blocking import run_blocking
+from sifaka._internal.blocking import run_blocking
 from sifaka.embeddings import Role, Vector, open_embedder
 from sifaka.embeddings.local import LocalModel
 from sifaka.embeddings.model import MOST_CHARS

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sifaka.blocking import run_blocking
+from sifaka._internal.blocking import run_blocking
 from sifaka.embeddings import Embedder, open_embedder
 from sifaka.errors import ConfigurationError, EmbeddingError
 

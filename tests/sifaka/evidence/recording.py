@@ -3,11 +3,11 @@
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
-from sifaka.budget import Budget, Ledger
-from sifaka.calls import Calls
-from sifaka.entries import Called
-from sifaka.journal import Journal, scope
-from sifaka.results import Usage
+from sifaka.calls.context import Calls
+from sifaka.calls.journal import Journal, scope
+from sifaka.calls.ledger import Ledger
+from sifaka.record.entries import Called
+from sifaka.record.usage import Budget, Usage
 
 
 @contextmanager

@@ -8,9 +8,9 @@ from functools import partial
 import anyio
 import pytest
 
-from sifaka.calls import current_calls
+from sifaka.calls.context import current_calls
+from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.evidence.as_completed import as_completed
-from sifaka.hosts import HostQuestion, Suspended
 from tests.sifaka.evidence.recording import recording
 
 pytestmark = pytest.mark.anyio

@@ -6,11 +6,11 @@ import pytest
 
 from sifaka.chain import Chain
 from sifaka.errors import ConfigurationError, SourceError
-from sifaka.evidence.adapters.collection import Adapters
-from sifaka.evidence.adapters.in_process import InProcessAdapter
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import ANYTHING, SearchFilters
 from sifaka.evidence.retriever import EvidenceRetriever
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedModel
 from tests.sifaka.evidence.recording import recording

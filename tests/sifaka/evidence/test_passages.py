@@ -1,7 +1,7 @@
 """Passages of documents, and excerpts of them."""
 
 from sifaka.evidence.passages import GAP, excerpt, nearest, passages_of
-from sifaka.thought import Document
+from sifaka.record.thought import Document
 
 HEIGHT = Document(id="d1", title="Heights", text="The tower is 330 metres high.")
 HISTORY = Document(id="d2", title="History", text="The tower was built from 1887 to 1889.")

@@ -10,13 +10,13 @@ import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from sifaka.budget import Budget
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError, StorageError
-from sifaka.evidence.adapters.collection import Adapters
-from sifaka.evidence.adapters.in_process import InProcessAdapter
 from sifaka.evidence.pipeline import EvidencePipeline
 from sifaka.evidence.progress import EvidenceProgress, EvidenceResult, Verified
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.models.provider import provider_model
+from sifaka.record.usage import Budget
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 from tests.sifaka.evidence.recording import recording
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.budget import Budget
 from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
-from sifaka.evidence.keywords import LONGEST_QUERY, keyword_plan
+from sifaka.evidence.keyword_plan import LONGEST_QUERY, keyword_plan
 from sifaka.evidence.planner import plan
+from sifaka.record.usage import Budget
 from tests.sifaka.critics.scripted_judge import Answer, ScriptedJudge, in_turn
 from tests.sifaka.evidence.recording import recording
 

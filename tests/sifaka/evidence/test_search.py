@@ -7,12 +7,12 @@ import anyio
 import pytest
 from pydantic import ValidationError
 
-from sifaka.budget import Budget
 from sifaka.errors import ConfigurationError, SourceError, StorageError
-from sifaka.evidence.cleaning import MOST_CHARS
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.normalization import MOST_CHARS
 from sifaka.evidence.search import search
+from sifaka.record.usage import Budget
 from tests.sifaka.evidence.recording import recording
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
 

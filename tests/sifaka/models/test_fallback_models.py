@@ -9,7 +9,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Budget, Chain
-from sifaka.breakers import Breakers
+from sifaka.calls.breakers import Breakers
 from sifaka.models.metered import ATTEMPTS
 
 pytestmark = pytest.mark.anyio

@@ -6,10 +6,10 @@ import anyio
 import pytest
 
 from sifaka import Budget, Chain, RunResult
-from sifaka.budget import Ledger
-from sifaka.calls import Calls
-from sifaka.hosts import HostAnswer, HostQuestion, Suspended
-from sifaka.results import Usage
+from sifaka.calls.context import Calls
+from sifaka.calls.host import HostAnswer, HostQuestion, Suspended
+from sifaka.calls.ledger import Ledger
+from sifaka.record.usage import Usage
 from sifaka.storage import MemoryStorage
 from tests.stubs.hosts import LaterHost, PresentHost, drafts
 

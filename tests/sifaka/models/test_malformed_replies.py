@@ -7,14 +7,14 @@ import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from sifaka.budget import Budget, Ledger
-from sifaka.calls import Calls
+from sifaka.calls.context import Calls
+from sifaka.calls.ledger import Ledger
 from sifaka.critics.opinion import Opinion
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models.framing import frame
 from sifaka.models.provider import provider_model
 from sifaka.models.structured import ask
-from sifaka.results import Usage
+from sifaka.record.usage import Budget, Usage
 from tests.sifaka.models.malformed import MESSAGES, REVIEWED, REVISE, Malformed, Way, corpus
 
 pytestmark = pytest.mark.anyio

@@ -4,8 +4,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka.classifiers import CachedClassifier
 from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.models.classifying import ModelClassifier
-from sifaka.thought import Thought
+from sifaka.models.classifier import ModelClassifier
+from sifaka.record.thought import Thought
 from sifaka.validators import ClassifierValidator
 
 pytestmark = pytest.mark.anyio

@@ -12,10 +12,10 @@ from sifaka.models.direct import DirectModel
 from sifaka.models.framing import frame
 from sifaka.models.provider import provider_model
 from sifaka.models.retrieval_augmented import RetrievalAugmentedModel
-from sifaka.results import CriticFeedback
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Document, Thought
 from sifaka.retrievers import InMemoryRetriever, MockRetriever
 from sifaka.testing import ScriptedCritic, ScriptedModel
-from sifaka.thought import Document, Thought
 from tests.stubs.provider import provider, says
 
 pytestmark = pytest.mark.anyio

@@ -10,10 +10,11 @@ from sifaka.models import Generation
 from sifaka.models.prompts import writing_prompt
 from sifaka.models.section_answer import in_place_of
 from sifaka.models.sectioned import SectionedModel
-from sifaka.results import CriticFeedback, Issue, Usage, ValidationResult
-from sifaka.sections import split
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
 from sifaka.testing import ScriptedModel
-from sifaka.thought import Thought
+from sifaka.text.sections import split
 from tests.stubs.long_documents import SECTION_CHARS, document, part, title_of
 
 pytestmark = pytest.mark.anyio

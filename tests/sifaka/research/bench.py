@@ -5,19 +5,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sifaka.budget import Budget, Ledger
-from sifaka.calls import Calls
+from sifaka.calls.context import Calls
+from sifaka.calls.journal import Journal, scope
+from sifaka.calls.ledger import Ledger
 from sifaka.chain.recorder import Recorder
-from sifaka.entries import ChainConfig, Researched, Started
-from sifaka.evidence.adapters.collection import Adapters
-from sifaka.evidence.adapters.protocol import Adapter
-from sifaka.inquiry import Inquiry, ResearchStep
-from sifaka.journal import Journal, scope
-from sifaka.research.researching import GraphResearcher
-from sifaka.run import Run
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.protocol import Adapter
+from sifaka.record.entries import ChainConfig, Researched, Started
+from sifaka.record.inquiry import Inquiry, ResearchStep
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Budget
+from sifaka.research.researcher import GraphResearcher
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Thought
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
 

@@ -3,14 +3,14 @@
 import anyio
 import pytest
 
-from sifaka.budget import Budget
 from sifaka.evidence.documents import SourceDocument
-from sifaka.inquiry import Inquiry
-from sifaka.thought import Thought
+from sifaka.record.inquiry import Inquiry
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Budget
+from tests.sifaka.calls.test_budget import Clock
 from tests.sifaka.critics.scripted_judge import Answer, Asked
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
 from tests.sifaka.research.bench import Bench, Scholar, agent_of, plan_of, told
-from tests.sifaka.test_budget import Clock
 
 pytestmark = pytest.mark.anyio
 

@@ -5,13 +5,13 @@ import re
 import anyio
 import pytest
 
-from sifaka.entries import Researched
+from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import ModelProviderError, SifakaError, StorageError
-from sifaka.evidence.adapters.collection import Adapters
-from sifaka.hosts import HostQuestion, Suspended
-from sifaka.inquiry import Inquiry
-from sifaka.research.researching import GraphResearcher
-from sifaka.thought import Thought
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.record.entries import Researched
+from sifaka.record.inquiry import Inquiry
+from sifaka.record.thought import Thought
+from sifaka.research.researcher import GraphResearcher
 from sifaka.validators.report import ReportValidator
 from tests.sifaka.critics.scripted_judge import Answer, Asked
 from tests.sifaka.research.bench import (

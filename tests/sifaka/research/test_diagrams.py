@@ -2,12 +2,12 @@
 
 import pytest
 
-from sifaka.inquiry import Inquiry
+from sifaka.record.inquiry import Inquiry
 from sifaka.research.deep import deep_graph
 from sifaka.research.execution import diagram
+from sifaka.research.graph_check import AnyGraph
 from sifaka.research.iterative import iterative_graph
 from sifaka.research.mode import LONG
-from sifaka.research.structure import AnyGraph
 from tests.docs.markdown import blocks, read
 
 DOCUMENT = "docs/research.md"

@@ -6,8 +6,8 @@ from typing import Any
 import anyio
 import pytest
 
+from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import SifakaError, StorageError
-from sifaka.hosts import HostQuestion, Suspended
 from sifaka.research.execution import diagram, run_graph
 from sifaka.research.graph import (
     DecisionNode,
@@ -18,7 +18,7 @@ from sifaka.research.graph import (
     ResearchGraph,
     StepNode,
 )
-from sifaka.research.translation import Board
+from sifaka.research.graph_builder import Board
 
 pytestmark = pytest.mark.anyio
 

@@ -12,13 +12,13 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from sifaka.evidence.adapters.collection import Adapters
-from sifaka.inquiry import Inquiry
+from sifaka.evidence.sources.collection import Adapters
 from sifaka.models.provider import provider_model
-from sifaka.research.agents.asking import consult
+from sifaka.record.inquiry import Inquiry
+from sifaka.research.agents.ask import consult
 from sifaka.research.agents.thinking import THINKING, ThinkingInput
 from sifaka.research.history import trimmed
-from sifaka.research.researching import GraphResearcher
+from sifaka.research.researcher import GraphResearcher
 from tests.sifaka.critics.scripted_judge import Asked
 from tests.sifaka.research.bench import USUAL, Bench, agent_of, shelf
 

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from sifaka.budget import Budget, Ledger
-from sifaka.calls import Calls
+from sifaka.calls.context import Calls
+from sifaka.calls.ledger import Ledger
 from sifaka.errors import BudgetExceeded
+from sifaka.record.usage import Budget, Usage
 from sifaka.research.limits import KeptCall, Purse, in_order, kept, shared_out, stop_of
-from sifaka.results import Usage
 
 ONE = Usage(model_calls=1)
 

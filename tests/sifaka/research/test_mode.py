@@ -2,7 +2,7 @@
 
 import pytest
 
-from sifaka.inquiry import Inquiry
+from sifaka.record.inquiry import Inquiry
 from sifaka.research.mode import LONG, chosen_mode
 from tests.sifaka.research.bench import Bench, Scholar, shelf, told
 

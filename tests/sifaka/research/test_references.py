@@ -2,15 +2,15 @@
 
 import pytest
 
-from sifaka.entries import Started
 from sifaka.evidence.documents import SourceDocument
+from sifaka.record.entries import Started
+from sifaka.record.run import Run
+from sifaka.record.usage import Usage
 from sifaka.research.drafts import tidied
 from sifaka.research.findings import Finding, source_of
 from sifaka.research.references import numbered
 from sifaka.research.report import Report, body_of
 from sifaka.research.state import Section
-from sifaka.results import Usage
-from sifaka.run import Run
 from sifaka.validators.report import ReportValidator
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from sifaka.budget import Budget
-from sifaka.entries import Researched
 from sifaka.errors import ModelProviderError, SifakaError
-from sifaka.inquiry import Inquiry
+from sifaka.record.entries import Researched
+from sifaka.record.inquiry import Inquiry
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Budget
 from sifaka.research.state import Round
-from sifaka.run import Run
 from sifaka.storage import SQLiteStorage
-from sifaka.thought import Thought
 from tests.sifaka.critics.scripted_judge import Answer, Asked
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter
 from tests.sifaka.research.bench import USUAL, Bench, Scholar, complete_after, shelf, told

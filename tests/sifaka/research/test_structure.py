@@ -8,9 +8,9 @@ from sifaka.errors import ConfigurationError
 from sifaka.research.deep import deep_graph
 from sifaka.research.execution import run_graph
 from sifaka.research.graph import DecisionNode, Done, Edge, ParallelNode, ResearchGraph, StepNode
+from sifaka.research.graph_builder import Board
+from sifaka.research.graph_check import validate_structure
 from sifaka.research.iterative import iterative_graph
-from sifaka.research.structure import validate_structure
-from sifaka.research.translation import Board
 
 
 async def passing(work: Any, state: Any, value: Any) -> Done[Any]:

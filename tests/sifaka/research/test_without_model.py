@@ -2,9 +2,9 @@
 
 import pytest
 
-from sifaka.evidence.adapters.in_process import InProcessAdapter
-from sifaka.inquiry import Inquiry
-from sifaka.thought import Document
+from sifaka.evidence.sources.in_process import InProcessAdapter
+from sifaka.record.inquiry import Inquiry
+from sifaka.record.thought import Document
 from sifaka.validators.report import ReportValidator
 from tests.sifaka.research.bench import Bench, shelf, told
 

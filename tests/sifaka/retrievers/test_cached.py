@@ -5,9 +5,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from sifaka.blocking import run_blocking
+from sifaka._internal.blocking import run_blocking
+from sifaka._internal.immutable import Frozen
 from sifaka.errors import ConfigurationError
-from sifaka.immutable import Frozen
+from sifaka.record.thought import Document
 from sifaka.retrievers import (
     Cache,
     CachedRetriever,
@@ -16,7 +17,6 @@ from sifaka.retrievers import (
     RedisCache,
     SQLiteCache,
 )
-from sifaka.thought import Document
 from tests.stubs.redis_server import shared_redis
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ import anyio
 import apsw
 import pytest
 
-from sifaka.blocking import run_blocking
+from sifaka._internal.blocking import run_blocking
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.retrievers import Cache, MemoryCache, RedisCache, SQLiteCache
 from tests.stubs.redis_server import shared_redis

@@ -1,7 +1,7 @@
 import pytest
 
+from sifaka.record.thought import Document, Thought
 from sifaka.retrievers import InMemoryRetriever, MockRetriever, retrieve_for_thought
-from sifaka.thought import Document, Thought
 
 pytestmark = pytest.mark.anyio
 CAT = Document(text="The cat sleeps on the warm stove.", id="cat", title="Pets")

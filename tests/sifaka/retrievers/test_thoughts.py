@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 
 from sifaka.chain import Chain
-from sifaka.entries import ChainConfig, Decided, Decision, Drafted, Entry, Started, Stopped
 from sifaka.errors import SifakaError, StorageError
+from sifaka.record.entries import ChainConfig, Decided, Decision, Drafted, Entry, Started, Stopped
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.retrievers import ThoughtRetriever
-from sifaka.run import Run
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
 from sifaka.testing import ScriptedModel
-from sifaka.thought import Thought
 from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio

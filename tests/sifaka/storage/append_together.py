@@ -4,12 +4,12 @@ import sys
 
 import anyio
 
-from sifaka.entries import Drafted, Entry, Started
 from sifaka.errors import VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.thought import Thought
 
 
 async def append_both(path: str, name: str, count: str) -> None:

@@ -4,10 +4,10 @@ import sys
 
 import anyio
 
-from sifaka.entries import Drafted, Started
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.thought import Thought
 
 
 async def append_forever(path: str, run_id: str) -> None:

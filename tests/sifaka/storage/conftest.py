@@ -5,11 +5,11 @@ from typing import Any, cast
 import apsw
 import pytest
 
-from sifaka.entries import Drafted, Entry, Started
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite.connection import Connection
-from sifaka.thought import Thought
 
 
 @pytest.fixture

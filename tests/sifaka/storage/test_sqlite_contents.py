@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from sifaka.entries import Critiqued, Decided, Decision, Drafted, Entry, Started, Validated
 from sifaka.errors import StorageError
-from sifaka.results import CriticFeedback, ValidationResult
-from sifaka.run import Run
+from sifaka.record.entries import Critiqued, Decided, Decision, Drafted, Entry, Started, Validated
+from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.thought import Thought
 
 pytestmark = pytest.mark.anyio
 Sql = Callable[..., list[tuple[Any, ...]]]

@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import pytest
 
-from sifaka.entries import Started, Validated
 from sifaka.errors import StorageError, ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.entries import Started, Validated
+from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.stubs.embedders import ConceptEmbedder

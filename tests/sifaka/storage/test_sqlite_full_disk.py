@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from sifaka.entries import Drafted
 from sifaka.errors import StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Drafted
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.worker import SQLiteWorker
-from sifaka.thought import Thought
 from tests.stubs.embedders import ConceptEmbedder
 
 pytestmark = pytest.mark.anyio

@@ -11,9 +11,9 @@ import anyio
 import apsw
 import pytest
 
-from sifaka.entries import Started
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Started
+from sifaka.record.run import Run
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite import file as sqlite_file
 from sifaka.storage.sqlite.connection import Connection

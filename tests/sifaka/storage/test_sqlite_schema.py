@@ -9,16 +9,16 @@ import anyio
 import apsw
 import pytest
 
-from sifaka.entries import Drafted, Entry, Started
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.connection import Connection
 from sifaka.storage.sqlite.schema import MIGRATIONS, add_search, create_runs_and_entries
 from sifaka.storage.timestamps import to_microseconds
-from sifaka.thought import Thought
 from tests.stubs.embedders import ConceptEmbedder
 
 pytestmark = pytest.mark.anyio

@@ -10,9 +10,9 @@ import apsw
 import pytest
 
 from sifaka.embeddings.protocol import Role, Vector
-from sifaka.entries import Decided, Decision
 from sifaka.errors import ConfigurationError, EmbeddingError, StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Decided, Decision
+from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.connection import Connection

@@ -3,8 +3,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from sifaka.classifiers import Classification
 from sifaka.errors import ConfigurationError
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators import ClassifierValidator, ValidatorSpec, parse_validators
 
 pytestmark = pytest.mark.anyio

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sifaka.errors import ConfigurationError
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
-from sifaka.validation import run_validators
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators import LengthValidator, Validator, all_of, any_of, negate, parse_validators
 from sifaka.validators.composition import Composable
+from sifaka.validators.execution import run_validators
 
 pytestmark = pytest.mark.anyio
 

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from sifaka.results import Issue
-from sifaka.thought import Thought
+from sifaka.record.results import Issue
+from sifaka.record.thought import Thought
 from sifaka.validators.content import ContentValidator, Replacement
 
 

@@ -5,15 +5,14 @@ from typing import Any
 
 import pytest
 
-from sifaka.claims import CheckOptions, Claim, ClaimEvidence, ClaimReport, ClaimVerdict
+from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.evidence.adapters.collection import Adapters
-from sifaka.evidence.adapters.in_process import InProcessAdapter
 from sifaka.evidence.claims import EvidenceChecker
-from sifaka.hosts import HostQuestion, Suspended
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
-from sifaka.validation import run_validators
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.in_process import InProcessAdapter
+from sifaka.record.claims import CheckOptions, Claim, ClaimEvidence, ClaimReport, ClaimVerdict
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators import (
     EvidenceValidator,
     LengthValidator,
@@ -24,6 +23,7 @@ from sifaka.validators import (
 )
 from sifaka.validators.claim_issues import issues_of, share_not_blocking, summary
 from sifaka.validators.evidence import searches, searching, with_checker
+from sifaka.validators.execution import run_validators
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 from tests.sifaka.evidence.claims.reader import reads
 from tests.sifaka.evidence.scripted_adapter import page

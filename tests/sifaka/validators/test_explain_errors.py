@@ -3,7 +3,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from sifaka.explain import explain
+from sifaka._internal.explain import explain
 from sifaka.validators import VALIDATORS, ValidatorSpec
 
 

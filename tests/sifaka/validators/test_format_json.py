@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sifaka.results import Issue, ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators.format import FormatValidator
-from sifaka.validators.format.json_repairing import repaired
+from sifaka.validators.format.json_repair import repaired
 from sifaka.validators.format.json_text import check_json, locate
 
 pytestmark = pytest.mark.anyio

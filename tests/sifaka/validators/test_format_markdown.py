@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sifaka.results import Issue, ValidationResult
+from sifaka.record.results import Issue, ValidationResult
 from sifaka.validators.format.markdown_style import reformatted
 from sifaka.validators.format.markdown_text import check_markdown
 

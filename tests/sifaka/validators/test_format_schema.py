@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 from pydantic import ValidationError
 
-from sifaka.thought import Thought
+from sifaka.record.thought import Thought
 from sifaka.validators.format import FormatValidator
 from sifaka.validators.format.schema import VIOLATION_LIMIT, check_schema, violations
 

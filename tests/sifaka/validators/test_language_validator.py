@@ -1,8 +1,8 @@
 import pytest
 from pydantic import ValidationError
 
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators import LanguageValidator
 
 pytestmark = pytest.mark.anyio

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from sifaka.classifiers.syllables import syllables
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators.readability import ReadabilityValidator
 
 EASY = "The cat sat on the mat. It was a good day. We had fun in the sun."

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators.patterns import PATTERN_LIMIT
 from sifaka.validators.regex import MATCH_LIMIT, RegexValidator
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from sifaka.results import ValidationResult
-from sifaka.thought import Document, Thought
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Document, Thought
 from sifaka.validators import ReportValidator
 from sifaka.validators.report_lines import bare_address
 

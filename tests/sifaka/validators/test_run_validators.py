@@ -6,10 +6,10 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
-from sifaka.validation import THREAD_FROM, run_validators
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators import LengthValidator, PreserveValidator, Validator, parse_validators
+from sifaka.validators.execution import THREAD_FROM, run_validators
 
 pytestmark = pytest.mark.anyio
 

@@ -4,8 +4,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from sifaka.errors import ConfigurationError
-from sifaka.results import ValidationResult
-from sifaka.thought import Thought
+from sifaka.record.results import ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.validators import VALIDATORS, LengthValidator, ValidatorSpec, parse_validators
 
 SPECS: list[dict[str, object]] = [

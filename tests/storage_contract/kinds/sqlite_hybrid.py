@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from sifaka.entries import Entry
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.storage_contract.kinds import sqlite
 from tests.stubs.embedders import ConceptEmbedder

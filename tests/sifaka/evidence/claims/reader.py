@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sifaka.prose import sentences
-from sifaka.thought import Thought
+from sifaka.record.thought import Thought
+from sifaka.text.prose import sentences
 from tests.sifaka.critics.scripted_judge import Answer, Asked
 
 _FRAME = r"<{label} id=(\w+)>\n(.*?)\n</{label} id=\1>"

@@ -7,18 +7,18 @@ from typing import Any
 import anyio
 import pytest
 
-from sifaka.budget import Budget, Ledger
-from sifaka.calls import Calls
-from sifaka.claims import CheckOptions, ClaimReport, ClaimVerdict
+from sifaka.calls.context import Calls
+from sifaka.calls.host import Suspended
+from sifaka.calls.ledger import Ledger
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError, StorageError
-from sifaka.evidence.adapters.collection import NONE, Adapters
-from sifaka.evidence.adapters.in_process import InProcessAdapter
 from sifaka.evidence.claims import EvidenceChecker
 from sifaka.evidence.claims.extraction import claims_given
-from sifaka.evidence.verifier import NO_MODEL
-from sifaka.hosts import Suspended
-from sifaka.results import Usage
-from sifaka.thought import Document
+from sifaka.evidence.sources.collection import NONE, Adapters
+from sifaka.evidence.sources.in_process import InProcessAdapter
+from sifaka.evidence.verify import NO_MODEL
+from sifaka.record.claims import CheckOptions, ClaimReport, ClaimVerdict
+from sifaka.record.thought import Document
+from sifaka.record.usage import Budget, Usage
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 from tests.sifaka.evidence.claims.reader import framed, reads
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page

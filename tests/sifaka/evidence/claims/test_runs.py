@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from sifaka import Budget, Chain, Thought
-from sifaka.claims import verdicts_in
-from sifaka.entries import Called, Entry
+from sifaka.calls.host import HostAnswer, HostQuestion, Suspended
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.adapters.collection import Adapters
 from sifaka.evidence.documents import SourceDocument
-from sifaka.hosts import HostAnswer, HostQuestion, Suspended
-from sifaka.results import ValidationResult
-from sifaka.run import Run
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.record.claims import verdicts_in
+from sifaka.record.entries import Called, Entry
+from sifaka.record.results import ValidationResult
+from sifaka.record.run import Run
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel, ScriptedRetriever
 from sifaka.validators import EvidenceValidator, LengthValidator, all_of

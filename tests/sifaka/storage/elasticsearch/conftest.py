@@ -2,13 +2,13 @@ from collections.abc import AsyncGenerator, Callable, Generator
 
 import pytest
 
-from sifaka.entries import Drafted, Entry, Started
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.elasticsearch import ElasticsearchStorage
 from sifaka.storage.elasticsearch.address import Address
 from sifaka.storage.elasticsearch.connection import Connection
 from sifaka.storage.elasticsearch.documents import Documents
-from sifaka.thought import Thought
 from tests.stubs.elasticsearch_server import ElasticsearchServer
 from tests.stubs.embedders import ConceptEmbedder
 

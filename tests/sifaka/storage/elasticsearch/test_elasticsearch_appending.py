@@ -6,11 +6,11 @@ from collections.abc import Callable
 import anyio
 import pytest
 
-from sifaka.entries import Drafted, Entry
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.elasticsearch import ElasticsearchStorage
-from sifaka.thought import Thought
 from tests.stubs.elasticsearch_errors import rejected
 from tests.stubs.elasticsearch_server import ElasticsearchServer, Request
 

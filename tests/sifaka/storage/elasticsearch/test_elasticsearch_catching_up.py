@@ -6,15 +6,15 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from sifaka.entries import Decided, Decision, Drafted, Entry
 from sifaka.errors import ConfigurationError, StorageError, ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.entries import Decided, Decision, Drafted, Entry
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.elasticsearch import ElasticsearchStorage
 from sifaka.storage.elasticsearch.documents import Documents
 from sifaka.storage.elasticsearch.records import read_record, run_key
 from sifaka.storage.protocol import Filters
 from sifaka.storage.timestamps import to_microseconds
-from sifaka.thought import Thought
 from tests.stubs.elasticsearch_errors import rejected
 from tests.stubs.elasticsearch_server import ElasticsearchServer, Request
 from tests.stubs.embedders import ConceptEmbedder, PickyEmbedder

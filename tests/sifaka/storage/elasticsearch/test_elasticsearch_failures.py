@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from sifaka.entries import Entry
 from sifaka.errors import StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.elasticsearch import ElasticsearchStorage
 from tests.stubs.elasticsearch_errors import ElasticError, rejected
 from tests.stubs.elasticsearch_server import ElasticsearchServer, Request

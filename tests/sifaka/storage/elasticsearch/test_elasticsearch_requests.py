@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sifaka.entries import Entry
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.elasticsearch import ElasticsearchStorage
 from sifaka.storage.elasticsearch.records import run_key
 from sifaka.storage.protocol import Filters

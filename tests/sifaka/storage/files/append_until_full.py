@@ -5,11 +5,11 @@ import sys
 
 import anyio
 
-from sifaka.entries import Drafted, Started
 from sifaka.errors import StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
-from sifaka.thought import Thought
 
 
 async def append_too_much(folder: str) -> None:

@@ -4,10 +4,10 @@ import sys
 
 import anyio
 
-from sifaka.entries import Decided, Decision, Drafted, Started
-from sifaka.run import Run
+from sifaka.record.entries import Decided, Decision, Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
-from sifaka.thought import Thought
 
 
 async def append_forever(folder: str, run_id: str) -> None:

@@ -4,10 +4,10 @@ import sys
 
 import anyio
 
-from sifaka.entries import Drafted
 from sifaka.errors import AppendRefused
+from sifaka.record.entries import Drafted
+from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
-from sifaka.thought import Thought
 
 
 async def work(folder: str, name: str, count: str) -> None:

@@ -2,10 +2,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from sifaka.entries import Drafted, Started
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Thought
 
 Begin = Callable[..., Awaitable[Run]]
 Draft = Callable[..., Awaitable[Run]]

@@ -10,11 +10,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from sifaka.entries import Drafted, Entry, Validated
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Validated
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
-from sifaka.thought import Thought
 
 pytestmark = pytest.mark.anyio
 Begin = Callable[..., Awaitable[Run]]

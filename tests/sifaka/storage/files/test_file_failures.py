@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from sifaka.errors import StorageError
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.files import FileStorage
 from sifaka.storage.files import lock as file_lock
 

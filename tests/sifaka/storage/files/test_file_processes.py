@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.files import FileStorage
 
 pytestmark = pytest.mark.anyio

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from sifaka.entries import Drafted, Entry, Started
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.milvus import MilvusStorage
-from sifaka.thought import Thought
 
 
 @pytest.fixture

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from anyio import fail_after
 
-from sifaka.entries import Drafted, Stopped
 from sifaka.errors import ConfigurationError, StorageError, ThoughtNotFound, VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Stopped
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.milvus import MilvusStorage, lite
 from sifaka.storage.milvus.address import parse_address
 from sifaka.storage.milvus.client import MilvusClient, connect, pymilvus
 from sifaka.storage.milvus.rows import tenant_key
 from sifaka.storage.timestamps import to_microseconds
-from sifaka.thought import Thought
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

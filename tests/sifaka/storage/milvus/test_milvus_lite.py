@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.milvus import MilvusStorage
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
 CHILD = """
 import sys, anyio
-from sifaka.entries import Started
-from sifaka.run import Run
+from sifaka.record.entries import Started
+from sifaka.record.run import Run
 from sifaka.storage.milvus import MilvusStorage
 
 async def main(url):

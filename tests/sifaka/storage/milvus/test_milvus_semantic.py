@@ -4,12 +4,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import pytest
 
-from sifaka.entries import Drafted, Started
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.milvus import MilvusStorage
 from sifaka.storage.protocol import Filters
-from sifaka.thought import Thought
 from tests.stubs.embedders import ConceptEmbedder
 from tests.stubs.milvus_server import server_2_3
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from anyio import run_process
 
-from sifaka.entries import Drafted
 from sifaka.errors import Fenced, StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Drafted
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.milvus import MilvusStorage
-from sifaka.thought import Thought
 from tests.stubs.milvus_server import (
     OLD_TOKEN,
     free_ports,

@@ -5,12 +5,12 @@ from uuid import uuid4
 import anyio
 import pytest
 
-from sifaka.entries import Drafted, Entry, Started
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.connections import RedisClient
-from sifaka.thought import Thought
 from tests.stubs.redis_server import RedisServer, redis_server, shared_redis
 
 Command = Callable[..., Awaitable[Any]]

@@ -7,7 +7,7 @@ import anyio
 
 from sifaka.storage.redis.address import parse_address
 from sifaka.storage.redis.connections import Connections
-from sifaka.storage.redis.following import StreamFollower
+from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.keys import Keys
 
 

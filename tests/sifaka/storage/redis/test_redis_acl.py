@@ -8,9 +8,9 @@ from typing import Any
 import anyio
 import pytest
 
-from sifaka.entries import Stopped
 from sifaka.errors import StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Stopped
+from sifaka.record.run import Run
 from sifaka.storage.redis import RedisStorage
 from tests.stubs.redis_server import RedisServer, redis_server
 

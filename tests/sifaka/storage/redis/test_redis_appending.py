@@ -6,11 +6,11 @@ from typing import Any
 import anyio
 import pytest
 
-from sifaka.entries import Drafted
 from sifaka.errors import StorageError, VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import Drafted
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.redis import RedisStorage
-from sifaka.thought import Thought
 from tests.stubs.redis_server import redis_server, shared_redis
 from tests.stubs.tcp_proxy import lossy_proxy
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.keys import Keys
 

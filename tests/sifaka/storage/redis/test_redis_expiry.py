@@ -6,9 +6,9 @@ import anyio
 import pytest
 
 from sifaka.errors import ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.following import StreamFollower
+from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.keys import Keys
 from tests.stubs.redis_server import shared_redis
 

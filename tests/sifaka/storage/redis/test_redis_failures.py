@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.redis import RedisStorage, connections
 from sifaka.storage.redis.address import parse_address
 from sifaka.storage.redis.keys import Keys

@@ -9,12 +9,12 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from sifaka.entries import Entry, Stopped
 from sifaka.errors import StorageError, ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.entries import Entry, Stopped
+from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.following import StreamFollower
+from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.keys import Keys
 from tests.stubs.redis_server import redis_server, shared_redis
 

@@ -4,7 +4,7 @@ from itertools import combinations
 import pytest
 
 from sifaka.errors import ThoughtNotFound
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.keys import Keys
 

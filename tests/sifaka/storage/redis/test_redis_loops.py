@@ -9,7 +9,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.redis import RedisStorage
 from tests.stubs.redis_server import RedisServer
 

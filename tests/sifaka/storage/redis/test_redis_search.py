@@ -2,11 +2,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.keys import Keys
-from sifaka.storage.redis.searching import search_latest
+from sifaka.storage.redis.search import search_latest
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

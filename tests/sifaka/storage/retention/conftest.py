@@ -3,10 +3,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sifaka.entries import Drafted, Entry, Started, Stopped
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Entry, Started, Stopped
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.thought import Thought
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 Keep = Callable[..., Awaitable[Run]]

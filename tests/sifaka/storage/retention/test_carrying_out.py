@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from sifaka.entries import Drafted, Entry, Stopped
 from sifaka.errors import Fenced, ThoughtNotFound
-from sifaka.run import Run
-from sifaka.storage.copying import copy_run
+from sifaka.record.entries import Drafted, Entry, Stopped
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
 from sifaka.storage.hybrid import HybridMemory
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.retention import Outcome, Policy, carry_out, plan
-from sifaka.thought import Thought
+from sifaka.storage.transfer import copy_run
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

@@ -8,16 +8,16 @@ from pathlib import Path
 import anyio
 import pytest
 
-from sifaka.entries import Drafted, Entry, Started, Stopped
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
-from sifaka.run import Run
-from sifaka.storage.copying import read_entries
+from sifaka.record.entries import Drafted, Entry, Started, Stopped
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
 from sifaka.storage.hybrid import HybridMemory
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.retention import Policy
-from sifaka.thought import Thought
+from sifaka.storage.transfer import read_entries
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

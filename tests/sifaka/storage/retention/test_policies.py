@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from sifaka.run import Run
+from sifaka.record.run import Run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.retention import Policy, plan
 

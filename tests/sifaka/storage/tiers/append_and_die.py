@@ -9,8 +9,8 @@ from pathlib import Path
 
 import anyio
 
-from sifaka.entries import Entry
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.tiers import CachedStorage

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sifaka.entries import Drafted, Started
-from sifaka.run import Run
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.tiers import CachedStorage
-from sifaka.thought import Thought
 from tests.stubs.stores import Switch, UnreachableStore
 
 

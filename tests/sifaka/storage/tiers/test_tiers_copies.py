@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from sifaka.entries import Started
 from sifaka.errors import ThoughtNotFound, VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import Started
+from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.tiers import CachedStorage

@@ -5,9 +5,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from sifaka.entries import Entry, Stopped
 from sifaka.errors import ConfigurationError, StorageError, ThoughtNotFound, VersionConflict
-from sifaka.run import Run
+from sifaka.record.entries import Entry, Stopped
+from sifaka.record.run import Run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.tiers import CachedStorage

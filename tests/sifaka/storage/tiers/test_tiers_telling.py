@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sifaka.entries import Entry
 from sifaka.errors import StorageError
-from sifaka.run import Run
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.tiers import CachedStorage

@@ -1,0 +1,90 @@
+"""The MCP server, put together."""
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver.tools import Tool
+
+from sifaka.plugins import Plugins
+from sifaka_mcp.auth.scopes import refuse_writing
+from sifaka_mcp.completions import add_completions
+from sifaka_mcp.deferred import DeferredServer
+from sifaka_mcp.failures import keep_bugs
+from sifaka_mcp.host.seal import LIFETIME, sealing
+from sifaka_mcp.instructions import instructions
+from sifaka_mcp.lifespan import Lifespan
+from sifaka_mcp.notify.listen import Listening
+from sifaka_mcp.notify.subscribe import add_subscribing
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.state import AppState
+from sifaka_mcp.tasks.extension import TasksExtension, hurry
+
+if TYPE_CHECKING:
+    from sifaka_mcp.auth.access import Access
+
+
+class SifakaServer(DeferredServer):
+    """The MCP server of Sifaka.
+
+    Args:
+        settings: What the process was told.
+        access: How to find out who asks; None for whoever has started the server.
+        host_seconds: How long answers of a host are waited for between two rounds of a call.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        access: "Access | None" = None,
+        *,
+        host_seconds: float = LIFETIME,
+    ) -> None:
+        self._settings = settings
+        self._life = lifespan = Lifespan(settings, warm_up=self.fill, host_seconds=host_seconds)
+        super().__init__(
+            "sifaka",
+            title="Sifaka",
+            description="Check, criticise and improve texts in a bounded loop.",
+            instructions=instructions(settings.tools),
+            version=version("sifaka-mcp"),
+            lifespan=lifespan,
+            log_level=settings.log_level,
+            request_state_security=sealing(settings, host_seconds),
+            middleware=[keep_bugs, _warm_up_after_first_answer, refuse_writing, hurry],
+            auth=access and access.settings,
+            token_verifier=access and access.verifier,
+            extensions=[TasksExtension()] if TasksExtension.TOOLS & settings.tools else [],
+        )
+        add_completions(self, lifespan, settings.tools)
+        add_subscribing(self._lowlevel_server)
+        self._listening = Listening()
+        self._listening.serve(self._lowlevel_server)
+
+    @property
+    def state(self) -> AppState | None:
+        """What the server works with, while it runs."""
+        return self._life.state
+
+    def ending(self) -> None:
+        """See `DeferredServer`."""
+        self._life.stop()
+        self._listening.end()
+
+    def offer(self) -> list[Tool]:
+        """See `DeferredServer`."""
+        from sifaka_mcp.prompts import add_prompts
+        from sifaka_mcp.resources import add_resources
+        from sifaka_mcp.tools import tools
+
+        add_resources(self, Plugins(self._settings.plugins))
+        add_prompts(self, self._settings.tools)
+        return tools(self._settings.tools)
+
+
+async def _warm_up_after_first_answer(
+    ctx: ServerRequestContext[AppState, Any], call_next: CallNext
+) -> HandlerResult:
+    result = await call_next(ctx)
+    ctx.lifespan_context.warm_up()
+    return result

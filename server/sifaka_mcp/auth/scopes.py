@@ -1,0 +1,27 @@
+"""What a token for reading only is good for."""
+
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_REQUEST, CallToolResult, TextContent
+
+from sifaka_mcp.settings import READING
+from sifaka_mcp.tenancy import WRITE, may_only_read
+
+_WRITING = frozenset({"tasks/cancel", "tasks/update"})
+"""Methods, besides those of tools, that change something."""
+
+
+async def refuse_writing(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Middleware: with a token for reading only, nothing is called that changes anything."""
+    if not may_only_read():
+        return await call_next(ctx)
+    if ctx.method in _WRITING:
+        raise MCPError(code=INVALID_REQUEST, message=f"{ctx.method} needs the scope {WRITE}")
+    name = (ctx.params or {}).get("name")
+    # Nothing has been validated yet: a name may be anything.
+    if ctx.method != "tools/call" or (isinstance(name, str) and name in READING):
+        return await call_next(ctx)
+    told = f"this token is good for reading only — ask for one with the scope {WRITE}"
+    return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)

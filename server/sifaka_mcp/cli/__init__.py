@@ -1,0 +1,126 @@
+"""The commands `sifaka` and `sifaka-mcp`."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from types import MappingProxyType
+from typing import NoReturn
+
+from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
+from sifaka_mcp.cli.output import prepare_streams, printing
+from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
+from sifaka_mcp.logs import configure
+from sifaka_mcp.settings import Settings, load_settings
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "serve": "serve the tools over MCP",
+        "improve": "improve a text",
+        "validate": "check a text",
+        "critique": "find what is wrong with a text",
+        "verify": "hold the claims of a text against sources",
+        "research": "answer a question from sources",
+        "history": "show a run, or list the recent ones",
+        "search": "find past texts",
+        "resume": "go on with a run that was interrupted",
+        "replay": "go through a finished run again, without any model",
+        "forget": "delete or move old runs",
+        "token": "make a token for the HTTP server",
+        "doctor": "show what is configured and whether it works",
+    }
+)
+"""Each is the module of its name; it is imported when it is called."""
+
+DONE, NOT_PASSING, USAGE = 0, 1, 2
+"""Exit codes: done and passing, done but not passing, wrong usage or configuration."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def serve_main() -> NoReturn:
+    """Run `sifaka serve` with this process's arguments and exit."""
+    main(["serve", *sys.argv[1:]])
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command.
+
+    Returns:
+        The exit code: 0 done and passing, 1 done but not passing, 2 usage or configuration, and
+        128 and the signal's number when a signal ended it.
+
+    Raises:
+        SystemExit: The arguments are wrong or ask for help; it carries the code.
+    """
+    prepare_streams()
+    try:
+        options = _options(arguments)
+        settings = load_settings(os.environ, _flags(options), folder=_here())
+        configure(settings.log_level, as_json=settings.log_format == "json")
+        return options.run(options, settings)
+    except ThoughtNotFound as error:
+        return _complain(SifakaError(error.message, "`sifaka history` lists the runs"), USAGE)
+    except (ConfigurationError, PluginError) as error:
+        return _complain(error, USAGE)
+    except SifakaError as error:
+        return _complain(error, NOT_PASSING)
+    except Terminated:
+        return TERMINATED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    try:
+        return _parser(arguments).parse_args(arguments)
+    except SystemExit:
+        with printing():  # the help or the version
+            pass
+        raise
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise ConfigurationError(
+            "the current folder does not exist any more", "change to another one"
+        ) from error
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE, f"sifaka: {message} — see `{self.prog} --help`\n")
+
+
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="sifaka", description="Check, criticise and improve texts, and remember every version."
+    )
+    parser.add_argument("--version", action="version", version=version("sifaka-mcp"))
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
+        command.add_argument("--store", help="where runs are kept, such as sqlite:///path")
+        command.add_argument("--tenant", help="whose runs they are")
+        command.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
+        # Only the command that is called needs its options, and its imports.
+        if name in arguments[:1]:
+            importlib.import_module(f"sifaka_mcp.cli.{name}").configure(command)
+    return parser
+
+
+def _flags(options: argparse.Namespace) -> dict[str, object]:
+    return {n: getattr(options, n) for n in Settings.model_fields if hasattr(options, n)}
+
+
+def _complain(error: SifakaError, code: int) -> int:
+    print(f"sifaka: {error}", file=sys.stderr)
+    return code

@@ -1,0 +1,39 @@
+"""`sifaka critique`: what is wrong with a text."""
+
+import argparse
+
+import anyio
+
+from sifaka.errors import ConfigurationError
+from sifaka.text.input import check_text
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.tools.critique import review
+from sifaka_mcp.view.text import critique as as_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    opt.add_text(parser)
+    opt.add_judges(parser)
+    opt.add_spec(parser)
+    opt.add_json(parser)
+    parser.set_defaults(run=critique)
+
+
+def critique(options: argparse.Namespace, settings: Settings) -> int:
+    """Print what the critics say; 0 when they accept the text."""
+    text = check_text(opt.read_text(options.file))
+    chain = opt.chain_of(options, settings)
+    if chain.validators:
+        raise ConfigurationError(
+            f"{options.spec} has validators, which `critique` does not run", "use `sifaka validate`"
+        )
+    out = anyio.run(review, chain, text, options.prompt)
+    if options.json:
+        print_json(out)
+    else:
+        with printing() as stream:
+            print(as_text(out), file=stream)
+    return 0 if out.verdict == "accept" else 1

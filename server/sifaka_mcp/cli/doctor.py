@@ -1,0 +1,218 @@
+"""`sifaka doctor`: what is configured, and does it work."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import anyio
+
+from sifaka.chain import asks_a_provider
+from sifaka.critics import CRITICS
+from sifaka.embeddings.protocol import Embedder
+from sifaka.errors import SifakaError
+from sifaka.evidence.sources.protocol import Adapter
+from sifaka.models import CALLER, HOST
+from sifaka.plugins import Family, Plugins, among
+from sifaka.storage import MemoryStorage
+from sifaka.storage.catalogue import SCHEMES
+from sifaka.storage.protocol import Health
+from sifaka.validators import VALIDATORS
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.stores.catalogue import open_url
+from sifaka_mcp.view.lines import visible
+
+LOCAL = ("model2vec:", "fastembed:", "sentence-transformers:")
+"""How the names of embedding models begin that run here and cost nothing."""
+Finding = tuple[str, bool, str]
+"""What was looked at, whether it works, and what was found."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    opt.add_json(parser)
+    parser.add_argument("--model", help="look at this model instead of the configured one")
+    parser.set_defaults(run=doctor)
+
+
+def doctor(options: argparse.Namespace, settings: Settings) -> int:
+    """Look at every part; 0 when all of them work."""
+    findings = list(examine(settings))
+    if options.json:
+        report = [{"part": p, "works": works, "found": found} for p, works, found in findings]
+        print_json(report)
+    else:
+        with printing() as stream:
+            for part, works, found in findings:
+                print(f"{'ok  ' if works else 'FAIL'}  {part}: {visible(found)}", file=stream)
+    return 0 if all(works for _, works, _ in findings) else 1
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Look at each part in turn. No model is called: that would cost money."""
+    yield "python", True, sys.version.split()[0]
+    yield from _store(settings)
+    yield from _models(settings)
+    yield from _adapters(settings)
+    yield from _plugins(settings)
+    yield _editor()
+    yield from _access(settings)
+
+
+def _store(settings: Settings) -> Iterator[Finding]:
+    semantic, embedder = _embedder(settings)
+
+    async def look() -> tuple[Health, ...]:
+        store = open_url(
+            settings.store,
+            home=settings.home,
+            tenant=settings.tenant,
+            embedder=embedder,
+            plugins=Plugins(settings.plugins),
+        )
+        try:
+            return await store.health()
+        finally:
+            await store.aclose()
+
+    try:
+        for part in anyio.run(look):
+            yield "store", part.works, f"{part.part}: {part.found} (tenant {settings.tenant!r})"
+    except SifakaError as error:
+        yield "store", False, str(error)
+    yield semantic
+
+
+def _embedder(settings: Settings) -> tuple[Finding, Embedder | None]:
+    """What is found of the embedding model, and the model if the store can work with it."""
+    name = settings.embedding_model
+    if name is None:
+        return ("semantic search", True, "disabled: no embedding model configured"), None
+    part = "embedding model"
+    try:
+        embedder = settings.open_embedder()
+        assert embedder is not None, "one is configured"
+        if not name.startswith(LOCAL):
+            return (part, True, f"{name} (not called)"), embedder
+        return (part, True, f"{name}: {anyio.run(embedder.dimension)} dimensions"), embedder
+    except SifakaError as error:
+        return (part, False, str(error)), None
+
+
+def _models(settings: Settings) -> Iterator[Finding]:
+    if settings.model == HOST:
+        yield "model", True, f"{HOST}: the model of a client with sampling, else the caller"
+    elif asks_a_provider(settings.model):
+        yield _model("model", settings.model)
+    else:
+        told = f"{settings.model}: no provider, the editor and the caller write"
+        yield "model", True, told
+    if settings.judge_model is not None:
+        yield _model("judge model", settings.judge_model)
+    for name in settings.fallback_models:
+        if name not in {HOST, CALLER}:  # whether those are there, each request shows
+            yield _model("fallback model", name)
+
+
+def _model(part: str, name: str) -> Finding:
+    from sifaka.models.provider import provider_model
+
+    try:
+        return part, True, f"{provider_model(name).model_id} (not called)"
+    except SifakaError as error:
+        return part, False, str(error)
+
+
+def _adapters(settings: Settings) -> Iterator[Finding]:
+    """What each source answers that evidence is searched in."""
+    known = settings.open_adapters(MemoryStorage()).names
+    for name in settings.adapter_keys:
+        if name not in known:
+            yield "adapter key", False, f"no adapter is named {name!r}"
+    if not known:
+        return
+    try:
+        found = anyio.run(_health_of_adapters, settings)
+    except SifakaError as error:  # the store with past texts cannot be opened
+        yield "adapters", False, str(error)
+        return
+    for name in known:
+        yield f"adapter {name}", found[name].works, f"{found[name].part}: {found[name].found}"
+
+
+async def _health_of_adapters(settings: Settings) -> dict[str, Health]:
+    store = settings.open_store()
+    found: dict[str, Health] = {}
+
+    async def look(adapter: Adapter) -> None:
+        found[adapter.name] = await adapter.health()
+
+    try:
+        async with settings.open_adapters(store) as adapters, anyio.create_task_group() as group:
+            for adapter in adapters.chosen():
+                group.start_soon(look, adapter)
+    finally:
+        await store.aclose()
+    return found
+
+
+def _plugins(settings: Settings) -> Iterator[Finding]:
+    """What the allowed packages offer; nothing of them is imported for that."""
+    plugins = Plugins(settings.plugins)
+    built_in: dict[Family, Mapping[str, object]] = {
+        "critics": CRITICS,
+        "validators": VALIDATORS,
+        "stores": SCHEMES,
+    }
+    offering: set[str] = set()
+    for family, names in built_in.items():
+        for name, package in plugins.offered(family, names).items():
+            offering.add(package)
+            yield "plugin", True, f"{package}: {family} {name!r} (not loaded)"
+        for name, package in plugins.shadowed(family, names).items():
+            offering.add(package)
+            told = f"{package}: {family} {name!r} is left out: one of that name is built in"
+            yield "plugin", False, told
+    for package in settings.plugins:
+        if not among(package, offering):
+            yield "plugin", False, f"{package}: not installed, or offers nothing"
+
+
+def _editor() -> Finding:
+    from sifaka.editor import lint
+
+    notes = lint("This is is a test.").degraded
+    return "editor", not notes, "; ".join(notes) or "spelling, grammar and own rules"
+
+
+def _access(settings: Settings) -> Iterator[Finding]:
+    """Who is let in over HTTP, where that is configured."""
+    if settings.auth_tokens_file is not None:
+        yield _tokens(settings.auth_tokens_file)
+    if settings.oauth_issuer is not None:
+        yield _issuer(settings.oauth_issuer, settings.oauth_jwks_url)
+
+
+def _tokens(path: Path) -> Finding:
+    from sifaka_mcp.auth.tokens_file import read_grants
+
+    try:
+        grants = read_grants(path).values()
+    except SifakaError as error:
+        return "tokens file", False, str(error)
+    over = sum(grant.is_over(datetime.now(UTC)) for grant in grants)
+    valid = len(grants) - over
+    return "tokens file", valid > 0, f"{path}: {valid} valid, {over} expired"
+
+
+def _issuer(issuer: str, url: str | None) -> Finding:
+    from sifaka_mcp.auth.jwks import KeySet
+
+    try:
+        keys = anyio.run(KeySet(issuer, url).fetch)
+    except SifakaError as error:
+        return "issuer", False, str(error)
+    return "issuer", True, f"{issuer}: {len(keys)} keys"

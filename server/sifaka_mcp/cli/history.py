@@ -1,0 +1,111 @@
+"""`sifaka history`: a run, or the recent ones."""
+
+import argparse
+import json
+from contextlib import aclosing, suppress
+
+import anyio
+
+from sifaka.chain import follow_run
+from sifaka.errors import ConfigurationError, StorageError
+from sifaka.record.events import ChainEvent
+from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.output import print_json, print_line, printing
+from sifaka_mcp.schemas.history import HistoryOut
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.tools.history import look_up
+from sifaka_mcp.view.lines import flat, visible
+from sifaka_mcp.view.text import history as as_text
+
+_CATCHING_UP_SECONDS = 10.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("run_id", metavar="RUN", nargs="?", default="")
+    opt.add_limit(parser, 20)
+    parser.add_argument("--cursor", default="", help="continue an earlier page")
+    parser.add_argument(
+        "--follow", action="store_true", help="print what happens in RUN until it is finished"
+    )
+    parser.add_argument("--text", action="store_true", help="print each version's text")
+    opt.add_json(parser)
+    parser.set_defaults(run=history, query="")
+
+
+def history(options: argparse.Namespace, settings: Settings) -> int:
+    """Print the page that was asked for."""
+    if options.follow:
+        return _follow(options, settings)
+    store = settings.open_store()
+
+    async def work() -> HistoryOut:
+        try:
+            await opt.check_store(store)
+            if options.query:
+                await _catch_up(store)
+            return await look_up(
+                store,
+                embeds=settings.embedding_model is not None,
+                run_id=options.run_id,
+                query=options.query,
+                limit=options.limit,
+                cursor=options.cursor,
+                include_text=options.text,
+            )
+        finally:
+            await store.aclose()
+
+    out = anyio.run(work)
+    if options.json:
+        print_json(out)
+    else:
+        with printing() as stream:
+            print(visible(as_text(out)), file=stream)
+    return 0
+
+
+async def _catch_up(store: ThoughtStore) -> None:
+    """Make the vectors that are missing, as far as some seconds go: no server may ever run."""
+    with suppress(StorageError), anyio.move_on_after(_CATCHING_UP_SECONDS):
+        while await store.catch_up():
+            pass  # the search says how much is left, and why
+
+
+def _follow(options: argparse.Namespace, settings: Settings) -> int:
+    """Print a line for each thing that happens in a run, its past first, until it is finished."""
+    if not options.run_id:
+        raise ConfigurationError("--follow needs a run", "name one: `sifaka history` lists them")
+    store = settings.open_store()
+
+    async def work() -> None:
+        try:
+            await opt.check_store(store)
+            async with aclosing(follow_run(store, options.run_id)) as events:
+                async for event in events:
+                    if not print_line(_line(event, as_json=options.json)):
+                        break
+        finally:
+            await store.aclose()
+
+    anyio.run(work)
+    return 0
+
+
+def _line(event: ChainEvent, *, as_json: bool) -> str:
+    run, entry = event.run, event.entry
+    assert run is not None, "what was stored has a run"
+    assert entry is not None, "and an entry"
+    told = {
+        "at": entry.at.isoformat(),
+        "run_id": run.run_id,
+        "version": event.iteration,
+        "phase": event.phase,
+        "entry": entry.kind,
+        "message": event.message,
+        "status": run.status,
+    }
+    if as_json:
+        return json.dumps(told, ensure_ascii=False)
+    return f"{told['at']}  version {event.iteration}  {event.phase}: {flat(event.message)}"

@@ -1,0 +1,75 @@
+"""`sifaka improve`: a text, better."""
+
+import argparse
+import sys
+
+import anyio
+
+from sifaka.chain import RunResult
+from sifaka.chain.settings import MOST_REMEMBERED
+from sifaka.errors import ConfigurationError
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.report import finish
+from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.cli.target import check_target, write_text
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.view.terminal import Progress
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    opt.add_text(parser)
+    opt.add_rules(parser)
+    opt.add_judges(parser)
+    opt.add_json(parser)
+    parser.add_argument("--effort", choices=["quick", "standard", "thorough"], default="standard")
+    parser.add_argument(
+        "--policy",
+        choices=["best", "judged", "best_of_n", "last"],
+        help="how versions are selected; the effort's when left out",
+    )
+    parser.add_argument("--tag", action="append", default=[], help="a word to find the run by")
+    parser.add_argument(
+        "--remember",
+        type=opt.whole_number(0, MOST_REMEMBERED),
+        default=0,
+        metavar="N",
+        help="tell the writer the lessons of N similar past runs",
+    )
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("--out", metavar="FILE", help="write the text there")
+    target.add_argument("--in-place", action="store_true", help="write the text back")
+    parser.set_defaults(run=improve)
+
+
+def improve(options: argparse.Namespace, settings: Settings) -> int:
+    """Improve the text, print what was done, and write the text where it was asked for."""
+    if options.in_place and options.file == "-":
+        raise ConfigurationError("--in-place needs a file", "use --out FILE with standard input")
+    target = options.file if options.in_place else options.out
+    if target:
+        check_target(target)
+    text = opt.read_text(options.file)
+    chain = opt.chain_of(
+        options,
+        settings,
+        effort=options.effort,
+        policy=options.policy,
+        tags=options.tag,
+        remember=options.remember,
+    )
+
+    async def work() -> RunResult:
+        with Progress(sys.stderr) as progress:
+            try:
+                await opt.check_store(chain.store)
+                return await chain.run(options.prompt, text=text, listen=progress.show)
+            finally:
+                await chain.adapters.aclose()
+                await chain.store.aclose()
+
+    with termination_interrupts():
+        result = anyio.run(work)
+    if target and (result.changed or options.out):
+        write_text(target, result.text)
+    return finish(result, as_json=options.json, show_text=not target)

@@ -1,0 +1,150 @@
+"""Options that several commands share, and what they mean."""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from sifaka.chain import Chain
+from sifaka.errors import ConfigurationError, StorageError
+from sifaka.plugins import Plugins
+from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.cli.spec import parse_spec
+from sifaka_mcp.settings import Settings
+
+
+def add_text(parser: argparse.ArgumentParser) -> None:
+    """The text itself."""
+    parser.add_argument("file", metavar="FILE", help="the text; - reads standard input")
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """What a text must pass."""
+    rules = parser.add_argument_group("rules")
+    for limit in ("max-words", "min-words", "max-chars", "min-chars"):
+        rules.add_argument(f"--{limit}", type=int, metavar="N")
+    rules.add_argument("--require", action="append", default=[], metavar="TERM")
+    rules.add_argument("--forbid", action="append", default=[], metavar="TERM[=REPLACEMENT]")
+    rules.add_argument("--format", choices=["json", "markdown", "yaml"])
+    add_spec(parser)
+
+
+def add_spec(parser: argparse.ArgumentParser) -> None:
+    """Validators and critics with all their options."""
+    parser.add_argument("--spec", metavar="FILE", help="YAML or JSON: {validators, critics}")
+
+
+def add_judges(parser: argparse.ArgumentParser) -> None:
+    """Who judges and writes."""
+    parser.add_argument("--critics", metavar="A,B", help="such as lint,self_refine")
+    parser.add_argument("--model", help="auto, editor, caller or provider:name")
+    parser.add_argument("--prompt", default="", metavar="P", help="what the text is for")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """The structured result instead of the printed one."""
+    parser.add_argument("--json", action="store_true", help="print the structured result")
+
+
+def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
+    """How many entries of a list."""
+    parser.add_argument(
+        "--limit", type=whole_number(1, 100), default=default, metavar="N", help="1 to 100"
+    )
+
+
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """The type of an option that takes a whole number between two bounds, both allowed."""
+
+    def parse(value: str) -> int:
+        if re.fullmatch(r"[0-9]{1,9}", value) and low <= int(value) <= high:
+            return int(value)
+        raise argparse.ArgumentTypeError(f"{value!r} is not a whole number from {low} to {high}")
+
+    return parse
+
+
+def read_text(file: str) -> str:
+    """The text of a file, or of standard input for `-`.
+
+    Raises:
+        ConfigurationError: It cannot be read or is not UTF-8.
+    """
+    try:
+        if file == "-":
+            stdin: TextIO | None = sys.stdin
+            if stdin is None:
+                raise ConfigurationError("standard input is closed", "pipe a text into it")
+            return stdin.buffer.read().decode("utf-8")
+        return Path(file).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{file}: {error.strerror}", "name a file, or -") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            f"{file} is not UTF-8 at byte {error.start}", "convert it to UTF-8"
+        ) from error
+
+
+def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Chain:
+    """The chain that the options describe, on the store of the settings.
+
+    Raises:
+        ConfigurationError: An option is wrong.
+    """
+    file = getattr(options, "spec", None)
+    validators, critics = parse_spec(read_text(file), file) if file else ((), None)
+    store = settings.open_store()
+    named = [name.strip() for name in (getattr(options, "critics", None) or "").split(",")]
+    return Chain(
+        model=settings.model,
+        judge_model=settings.judge_model,
+        fallback_models=settings.fallback_models,
+        validators=[*_rules(options), *validators],
+        critics=[name for name in named if name] or critics,
+        store=store,
+        plugins=Plugins(settings.plugins),
+        adapters=settings.open_adapters(store),
+        **more,
+    )
+
+
+async def check_store(store: ThoughtStore) -> None:
+    """Open the store before any work is done in vain.
+
+    Raises:
+        ConfigurationError: It cannot be opened.
+        StorageError: Not now, but it may be later.
+    """
+    try:
+        await store.recent(limit=1)
+    except StorageError as error:
+        if error.retryable:
+            raise
+        raise ConfigurationError(error.message, error.suggestion) from error
+
+
+def _rules(options: argparse.Namespace) -> Iterator[Mapping[str, object]]:
+    if not hasattr(options, "require"):
+        return
+    limits = {
+        name: getattr(options, name)
+        for name in ("max_words", "min_words", "max_chars", "min_chars")
+        if getattr(options, name) is not None
+    }
+    if limits:
+        yield {"type": "length", **limits}
+    if options.require or options.forbid:
+        yield {
+            "type": "content",
+            "required": options.require,
+            "prohibited": [_prohibited(term) for term in options.forbid],
+        }
+    if options.format:
+        yield {"type": "format", "format": options.format}
+
+
+def _prohibited(option: str) -> str | Mapping[str, str]:
+    term, equals, replacement = option.partition("=")
+    return {"term": term, "replacement": replacement} if equals else term

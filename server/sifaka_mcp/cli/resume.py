@@ -1,0 +1,43 @@
+"""`sifaka resume`: go on with a run where it was interrupted."""
+
+import argparse
+import sys
+
+import anyio
+
+from sifaka.chain import Chain, RunResult
+from sifaka.plugins import Plugins
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.report import finish
+from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.view.research_terminal import progress_of
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("run_id", metavar="RUN")
+    opt.add_json(parser)
+    parser.set_defaults(run=resume)
+
+
+def resume(options: argparse.Namespace, settings: Settings) -> int:
+    """Work on the run until it is done or waits for its caller."""
+    store = settings.open_store()
+    adapters = settings.open_adapters(store)
+
+    async def work() -> RunResult:
+        try:
+            await opt.check_store(store)
+            run = await store.load(options.run_id)
+            plugins = Plugins(settings.plugins)
+            chain = Chain.of_config(run.config, store=store, plugins=plugins, adapters=adapters)
+            with progress_of(run, sys.stderr) as progress:
+                return await chain.resume(options.run_id, listen=progress.show)
+        finally:
+            await adapters.aclose()
+            await store.aclose()
+
+    with termination_interrupts():
+        result = anyio.run(work)
+    return finish(result, as_json=options.json)

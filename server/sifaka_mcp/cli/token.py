@@ -1,0 +1,66 @@
+"""`sifaka token`: let a tenant in over HTTP."""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+
+from sifaka._internal.durations import parse_duration
+from sifaka.errors import ConfigurationError
+from sifaka_mcp.cli.output import print_line
+from sifaka_mcp.settings import Settings
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("name", help="the tenant whose runs its holder sees and writes")
+    parser.add_argument("--expires", metavar="AGE", help="when it ends: 12h, 90d; never without")
+    parser.add_argument("--scopes", help="comma-separated: sifaka:read, sifaka:write; all without")
+    parser.add_argument(
+        "--auth-tokens-file", help="what the server is told too; made if it is not there"
+    )
+    parser.set_defaults(run=token)
+
+
+def token(options: argparse.Namespace, settings: Settings) -> int:
+    """Print a new token, once, and keep its hash.
+
+    Raises:
+        ConfigurationError: The name, the scopes or the duration is wrong, or the file is.
+    """
+    from sifaka_mcp.auth.grants import Grant, checked_tenant, digest_of, new_token, parse_scopes
+    from sifaka_mcp.auth.tokens_file import add_grant
+
+    path = settings.auth_tokens_file
+    if path is None:
+        raise ConfigurationError(
+            "no tokens file is named", "give --auth-tokens-file, or set SIFAKA_AUTH_TOKENS_FILE"
+        )
+    made = new_token()
+    try:
+        grant = Grant(
+            tenant=checked_tenant(options.name),
+            digest=digest_of(made),
+            expires=_moment(options.expires),
+            scopes=() if options.scopes is None else parse_scopes(options.scopes),
+        )
+    except ValueError as error:
+        raise ConfigurationError(str(error), "see `sifaka token --help`") from None
+    add_grant(path, grant)
+    print_line(made)
+    print(
+        f"sifaka: {path} has its hash; the token is not kept anywhere, and not shown again",
+        file=sys.stderr,
+    )
+    return 0
+
+
+def _moment(expires: str | None) -> datetime | None:
+    if expires is None:
+        return None
+    try:
+        age = parse_duration(expires)
+        if age:
+            return datetime.now(UTC) + age
+    except OverflowError:
+        pass
+    raise ConfigurationError(f"{expires!r} is no duration", "write it as 90d, 12h or 30m")

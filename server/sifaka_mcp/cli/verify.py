@@ -1,0 +1,102 @@
+"""`sifaka verify`: what sources say about the claims of a text."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import anyio
+
+from sifaka.errors import ConfigurationError
+from sifaka.evidence.sources.collection import NO_ADAPTER
+from sifaka.record.claims import ClaimReport
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.adapter_names import add_adapter_names
+from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.schemas.evidence import SourceIn, VerifyOut, documents_of
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.tools.verify import MOST_DOCUMENTS, check_options
+from sifaka_mcp.view.evidence_terminal import show_verification
+from sifaka_mcp.view.evidence_text import verification
+from sifaka_mcp.view.terminal import Progress
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    opt.add_text(parser)
+    add_adapter_names(parser)
+    where = parser.add_argument_group("evidence")
+    where.add_argument(
+        "--source",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a document to hold the claims against; nothing else is searched unless named",
+    )
+    where.add_argument("--since", default="", metavar="D", help="only documents of then or later")
+    where.add_argument("--until", default="", metavar="D", help="only documents of before")
+    where.add_argument(
+        "--site", action="append", default=[], metavar="HOST", help="only from this host"
+    )
+    where.add_argument(
+        "--max-documents",
+        type=opt.whole_number(1, MOST_DOCUMENTS),
+        default=4,
+        metavar="N",
+        help="for each claim",
+    )
+    parser.add_argument("--model", help="who judges: auto, caller or provider:name")
+    opt.add_json(parser)
+    parser.set_defaults(run=verify)
+
+
+def verify(options: argparse.Namespace, settings: Settings) -> int:
+    """Print what is known about each claim; 0 when none is contradicted."""
+    if options.file == "-" and "-" in options.source:
+        raise ConfigurationError("standard input is read once", "name a file for the text")
+    text = opt.read_text(options.file)
+    documents = documents_of([_source(name) for name in options.source])
+    chosen = check_options(
+        adapters=options.chosen_adapters,
+        search=bool(options.chosen_adapters) or not documents,
+        since=options.since,
+        until=options.until,
+        sites=options.site,
+        max_documents=options.max_documents,
+    )
+    chain = opt.chain_of(options, settings)
+    if not documents and not chain.adapters:
+        raise ConfigurationError(NO_ADAPTER, "give --source FILE, or set SIFAKA_ADAPTERS")
+
+    async def work() -> ClaimReport:
+        with Progress(sys.stderr) as progress:
+            try:
+                return await chain.verify(
+                    text, documents=documents, options=chosen, hear=progress.tell
+                )
+            finally:
+                await chain.adapters.aclose()
+                await chain.store.aclose()
+
+    with termination_interrupts():
+        out = VerifyOut.of(anyio.run(work))
+    _print(out, as_json=options.json)
+    return 1 if out.blocking else 0
+
+
+def _source(name: str) -> SourceIn:
+    text = opt.read_text(name)
+    if not text.strip():
+        raise ConfigurationError(f"{name} is empty", "name a file with the words of a source")
+    return SourceIn(text=text, title="standard input" if name == "-" else Path(name).name)
+
+
+def _print(out: VerifyOut, *, as_json: bool) -> None:
+    if as_json:
+        print_json(out)
+        return
+    with printing() as stream:
+        if stream.isatty():
+            show_verification(out, stream)
+        else:
+            print(verification(out), file=stream)

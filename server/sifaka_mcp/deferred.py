@@ -1,0 +1,115 @@
+"""A server that answers `initialize` first and builds what it offers after that."""
+
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+)
+from mcp_types import Tool as ListedTool
+
+from sifaka_mcp.failures import prompt_errors, resource_errors, tool_errors
+from sifaka_mcp.stdio import serve_stdio
+
+
+class DeferredServer(MCPServer[Any]):
+    """An `MCPServer` whose tools, resources and prompts are built when first asked for.
+
+    Their schemas take longer to build than the handshake takes to answer. Subclasses say in
+    `offer` what there is.
+    """
+
+    _tools: dict[str, Tool] | None = None
+
+    def __init__(self, name: str, **settings: Any) -> None:
+        super().__init__(name, **settings)
+        self._filling = threading.Lock()
+
+    def offer(self) -> list[Tool]:
+        """Register the resources and prompts, and return the tools."""
+        raise NotImplementedError
+
+    def fill(self) -> dict[str, Tool]:
+        """The tools by name; everything is built by the first call, from whatever thread."""
+        with self._filling:
+            if self._tools is None:
+                self._tools = {tool.name: tool for tool in self.offer()}
+        return self._tools
+
+    async def list_tools(self) -> list[ListedTool]:
+        """See `MCPServer`."""
+        return [
+            ListedTool(
+                name=tool.name,
+                title=tool.title,
+                description=tool.description,
+                input_schema=tool.parameters,
+                output_schema=tool.output_schema,
+                annotations=tool.annotations,
+            )
+            for tool in self.fill().values()
+        ]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """See `MCPServer`."""
+        tool = self.fill().get(name)
+        if tool is None:
+            raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name}")
+        with tool_errors():
+            return await tool.run(
+                arguments, context or Context(mcp_server=self), convert_result=True
+            )
+
+    async def list_resources(self) -> list[Resource]:
+        """See `MCPServer`."""
+        self.fill()
+        return await super().list_resources()
+
+    async def list_resource_templates(self) -> list[ResourceTemplate]:
+        """See `MCPServer`."""
+        self.fill()
+        return await super().list_resource_templates()
+
+    async def read_resource(
+        self, uri: Any, context: Context[Any, Any] | None = None
+    ) -> Iterable[Any] | InputRequiredResult:
+        """See `MCPServer`."""
+        self.fill()
+        with resource_errors():
+            return await super().read_resource(uri, context)
+
+    async def list_prompts(self) -> list[Prompt]:
+        """See `MCPServer`."""
+        self.fill()
+        return await super().list_prompts()
+
+    async def run_stdio_async(self) -> None:
+        """See `MCPServer`."""
+        await serve_stdio(self._lowlevel_server, ending=self.ending)
+
+    def ending(self) -> None:
+        """Is called when the process is about to end, perhaps from a signal handler."""
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        context: Context[Any, Any] | None = None,
+    ) -> GetPromptResult | InputRequiredResult:
+        """See `MCPServer`."""
+        self.fill()
+        with prompt_errors():
+            return await super().get_prompt(name, arguments, context)

@@ -1,0 +1,88 @@
+"""The one place where our errors become MCP errors."""
+
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver.exceptions import (
+    ResourceError,
+    ResourceNotFoundError,
+    ToolError,
+    UnexpectedResourceError,
+    UnexpectedToolError,
+)
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+from pydantic import ValidationError
+
+from sifaka._internal.explain import explain
+from sifaka.calls.failure_log import report_failure
+from sifaka.errors import SifakaError, ThoughtNotFound
+
+logger = logging.getLogger(__name__)
+
+
+async def keep_bugs(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Middleware: of an error that nobody expected the client learns only that there was one.
+
+    The words of an exception may quote anything: a text, a path, a key. Where the SDK answers a
+    request itself it would send them.
+    """
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):  # the SDK says of these what a client may know
+        raise
+    except SifakaError as error:
+        raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
+    except Exception as error:
+        report_failure(logger, ctx.method, error, level=logging.ERROR)
+        raise MCPError(code=INTERNAL_ERROR, message="Internal error") from error
+
+
+@contextmanager
+def tool_errors() -> Generator[None]:
+    """Within it, an expected error of a tool becomes one line that says what to do.
+
+    A bug stays a bug: the client learns only that the tool failed, the log has the traceback.
+    """
+    try:
+        yield
+    except ToolError as error:
+        cause = error.__cause__
+        if isinstance(cause, SifakaError):
+            raise ToolError(str(cause)) from cause
+        if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
+            raise ToolError(explain(cause, tags=_tags())) from cause
+        raise
+
+
+@contextmanager
+def resource_errors() -> Generator[None]:
+    """The same for resources."""
+    try:
+        yield
+    except UnexpectedResourceError as error:
+        cause = error.__cause__
+        if isinstance(cause, ThoughtNotFound):
+            raise ResourceNotFoundError(str(cause)) from cause
+        if isinstance(cause, SifakaError):
+            raise ResourceError(str(cause)) from cause
+        raise
+
+
+@contextmanager
+def prompt_errors() -> Generator[None]:
+    """Within it, a prompt that is unknown or lacks an argument is the caller's mistake."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error).partition("\n")[0]
+        raise MCPError(code=INVALID_PARAMS, message=message) from error
+
+
+def _tags() -> tuple[str, ...]:
+    from sifaka.validators import VALIDATORS
+
+    return tuple(VALIDATORS)

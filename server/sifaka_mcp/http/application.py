@@ -1,0 +1,137 @@
+"""The ASGI application: MCP at `/mcp`, and what operators ask for beside it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
+from mcp.shared.inbound import (
+    MCP_METHOD_HEADER,
+    MCP_NAME_HEADER,
+    MCP_PROTOCOL_VERSION_HEADER,
+)
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Route, request_response
+from starlette.types import ASGIApp
+
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.auth.access import access_of
+from sifaka_mcp.http.guard import Guard, allowed
+from sifaka_mcp.http.health import Readiness, alive
+from sifaka_mcp.http.issuer import IssuerErrors
+from sifaka_mcp.http.methods import PostOnly
+from sifaka_mcp.http.metrics import Measured, Metrics
+from sifaka_mcp.http.rate_limits import Rates
+from sifaka_mcp.http.throttle import Throttle
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.stores.catalogue import redis_of
+
+MCP, METRICS, HEALTH, READY = "/mcp", "/metrics", "/healthz", "/readyz"
+_FOR_ANYBODY = (HEALTH, READY)
+"""What load balancers ask for, by address and without a token. The answers tell nobody anything."""
+_ASKED_WITH = [
+    "accept",
+    "authorization",
+    "content-type",
+    "last-event-id",
+    "mcp-session-id",
+    MCP_METHOD_HEADER,
+    MCP_NAME_HEADER,
+    MCP_PROTOCOL_VERSION_HEADER,
+]
+_ANSWERED_WITH = ["mcp-session-id", MCP_PROTOCOL_VERSION_HEADER, "retry-after", "www-authenticate"]
+_PREFLIGHT_SECONDS = 600
+
+
+def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> Starlette:
+    """The application; it opens what it works with when it starts, and closes it when it ends.
+
+    Stateless: any replica answers any request. Answers are event streams, so that a client that
+    disconnects cancels its work. A `notifications/cancelled` of the handshake era arrives as a
+    request of its own, which a stateless server cannot relate to another: there, cancel_run stops a
+    run, or leaving does.
+
+    Args:
+        settings: What the server was told.
+        url: Where it listens, which is what clients call it unless there is a `public_url`.
+        make: What is served.
+
+    Raises:
+        ConfigurationError: The tokens file cannot be read, or is wrong.
+    """
+    access = access_of(settings, settings.public_url or url)
+    server = make(settings, access)
+    app = server.streamable_http_app(
+        streamable_http_path=MCP,
+        stateless_http=True,
+        max_request_body_size=settings.max_body_bytes,
+        transport_security=allowed(settings),
+    )
+    metrics = Metrics(lambda: server.state, paths=(MCP, METRICS, HEALTH, READY))
+    ready = Readiness(lambda: server.state and server.state.store)
+    app.router.routes += [
+        Route(HEALTH, alive),
+        Route(READY, ready.answer),
+        Route(METRICS, _for_tokens(metrics) if access else metrics.answer),
+    ]
+    # A page that was led here by a false name has no token; Prometheus asks by address.
+    unguarded = (*_FOR_ANYBODY, METRICS) if access else _FOR_ANYBODY
+    rates = _rates(settings)
+    # The SDK's own authenticate the request, outermost first as all of them.
+    app.user_middleware = [
+        Middleware(Measured, metrics=metrics),
+        *_cors(settings),
+        Middleware(Guard, settings=allowed(settings), unguarded=unguarded),
+        Middleware(IssuerErrors),
+        *app.user_middleware,
+        Middleware(Throttle, rates=rates, most=settings.max_requests, unlimited=_FOR_ANYBODY),
+        Middleware(PostOnly, path=MCP, anonymous=access is None),
+    ]
+    if rates is not None:
+        _close_with(app, rates)
+    app.state.ending = server.ending
+    return app
+
+
+def _for_tokens(metrics: Metrics) -> ASGIApp:
+    return RequireAuthMiddleware(request_response(metrics.answer), [])
+
+
+def _rates(settings: Settings) -> Rates | None:
+    if settings.rate_limit is None:
+        return None
+    shared = redis_of(settings.store, tenant=settings.tenant)
+    if shared is None:
+        return Rates(settings.rate_limit)
+    redis_url, prefix = shared
+    return Rates(settings.rate_limit, redis_url, prefix=prefix)
+
+
+def _cors(settings: Settings) -> list[Middleware]:
+    if not settings.cors_origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=_ASKED_WITH,
+            expose_headers=_ANSWERED_WITH,
+            max_age=_PREFLIGHT_SECONDS,
+        )
+    ]
+
+
+def _close_with(app: Starlette, rates: Rates) -> None:
+    run = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        async with run(app):
+            try:
+                yield
+            finally:
+                await rates.aclose()
+
+    app.router.lifespan_context = lifespan

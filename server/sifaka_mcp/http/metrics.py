@@ -1,0 +1,170 @@
+"""`/metrics`: what the server does, for Prometheus. No label has an id, a tenant or a text."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from time import perf_counter
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sifaka.critics import CRITICS
+from sifaka.validators import VALIDATORS
+from sifaka_mcp.state import AppState
+
+_BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0)
+"""Seconds. A request may wait for a run, by default up to 45."""
+_GIVEN_UP = "499"
+"""What nginx calls the status of a request whose caller has left before the answer."""
+
+
+class Metrics:
+    """The numbers of one server, in a registry of their own.
+
+    Args:
+        state: What the server works with, if it is open.
+        paths: What requests are told apart by; all other paths are one.
+    """
+
+    def __init__(self, state: Callable[[], AppState | None], *, paths: Iterable[str]) -> None:
+        self._paths = frozenset(paths)
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._registry.register(_Work(state))
+        self._requests = Counter(
+            "sifaka_http_requests",
+            "Requests that were answered.",
+            ["path", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "sifaka_http_request_seconds",
+            "From the headers of a request to the end of its answer.",
+            ["path"],
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        self._under_way = Gauge(
+            "sifaka_http_requests_in_progress",
+            "Requests that are being answered.",
+            ["path"],
+            registry=self._registry,
+        )
+
+    async def answer(self, _: Request) -> Response:
+        """All numbers in the text format of Prometheus."""
+        return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
+
+    async def measure(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and count it."""
+        path = scope["path"] if scope["path"] in self._paths else "other"
+        status = _GIVEN_UP
+
+        async def watch(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = str(message["status"])
+            await send(message)
+
+        started = perf_counter()
+        with self._under_way.labels(path).track_inprogress():
+            try:
+                await app(scope, receive, watch)
+            except Exception:
+                status = "500"
+                raise
+            finally:
+                self._requests.labels(path, status).inc()
+                self._seconds.labels(path).observe(perf_counter() - started)
+
+
+class Measured:
+    """Counts every request to an app."""
+
+    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] == "http":
+            await self._metrics.measure(self._app, scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+class _Work(Collector):
+    """What the runs of the server do, as its monitor and its circuit breakers know it."""
+
+    def __init__(self, state: Callable[[], AppState | None]) -> None:
+        self._state = state
+
+    def describe(self) -> Iterator[Metric]:
+        # Without this the registry would ask for the numbers to learn their names.
+        yield from ()
+
+    def collect(self) -> Iterator[Metric]:
+        """The numbers of this moment."""
+        state = self._state()
+        if state is None:
+            return
+        yield GaugeMetricFamily(
+            "sifaka_runs_in_progress",
+            "Runs that this process works on.",
+            value=state.monitor.under_way("run"),
+        )
+        summary = state.monitor.summary()
+        sums: defaultdict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+        for key, component in summary["components"].items():
+            kind, _, name = key.partition(":")
+            one = sums[kind, public_name(kind, name)]
+            one[0] += component["count"]
+            one[1] += component["errors"]
+            one[2] += component["total"]
+        for place, (name, what) in enumerate(
+            (
+                ("sifaka_component_calls", "Calls of a component that have ended."),
+                ("sifaka_component_errors", "Calls of a component that have failed."),
+                ("sifaka_component_seconds", "What the calls of a component took, added up."),
+            )
+        ):
+            family = CounterMetricFamily(name, what, labels=["kind", "name"])
+            for labels, values in sums.items():
+                family.add_metric(labels, values[place])
+            yield family
+        errors = CounterMetricFamily(
+            "sifaka_errors", "Errors by class, and by code where there is one.", labels=["type"]
+        )
+        for error, count in summary["errors"].items():
+            errors.add_metric([error], count)
+        yield errors
+        breakers = GaugeMetricFamily(
+            "sifaka_breaker_open", "Providers that are left alone for now.", labels=["provider"]
+        )
+        for provider in {public_name("model", name) for name in state.breakers.open_providers()}:
+            breakers.add_metric([provider], 1)
+        yield breakers
+
+
+def public_name(kind: str, name: str) -> str:
+    """What a component is called in a label: nothing that a caller has made up."""
+    match kind:
+        case "model":
+            return name.partition(":")[0]
+        case "critic":
+            return name if name in CRITICS else "custom"
+        case "validator":
+            return name if name in VALIDATORS else "custom"
+        case _:
+            return name

@@ -1,0 +1,125 @@
+"""Listening, and stopping in good order."""
+
+import socket
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+
+from sifaka.errors import ConfigurationError
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.http.application import MCP, create_http_app
+from sifaka_mcp.http.slow_clients import PatientProtocol
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.http import is_loopback
+
+GRACE_SECONDS = 5
+"""What requests may take to finish once the server was told to stop. Container engines wait for
+10 seconds by default, and the store has to be closed as well."""
+
+
+def serve_http(
+    settings: Settings, host: str, port: int, make: type[SifakaServer] = SifakaServer
+) -> None:
+    """Serve until told to stop.
+
+    Raises:
+        ConfigurationError: The address cannot be listened on, or the settings do not say who may
+            use the server there.
+    """
+    family, address = _resolved(host, port)
+    _check_access(settings, host, address)
+    try:
+        listener = socket.create_server(address, family=family)
+    except OSError as error:
+        raise _cannot_listen(host, port, error) from error
+    with listener:
+        shown = f"[{host}]" if ":" in host else host
+        url = f"http://{shown}:{listener.getsockname()[1]}{MCP}"
+        server = http_server(settings, url, make)
+        # Whoever reads this may connect at once: the socket listens already.
+        print(f"sifaka: listening on {url}", file=sys.stderr, flush=True)
+        if not _asks_who(settings) and not is_loopback(address[0]):
+            print(
+                "sifaka: anybody who reaches this address can use it", file=sys.stderr, flush=True
+            )
+        server.run(sockets=[listener])
+
+
+def http_server(
+    settings: Settings, url: str, make: type[SifakaServer] = SifakaServer
+) -> uvicorn.Server:
+    """The server, which listens on whatever socket it is run with.
+
+    Args:
+        settings: What the server was told.
+        url: Where that is.
+        make: What answers at `/mcp`.
+
+    Raises:
+        ConfigurationError: The tokens file cannot be read, or is wrong.
+    """
+    app = create_http_app(settings, url, make)
+    return _Server(
+        uvicorn.Config(
+            app,
+            http=PatientProtocol,
+            ws="none",
+            log_level=settings.log_level.lower(),
+            log_config=None,
+            access_log=False,  # its lines have the query, where some clients put what is secret
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=list(settings.trusted_proxies),
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        ),
+        ending=app.state.ending,
+    )
+
+
+class _Server(uvicorn.Server):
+    """A server that answers whoever waits for a run, before it waits for its requests to end."""
+
+    def __init__(self, config: uvicorn.Config, *, ending: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ending = ending
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """See `uvicorn.Server`."""
+        self._ending()
+        super().handle_exit(sig, frame)
+
+
+def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise _cannot_listen(host, port, error) from error
+    family, *_, address = found[0]
+    return family, (str(address[0]), port)
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
+    return ConfigurationError(
+        f"cannot listen on {host}:{port}: {error.strerror}", "choose another --host or --port"
+    )
+
+
+def _asks_who(settings: Settings) -> bool:
+    return settings.auth_tokens_file is not None or settings.oauth_issuer is not None
+
+
+def _check_access(settings: Settings, host: str, address: tuple[str, int]) -> None:
+    if is_loopback(address[0]):
+        return
+    if not _asks_who(settings) and not settings.allow_anonymous:
+        raise ConfigurationError(
+            f"{host} can be reached from other machines, and nobody would be asked who they are",
+            "give tokens with --auth-tokens-file (`sifaka token` makes them) or "
+            "SIFAKA_OAUTH_ISSUER, or let everybody in with --allow-anonymous",
+        )
+    if settings.oauth_issuer is not None and settings.public_url is None:
+        raise ConfigurationError(
+            "clients of an authorization server have to know this server by one URL",
+            "set SIFAKA_PUBLIC_URL, such as https://sifaka.example/mcp",
+        )

@@ -1,0 +1,137 @@
+"""Opening what the server works with, keeping it up, and closing it at the end."""
+
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+import anyio
+
+from sifaka.calls.breakers import Breakers
+from sifaka.calls.failure_log import report_failure
+from sifaka.calls.monitoring import Monitor
+from sifaka.models.connections import Connections
+from sifaka.plugins import Plugins
+from sifaka_mcp.host.expiry import Expiry
+from sifaka_mcp.host.seal import LIFETIME
+from sifaka_mcp.runs import Jobs, Leases, NoLeases, RunKey, open_leases
+from sifaka_mcp.runs.followers import Followers
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.state import AppState
+from sifaka_mcp.stores.read_only import ReadOnlyStore
+
+logger = logging.getLogger(__name__)
+
+_CLOSING_SECONDS = 5
+_PAUSE_BETWEEN_WORK, _PAUSE_WITHOUT_WORK = 0.05, 2.0
+"""Seconds until a store is asked again to do what it has put off."""
+_UNTIL_A_CLIENT_COMES = 10.0
+"""Seconds after which what was put off is done although nobody has asked for anything yet."""
+
+
+class Lifespan:
+    """Opens what a server works with, and closes it at the end.
+
+    Args:
+        settings: What the process was told.
+        warm_up: Builds what the server offers.
+        host_seconds: How long a run waits for answers of its host.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        warm_up: Callable[[], object],
+        host_seconds: float = LIFETIME,
+    ) -> None:
+        self._settings = settings
+        self._warm_up = warm_up
+        self._host_seconds = host_seconds
+        self.state: AppState | None = None
+        """What is open now, for handlers that are given no context."""
+
+    @asynccontextmanager
+    async def __call__(self, _: object) -> AsyncGenerator[AppState]:
+        """Keep the store and the runs in progress open."""
+        settings = self._settings
+        store = settings.open_store()
+        if settings.read_only:
+            store = ReadOnlyStore(store)
+        try:
+            async with (
+                Connections() as connections,
+                settings.open_adapters(store) as adapters,
+                anyio.create_task_group() as group,
+            ):
+                jobs = Jobs(group, self._leases(), most=settings.max_runs)
+                self.state = state = AppState(
+                    settings=settings,
+                    tenant=settings.tenant,
+                    store=store,
+                    jobs=jobs,
+                    expiry=Expiry(group, self._host_seconds),
+                    breakers=Breakers(),
+                    monitor=Monitor(),
+                    connections=connections,
+                    plugins=Plugins(settings.plugins),
+                    adapters=adapters,
+                    followers=Followers(group),
+                    group=group,
+                    build=self._warm_up,
+                    warmed=anyio.Event(),
+                )
+                group.start_soon(_keep_up, state)
+                group.start_soon(jobs.serve)
+                try:
+                    yield state
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await jobs.aclose()
+                    group.cancel_scope.cancel()
+        finally:
+            with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
+                await store.aclose()
+
+    def stop(self) -> None:
+        """Have whoever waits answered within seconds: the process is about to end.
+
+        May be called from a signal handler.
+        """
+        if self.state is not None:
+            self.state.jobs.stop()
+
+    def _leases(self) -> Leases:
+        settings = self._settings
+        if settings.read_only:
+            return NoLeases()
+
+        async def take_over(key: RunKey, deaths: int) -> None:
+            assert self.state is not None, "nothing is taken over before there is a state"
+            await self.state.take_over(key, deaths)
+
+        return open_leases(
+            settings.store,
+            home=settings.home,
+            tenant=settings.tenant,
+            seconds=settings.takeover_seconds,
+            take_over=take_over,
+        )
+
+
+async def _keep_up(state: AppState) -> None:
+    """Have the store do what it has put off, for as long as the server runs."""
+    # What a store needs for that may take seconds to import: the first client is answered before.
+    with anyio.move_on_after(_UNTIL_A_CLIENT_COMES):
+        await state.warmed.wait()
+    store, working = state.store, True
+    while True:
+        left = 0
+        try:
+            left = await store.catch_up()
+            working = True
+        # Whatever is wrong there, it must not take the server down.
+        except Exception as error:  # noqa: BLE001 - reported just below
+            if working:  # told once, not every few seconds
+                report_failure(logger, "store", error)
+            working = False
+        await anyio.sleep(_PAUSE_BETWEEN_WORK if left else _PAUSE_WITHOUT_WORK)

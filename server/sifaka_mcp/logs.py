@@ -1,0 +1,141 @@
+"""Log lines for stderr: one line a record, without secrets, for people or for programs."""
+
+import json
+import logging
+import re
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import TextIO, cast
+
+from sifaka._internal.masking import masked
+from sifaka.calls.failure_log import stack_of
+
+_BARE = re.compile(r"[^\s\"'=\\]+")
+
+
+class LineFormatter(logging.Formatter):
+    """`LEVEL component message key=value ...`, values in quotes where they need them.
+
+    The component and the values are those of `sifaka.calls.failure_log.report_failure`; other
+    records have their logger's name. A traceback follows in indented lines, without the words of
+    the exceptions, which may quote the text under review.
+
+    Args:
+        verbose: Whether tracebacks have the words of the exceptions after all.
+    """
+
+    def __init__(self, *, verbose: bool = False) -> None:
+        super().__init__()
+        self._verbose = verbose
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as a line, and the lines of its traceback."""
+        data = _data(record)
+        component = str(data.pop("component"))
+        message = _message(record).removeprefix(f"{component} ")
+        line = " ".join(
+            [
+                record.levelname,
+                _escaped(masked(component)),
+                _escaped(masked(message)),
+                *(f"{key}={_value(value)}" for key, value in data.items()),
+            ]
+        )
+        return "\n".join([line, *(f"  {each}" for each in _traceback(record, self._verbose))])
+
+
+class JsonFormatter(logging.Formatter):
+    """A JSON object a record: `time`, `level`, `logger`, `message`, `component` and the values.
+
+    Args:
+        verbose: As for lines.
+    """
+
+    def __init__(self, *, verbose: bool = False) -> None:
+        super().__init__()
+        self._verbose = verbose
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as one line of ASCII."""
+        entry: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": masked(_message(record)),
+        }
+        for key, value in _data(record).items():
+            entry[key] = value if isinstance(value, bool | int | float) else masked(str(value))
+        if lines := list(_traceback(record, self._verbose)):
+            entry["traceback"] = lines
+        return json.dumps(entry)
+
+
+def configure(
+    level: str,
+    stream: TextIO | None = None,
+    *,
+    as_json: bool = False,
+) -> None:
+    """Log to a stream from now on, unless whoever embeds this has set up logging already.
+
+    Args:
+        level: Name of the lowest level to log. At DEBUG, other libraries' tracebacks have
+            the exceptions' words.
+        stream: Standard error when None. Never standard output, which carries the protocol.
+        as_json: JSON objects instead of lines.
+    """
+    verbose = level == "DEBUG"
+    handler = logging.StreamHandler(sys.stderr if stream is None else stream)
+    handler.setFormatter(
+        JsonFormatter(verbose=verbose) if as_json else LineFormatter(verbose=verbose)
+    )
+    logging.basicConfig(level=level, handlers=[handler])
+    # Its line for each request has the whole URL, and so what somebody searched a source for.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+
+
+def _data(record: logging.LogRecord) -> dict[str, object]:
+    """What the record carries for programs, a component at any rate, without what is unknown."""
+    found = getattr(record, "sifaka", None)
+    given = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+    known = {key: value for key, value in given.items() if value is not None}
+    return {"component": record.name} | known
+
+
+def _message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except (TypeError, ValueError):  # a library's mistake in its own arguments
+        return str(record.msg)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = masked(str(value))
+    if text.isprintable() and _BARE.fullmatch(text):
+        return text
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{_escaped(quoted)}"'
+
+
+def _escaped(text: str) -> str:
+    """The text with what moves the cursor, breaks the line or reorders it made visible."""
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
+        for each in text
+    )
+
+
+def _traceback(record: logging.LogRecord, verbose: bool) -> Iterator[str]:
+    error = record.exc_info[1] if record.exc_info else None
+    lines: Iterable[str] = getattr(record, "sifaka_stack", ())
+    if error is not None:
+        lines = traceback.format_exception(error) if verbose else stack_of(error)
+    for chunk in lines:
+        for line in chunk.splitlines():
+            yield _escaped(masked(line))

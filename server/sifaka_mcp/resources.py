@@ -1,0 +1,133 @@
+"""What can be read by address: runs, versions, changes, catalogues."""
+
+import json
+from collections.abc import Mapping
+
+import anyio
+import anyio.to_thread
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from pydantic import TypeAdapter
+
+from sifaka.chain import RunResult
+from sifaka.critics import CRITICS
+from sifaka.errors import ThoughtNotFound
+from sifaka.plugins import Plugins
+from sifaka.record.run import Run
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec
+from sifaka_mcp.schemas.history import RunOut, ThoughtOut
+from sifaka_mcp.schemas.run_evidence import RunEvidenceOut
+from sifaka_mcp.state import AppState
+
+ResourceContext = Context[AppState, object]
+
+
+def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
+    """Register the resources."""
+
+    def store_of(ctx: ResourceContext) -> ThoughtStore:
+        return ctx.request_context.lifespan_context.of_request().store
+
+    @server.resource(
+        "run://{run_id}",
+        title="A run",
+        description="A run and all its versions, without their texts.",
+        mime_type="application/json",
+    )
+    async def run(run_id: str, ctx: ResourceContext) -> str:
+        found = await store_of(ctx).load(run_id)
+        thoughts = [ThoughtOut.of(found, t, include_text=False) for t in found.thoughts]
+        return json.dumps(
+            {
+                "run": RunOut.of(found).model_dump(mode="json"),
+                "thoughts": [t.model_dump(mode="json", exclude_none=True) for t in thoughts],
+            },
+            ensure_ascii=False,
+        )
+
+    @server.resource(
+        "thought://{thought_id}",
+        title="A version",
+        description="One version of a run, with its text and everything said about it.",
+        mime_type="application/json",
+    )
+    async def thought(thought_id: str, ctx: ResourceContext) -> str:
+        run_id = thought_id.rpartition(".")[0]
+        found = await _load(store_of(ctx), run_id, thought_id)
+        try:
+            return found.thought(thought_id).model_dump_json()
+        except KeyError as error:
+            raise ThoughtNotFound(thought_id) from error
+
+    @server.resource(
+        "run://{run_id}/diff",
+        title="The changes of a run",
+        description="What was changed between the input and the best version.",
+        mime_type="text/plain",
+    )
+    async def changes(run_id: str, ctx: ResourceContext) -> str:
+        found = await store_of(ctx).load(run_id)
+        return marked_changes(found)
+
+    @server.resource(
+        "run://{run_id}/evidence",
+        title="The evidence of a run",
+        description="Every stored verdict on a claim with its quotes, and each source once.",
+        mime_type="application/json",
+    )
+    async def evidence(run_id: str, ctx: ResourceContext) -> str:
+        found = await store_of(ctx).load(run_id)
+        told = await anyio.to_thread.run_sync(RunEvidenceOut.of, found)
+        return told.model_dump_json()
+
+    @server.resource(
+        "catalogue://validators",
+        title="Validators",
+        description="Every validator and its options, as JSON schemas.",
+        mime_type="application/json",
+    )
+    def validators() -> str:
+        schema = TypeAdapter(ValidatorSpec).json_schema()
+        others = {kind: TypeAdapter(VALIDATORS[kind]) for kind in sorted(UNLISTED)}
+        # What a chain gives them is no option.
+        schema["others"] = {k: each.json_schema(mode="serialization") for k, each in others.items()}
+        offered = plugins.offered("validators", VALIDATORS)
+        return json.dumps(schema | ({"plugins": _told(offered)} if offered else {}))
+
+    @server.resource(
+        "catalogue://critics",
+        title="Critics",
+        description="Every critic and what it does.",
+        mime_type="application/json",
+    )
+    def critics() -> str:
+        built_in = {name: (each.__doc__ or "").partition("\n")[0] for name, each in CRITICS.items()}
+        return json.dumps(built_in | _told(plugins.offered("critics", CRITICS)))
+
+
+def _told(offered: Mapping[str, str]) -> dict[str, str]:
+    return {name: f"Of the package {package}." for name, package in offered.items()}
+
+
+def marked_changes(run: Run) -> str:
+    """The best text of a run with its changes marked: [-gone-]{+new+}."""
+    result = RunResult(run=run)
+    if not result.changed:
+        return result.text
+    marked = {
+        "equal": "{after}",
+        "insert": "{{+{after}+}}",
+        "delete": "[-{before}-]",
+        "replace": "[-{before}-]{{+{after}+}}",
+    }
+    return "".join(
+        marked[hunk.op].format(before=hunk.before, after=hunk.after) for hunk in result.diff
+    )
+
+
+async def _load(store: ThoughtStore, run_id: str, thought_id: str) -> Run:
+    try:
+        return await store.load(run_id)
+    except ThoughtNotFound as error:
+        raise ThoughtNotFound(thought_id) from error

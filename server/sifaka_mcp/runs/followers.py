@@ -1,0 +1,132 @@
+"""Following runs in the store for whoever wants to hear that they have moved."""
+
+import logging
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+import anyio
+import anyio.abc
+
+from sifaka.calls.failure_log import report_failure
+from sifaka.errors import MemoryLimitError, SifakaError, ThoughtNotFound
+from sifaka.storage.protocol import ThoughtStore
+
+logger = logging.getLogger(__name__)
+
+MOST = 500
+"""Runs that are followed for one tenant at the same time."""
+_LONGEST_PAUSE = 30.0
+
+Listener = Callable[[], None]
+"""Is called whenever a run has moved; it must not raise."""
+_Key = tuple[str | None, str]
+"""A tenant and a run."""
+
+
+@dataclass(eq=False)
+class _Following:
+    listeners: dict[object, Listener] = field(default_factory=dict[object, Listener])
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+
+class Followers:
+    """Tells listeners of every entry of a run, whatever process has written it.
+
+    A run is followed once for all who listen to it, until the last of them leaves or nothing can
+    happen to the run any more.
+
+    Args:
+        group: Where the followers run.
+        pause: Seconds until a store that has failed is asked again; longer each time.
+    """
+
+    def __init__(self, group: anyio.abc.TaskGroup, *, pause: float = 1.0) -> None:
+        self._group = group
+        self._pause = pause
+        self._followed: dict[_Key, _Following] = {}
+
+    async def add(
+        self, store: ThoughtStore, tenant: str | None, run_id: str, listener: Listener
+    ) -> Callable[[], None]:
+        """Have a listener told of every entry that is written from now on.
+
+        Args:
+            store: The store as the tenant sees it.
+            tenant: Who listens.
+            run_id: The run.
+            listener: What to call.
+
+        Returns:
+            What ends it; calling it again does nothing.
+
+        Raises:
+            ThoughtNotFound: The tenant has no such run.
+            MemoryLimitError: Too many of the tenant's runs are followed.
+            StorageError: The store failed.
+        """
+        key, token = (tenant, run_id), object()
+        following = self._followed.get(key)
+        if following is None:
+            # What is written from now on counts, not from when the follower comes to look.
+            run = await store.load(run_id)
+            following = self._followed.get(key)  # others may have come meanwhile
+            if following is None and not run.finished:
+                self._check_room(tenant)
+                following = self._followed[key] = _Following()
+                self._group.start_soon(self._follow, store, key, following, run.version)
+        if following is not None:
+            following.listeners[token] = listener
+
+        def leave() -> None:
+            if following is not None and following.listeners.pop(token, None) is not None:
+                self._leave(key, following)
+
+        return leave
+
+    def _check_room(self, tenant: str | None) -> None:
+        if sum(whose == tenant for whose, _ in self._followed) >= MOST:
+            raise MemoryLimitError(
+                f"{MOST} runs are being followed", "end other subscriptions, or ask now and then"
+            )
+
+    def _leave(self, key: _Key, following: _Following) -> None:
+        if not following.listeners:
+            following.scope.cancel()
+            self._forget(key, following)
+
+    def _forget(self, key: _Key, following: _Following) -> None:
+        if self._followed.get(key) is following:
+            del self._followed[key]
+
+    async def _follow(
+        self, store: ThoughtStore, key: _Key, following: _Following, after: int
+    ) -> None:
+        pause = self._pause
+        try:
+            with following.scope:
+                while True:
+                    try:
+                        async with aclosing(store.follow(key[1], after=after)) as steps:
+                            async for _, run in steps:
+                                after, pause = run.version, self._pause
+                                _tell(following)
+                        return
+                    except ThoughtNotFound:
+                        _tell(following)  # it is gone, which whoever reads it learns
+                        return
+                    except SifakaError as error:
+                        if pause == self._pause:  # told once, not at every try
+                            report_failure(logger, "follower", error, run_id=key[1])
+                    await anyio.sleep(pause)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
+        # It must not take the others down.
+        except Exception as error:  # noqa: BLE001 - reported just below
+            report_failure(logger, "follower", error, run_id=key[1])
+        finally:
+            self._forget(key, following)
+
+
+def _tell(following: _Following) -> None:
+    for listener in tuple(following.listeners.values()):
+        listener()

@@ -1,0 +1,80 @@
+"""What is worked on, and how it stands."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import anyio
+
+from sifaka.calls.host import Suspended
+from sifaka.chain import Listener, Parting, RunResult
+from sifaka.models import HOST
+from sifaka.record.entries import ChainConfig
+from sifaka.record.events import ChainEvent
+from sifaka.record.run import Run
+from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.runs.leases import RunKey
+
+Result = TypeVar("Result", bound=RunResult)
+Work = Callable[[Listener, Parting], Awaitable[Result]]
+"""Works on a run: tells a listener what happens, and asks what to record when it is cancelled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """A run to work on, and whose it is."""
+
+    run: Run
+    """As it was before."""
+    store: ThoughtStore
+    """Where its tenant sees it."""
+    tenant: str
+    deaths: int = 0
+    """How many workers have died on it."""
+
+    @property
+    def key(self) -> RunKey:
+        """What the run is known by."""
+        return RunKey(self.tenant, self.run.run_id)
+
+    @property
+    def needs_host(self) -> bool:
+        """Whether a client has to be there whose model can be asked."""
+        return not self.run.handed_over and _asks_host(self.run.config)
+
+
+@dataclass(eq=False)
+class Job:
+    """The work on one run."""
+
+    assignment: Assignment
+    listeners: list[Listener] = field(default_factory=list[Listener])
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    guarding: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    left: anyio.Event = field(default_factory=anyio.Event)
+    """Set when whoever asked for it does not wait any more."""
+    leased: anyio.Event = field(default_factory=anyio.Event)
+    """Set when other processes can see that it is worked on."""
+    finished: anyio.Event = field(default_factory=anyio.Event)
+    answerable: anyio.Event = field(default_factory=anyio.Event)
+    """Set when there is no use in waiting any more."""
+    on_purpose: bool = False
+    """Whether somebody wants it stopped for good."""
+    result: RunResult | None = None
+    error: Exception | None = None
+    suspended: Suspended | None = None
+
+    @property
+    def ended_by_itself(self) -> bool:
+        """Whether there is an outcome."""
+        return (self.result or self.error or self.suspended) is not None
+
+    async def tell(self, event: ChainEvent) -> None:
+        """Pass an event on to everybody who listens."""
+        for listener in tuple(self.listeners):
+            await listener(event)
+
+
+def _asks_host(config: ChainConfig) -> bool:
+    named = (config.model, config.judge_model, *config.fallback_models)
+    return HOST in named or any(critic.get("model") == HOST for critic in config.critics)

@@ -1,0 +1,144 @@
+"""Past runs, on the wire."""
+
+from pydantic import BaseModel
+
+from sifaka.record.entries import RunStatus, StopReason
+from sifaka.record.run import Run, RunSummary
+from sifaka.record.thought import Thought
+from sifaka.storage.protocol import Hit
+from sifaka_mcp.schemas.changes import HunkOut, changes
+from sifaka_mcp.schemas.verdicts import CritiqueOut, UsageOut, ValidationOut
+
+
+class RunOut(BaseModel):
+    """A run in a few words."""
+
+    run_id: str
+    status: RunStatus
+    passed: bool
+    stop_reason: StopReason | None
+    champion_id: str | None
+    model: str
+    usage: UsageOut
+    created_at: str
+    updated_at: str
+    branch_of: str | None = None
+    recoveries: list[str] = []
+    compared_with_original: str | None = None
+
+    @classmethod
+    def of(cls, run: Run) -> "RunOut":
+        """The wire form."""
+        return cls(
+            run_id=run.run_id,
+            status=run.status,
+            passed=run.passed,
+            stop_reason=run.stop_reason,
+            champion_id=run.champion_id,
+            model=run.config.model,
+            usage=UsageOut.of(run.usage),
+            created_at=run.created_at.isoformat(),
+            updated_at=run.updated_at.isoformat(),
+            branch_of=run.branch_of,
+            recoveries=[recovery.error for recovery in run.recoveries],
+            compared_with_original=run.ending.decision.reason if run.ending else None,
+        )
+
+
+class ThoughtOut(BaseModel):
+    """One version of a run and what became of it."""
+
+    thought_id: str
+    parent_id: str | None
+    iteration: int
+    author: str
+    accepted: bool | None
+    reason: str | None
+    passed: bool
+    validation_results: list[ValidationOut]
+    critic_feedback: list[CritiqueOut]
+    diff: list[HunkOut]
+    usage: UsageOut
+    created_at: str
+    text: str | None = None
+
+    @classmethod
+    def of(cls, run: Run, thought: Thought, *, include_text: bool) -> "ThoughtOut":
+        """The wire form, with the diff against the version's parent."""
+        decision = run.decisions.get(thought.id)
+        parent = run.thought(thought.parent_id) if thought.parent_id else None
+        return cls(
+            thought_id=thought.id,
+            parent_id=thought.parent_id,
+            iteration=thought.iteration,
+            author=thought.author,
+            accepted=decision.accepted if decision else None,
+            reason=decision.reason if decision else None,
+            passed=thought.passed and decision is not None,
+            validation_results=[ValidationOut.of(r) for r in thought.validation_results.values()],
+            critic_feedback=[CritiqueOut.of(f) for f in thought.critic_feedback],
+            diff=changes(parent, thought),
+            usage=UsageOut.of(thought.usage),
+            created_at=thought.created_at.isoformat(),
+            text=thought.text if include_text else None,
+        )
+
+
+class RunLine(BaseModel):
+    """One run in a list."""
+
+    run_id: str
+    status: RunStatus
+    passed: bool
+    stop_reason: StopReason | None
+    iterations: int
+    excerpt: str
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, summary: RunSummary) -> "RunLine":
+        """The wire form."""
+        return cls(
+            run_id=summary.run_id,
+            status=summary.status,
+            passed=summary.passed,
+            stop_reason=summary.stop_reason,
+            iterations=summary.iterations,
+            excerpt=summary.excerpt,
+            created_at=summary.created_at.isoformat(),
+            updated_at=summary.updated_at.isoformat(),
+        )
+
+
+class HitOut(BaseModel):
+    """One past version that matches."""
+
+    run_id: str
+    thought_id: str
+    score: float
+    snippet: str
+    created_at: str
+
+    @classmethod
+    def of(cls, hit: Hit) -> "HitOut":
+        """The wire form."""
+        return cls(
+            run_id=hit.run_id,
+            thought_id=hit.thought_id,
+            score=float(f"{hit.score:.4g}"),
+            snippet=hit.snippet,
+            created_at=hit.created_at.isoformat(),
+        )
+
+
+class HistoryOut(BaseModel):
+    """With a run id `run` and `thoughts`, with a query `hits` and `search`, else `runs`."""
+
+    run: RunOut | None = None
+    thoughts: list[ThoughtOut] | None = None
+    runs: list[RunLine] | None = None
+    hits: list[HitOut] | None = None
+    search: str | None = None
+    degraded: list[str] = []
+    next_cursor: str | None = None

@@ -1,0 +1,150 @@
+"""A run of research, on the wire: a run's result, and how its first version was researched."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+from sifaka.chain import RunResult, Submission
+from sifaka.record.entries import Researched
+from sifaka.record.run import Run
+from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
+
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+class SectionOut(BaseModel):
+    """A section of the report."""
+
+    title: str
+    status: str
+    """`waiting`, `running`, `done` or `failed`."""
+    error: str | None = None
+    iterations: int = 0
+
+
+class ReferenceOut(BaseModel):
+    """What `[n]` in the report stands for."""
+
+    n: int
+    title: str = ""
+    url: str = ""
+    adapter: str = ""
+    retrieved_at: str = ""
+
+
+class ResearchedOut(BaseModel):
+    """How far the research is, or how it went."""
+
+    mode: str
+    partial: bool = False
+    sections: list[SectionOut] = []
+    references: list[ReferenceOut] = []
+    stop_reasons: list[str] = []
+
+    @classmethod
+    def of(cls, result: RunResult) -> "ResearchedOut":
+        """The wire form."""
+        run, told = result.run, result.research
+        inquiry = run.config.inquiry
+        mode = "auto" if inquiry is None else inquiry.mode
+        if not told:
+            return cls(mode=_mode_on_record(run) or mode, sections=list(_sections_so_far(run)))
+        return cls(
+            mode=str(told.get("mode", mode)),
+            partial=bool(told.get("partial")),
+            sections=[SectionOut(**_known(SectionOut, s)) for s in _items(told, "sections")],
+            references=[
+                ReferenceOut(**_known(ReferenceOut, r)) for r in _items(told, "references")
+            ],
+            stop_reasons=[str(reason) for reason in _list(told.get("stop_reasons"))],
+        )
+
+
+class ResearchOut(ImproveOut):
+    """A run of research: the best report so far and what is known about exactly this text."""
+
+    research: ResearchedOut
+
+    @classmethod
+    def of(cls, result: RunResult) -> "ResearchOut":
+        """The wire form."""
+        return cls(**cls._fields(result), research=ResearchedOut.of(result))
+
+
+class ResearchSubmitOut(SubmitOut):
+    """A run of research after a version of its report was handed in."""
+
+    research: ResearchedOut
+
+
+def out_of(result: RunResult) -> ImproveOut:
+    """A run's result, with its research where the run has begun with some."""
+    is_researched = result.run.config.inquiry is not None
+    return ResearchOut.of(result) if is_researched else ImproveOut.of(result)
+
+
+def out_of_submission(submission: Submission) -> SubmitOut:
+    """The same for a run after a revision."""
+    out = SubmitOut.of_submission(submission)
+    if submission.run.config.inquiry is None:
+        return out
+    fields = {name: getattr(out, name) for name in SubmitOut.model_fields}
+    return ResearchSubmitOut(**fields, research=ResearchedOut.of(submission))
+
+
+def _sections_so_far(run: Run) -> Iterator[SectionOut]:
+    """The sections of a report that is not written yet, as the steps on record tell of them."""
+    titles = dict(enumerate(_outline_on_record(run)))
+    begun: dict[int, SectionOut] = {}
+    for entry in run.research:
+        if entry.section is not None:
+            titles[entry.section] = entry.title or titles.get(entry.section, "")
+            begun[entry.section] = _section_after(entry)
+    for number, title in sorted(titles.items()):
+        yield begun.get(number) or SectionOut(title=title, status="waiting")
+
+
+def _section_after(entry: Researched) -> SectionOut:
+    is_over = entry.step == "section_finished"
+    told = entry.state if is_over else _NOTHING
+    error = told.get("error")
+    return SectionOut(
+        title=entry.title,
+        status=str(told.get("status", "done")) if is_over else "running",
+        error=None if error is None else str(error),
+        iterations=entry.iteration,
+    )
+
+
+def _outline_on_record(run: Run) -> list[str]:
+    outline = _started(run).get("outline")
+    named = _list(_mapping(outline).get("sections", outline))
+    return [str(_mapping(each).get("title", "")) or str(each) for each in named]
+
+
+def _mode_on_record(run: Run) -> str:
+    return str(_started(run).get("mode", ""))
+
+
+def _started(run: Run) -> Mapping[str, object]:
+    return next((entry.state for entry in run.research if entry.step == "started"), _NOTHING)
+
+
+# What is on record may be of a researcher of somebody's own.
+def _items(told: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    return [_mapping(each) for each in _list(told.get(name))]
+
+
+def _list(value: object) -> Sequence[object]:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    return cast("Sequence[object]", value) if is_list else ()
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else _NOTHING
+
+
+def _known(model: type[BaseModel], told: Mapping[str, object]) -> dict[str, Any]:
+    return {name: told[name] for name in model.model_fields if told.get(name) is not None}

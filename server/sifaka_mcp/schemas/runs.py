@@ -1,0 +1,103 @@
+"""A run's result, on the wire."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from sifaka.chain import RunResult, Submission
+from sifaka.chain.brief import Brief
+from sifaka.record.entries import RunStatus, StopReason
+from sifaka_mcp.schemas.changes import HunkOut
+from sifaka_mcp.schemas.verdicts import IssueOut, UsageOut, ValidationOut
+
+
+class FailureOut(BaseModel):
+    """A validator the text does not pass."""
+
+    validator: str
+    message: str
+    suggestions: list[str]
+
+
+class BriefOut(BaseModel):
+    """All you need to write the next version of `text`."""
+
+    parent_id: str
+    instructions: str
+    failures: list[FailureOut]
+    rubric: list[str]
+    issues: list[IssueOut]
+    lessons: list[str] = []
+
+    @classmethod
+    def of(cls, brief: Brief) -> "BriefOut":
+        """The wire form."""
+        return cls(
+            parent_id=brief.parent_id,
+            instructions=brief.instructions,
+            failures=[
+                FailureOut(validator=f.validator, message=f.message, suggestions=[*f.suggestions])
+                for f in brief.failures
+            ],
+            rubric=list(brief.rubric),
+            issues=IssueOut.all_of(brief.issues),
+            lessons=list(brief.lessons),
+        )
+
+
+class ImproveOut(BaseModel):
+    """A run: its best text so far and what is known about exactly this text."""
+
+    run_id: str
+    thought_id: str
+    status: RunStatus
+    text: str
+    changed: bool
+    passed: bool
+    stop_reason: StopReason | None
+    iterations: int
+    model: str
+    validation_results: list[ValidationOut]
+    issues: list[IssueOut]
+    diff: list[HunkOut]
+    usage: UsageOut
+    brief: BriefOut | None = None
+    degraded: list[str]
+
+    @classmethod
+    def of(cls, result: RunResult) -> "ImproveOut":
+        """The wire form."""
+        return cls(**cls._fields(result))
+
+    @classmethod
+    def _fields(cls, result: RunResult) -> dict[str, Any]:
+        return {
+            "run_id": result.run_id,
+            "thought_id": result.thought.id,
+            "status": result.status,
+            "text": result.text,
+            "changed": result.changed,
+            "passed": result.passed,
+            "stop_reason": result.stop_reason,
+            "iterations": result.run.iterations,
+            "model": result.run.config.model,
+            "validation_results": [ValidationOut.of(r) for r in result.validation_results],
+            "issues": IssueOut.all_of(result.issues),
+            "diff": [HunkOut.of(hunk) for hunk in result.diff if hunk.op != "equal"],
+            "usage": UsageOut.of(result.usage),
+            "brief": BriefOut.of(result.brief) if result.brief else None,
+            "degraded": list(result.degraded),
+        }
+
+
+class SubmitOut(ImproveOut):
+    """A run after a revision, and what became of the revision."""
+
+    accepted: bool
+    reason: str
+
+    @classmethod
+    def of_submission(cls, submission: Submission) -> "SubmitOut":
+        """The wire form."""
+        fields = cls._fields(submission)
+        return cls(**fields, accepted=submission.accepted, reason=submission.reason)

@@ -1,0 +1,118 @@
+"""What validators and critics say, on the wire."""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.usage import Usage
+
+
+class IssueOut(BaseModel):
+    """One thing that is wrong with one place of the text."""
+
+    id: str
+    message: str
+    quote: str
+    start: int | None
+    end: int | None
+    category: str
+    severity: int
+    fix: str | None = None
+    support: int = 1
+
+    @classmethod
+    def of(cls, issue: Issue, number: int) -> "IssueOut":
+        """The wire form, numbered within its list."""
+        return cls(
+            id=f"i{number}",
+            message=issue.message,
+            quote=issue.quote,
+            start=issue.start,
+            end=issue.end,
+            category=issue.category,
+            severity=issue.severity,
+            fix=issue.fix,
+            support=issue.support,
+        )
+
+    @classmethod
+    def all_of(cls, issues: Iterable[Issue]) -> "list[IssueOut]":
+        """The wire forms of a list of issues."""
+        return [cls.of(issue, number) for number, issue in enumerate(issues, 1)]
+
+
+class ValidationOut(BaseModel):
+    """What one validator found."""
+
+    validator: str
+    passed: bool
+    required: bool
+    score: float
+    message: str
+    issues: list[IssueOut]
+    suggestions: list[str]
+
+    @classmethod
+    def of(cls, result: ValidationResult) -> "ValidationOut":
+        """The wire form."""
+        return cls(
+            validator=result.validator,
+            passed=result.passed,
+            required=result.required,
+            score=round(result.score, 4),
+            message=result.message,
+            issues=IssueOut.all_of(result.issues),
+            suggestions=list(result.suggestions),
+        )
+
+
+class CritiqueOut(BaseModel):
+    """What one critic said, or why it said nothing."""
+
+    critic: str
+    status: Literal["ok", "abstained"]
+    verdict: Literal["accept", "revise"] | None
+    scores: dict[str, float]
+    suggestions: list[str]
+    confidence: float | None
+    reason: str | None = None
+    reflection: str | None = None
+    details: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, feedback: CriticFeedback) -> "CritiqueOut":
+        """The wire form."""
+        return cls(
+            critic=feedback.critic,
+            status=feedback.status,
+            verdict=feedback.verdict,
+            scores=dict(feedback.scores),
+            suggestions=list(feedback.suggestions),
+            confidence=feedback.confidence,
+            reason=feedback.reason,
+            reflection=feedback.reflection,
+            details=feedback.model_dump(mode="json", include={"details"})["details"],
+        )
+
+
+class UsageOut(BaseModel):
+    """What was consumed; `cost_usd` is null when a price is unknown."""
+
+    model_calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    seconds: float
+
+    @classmethod
+    def of(cls, usage: Usage) -> "UsageOut":
+        """The wire form."""
+        return cls(
+            model_calls=usage.model_calls,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost_usd=usage.cost_usd,
+            seconds=round(usage.seconds, 3),
+        )

@@ -1,0 +1,295 @@
+"""Settings: flags over environment over `sifaka.toml`, read once."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
+
+from sifaka._internal.explain import explain
+from sifaka._internal.immutable import FrozenMap
+from sifaka._internal.masking import conceal, passwords_in, secrets_in
+from sifaka.embeddings.protocol import Embedder
+from sifaka.errors import ConfigurationError, PluginError
+from sifaka.evidence.sources.collection import NONE, Adapters
+from sifaka.evidence.sources.keys import named_keys, secrets_of
+from sifaka.models import AUTO, CALLER, HOST
+from sifaka.plugins import Plugins
+from sifaka.record.thought import EDITOR
+from sifaka.storage import MemoryStorage
+from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.settings.file import read_file
+from sifaka_mcp.settings.http import HttpSettings, split_list
+from sifaka_mcp.stores.catalogue import open_url
+from sifaka_mcp.tenancy import TENANT
+
+LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
+TOOLSETS: Mapping[str, tuple[str, ...]] = {
+    "refine": (
+        "improve_text",
+        "submit_revision",
+        "validate_text",
+        "critique_text",
+        "get_thought_history",
+        "resume_run",
+        "cancel_run",
+    ),
+    "recall": ("get_thought_history",),
+    "evidence": ("verify_evidence",),
+    "research": (
+        "research",
+        "submit_revision",
+        "get_thought_history",
+        "resume_run",
+        "cancel_run",
+    ),
+}
+"""The names of the tools in each toolset."""
+READING = frozenset({"validate_text", "critique_text", "verify_evidence", "get_thought_history"})
+"""Those that say of themselves that they change nothing."""
+_SHORTEST_KEY = 32
+MOST_RUNS = 64
+_SECRET = frozenset({"store", "state_keys", "adapters", "adapter_keys"})
+"""Settings whose values are not repeated: a reason names a URL as far as it may be."""
+_NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
+_PROVIDER = re.compile(r"[^\s:]+:\S+")
+_EMBEDDER = re.compile(r"[^\s:]+:\S.*")
+"""The path of a folder may have spaces."""
+
+
+class Settings(HttpSettings):
+    """What the process was told. Each field is `SIFAKA_<NAME>` in the environment."""
+
+    model: str = "auto"
+    judge_model: str | None = None
+    fallback_models: tuple[str, ...] = ()
+    """Asked in this order when the model has failed for good; `caller` may be the last."""
+    plugins: tuple[str, ...] = ()
+    """Packages whose critics, validators and stores may be loaded when a spec or URL names them."""
+    store: str = "sqlite:"
+    adapter_keys: FrozenMap[SecretStr] = Field(default_factory=dict[str, SecretStr])
+    """By the names of adapters, what they are asked with: see `open_adapters`."""
+    adapters: tuple[str, ...] = ()
+    """Where evidence is searched for, each such as `wiki=wikipedia:en`; nowhere when empty."""
+    embedding_model: str | None = None
+    """What makes vectors for semantic search, in the stores that can keep some."""
+    home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("sifaka", False)))
+    tenant: str = "default"
+    toolsets: tuple[str, ...] = ("refine",)
+    read_only: bool = False
+    """Whether the server offers only tools that change nothing, and never writes to the store."""
+    max_runs: int = Field(default=MOST_RUNS, ge=1)
+    """Runs in progress at the same time for one tenant in one process."""
+    takeover_seconds: float = Field(default=15.0, ge=1, le=3600)
+    """After which a silent process is taken for dead, and others go on with its runs; on Redis."""
+    state_keys: tuple[SecretStr, ...] = ()
+    """What seals the state that clients carry between rounds, each of 32 characters at least; the
+    first seals. Replicas need the same ones; alone, a key is made in the home folder."""
+    log_level: LogLevel = "WARNING"
+    log_format: Literal["text", "json"] = "text"
+    """How a log record is written to stderr: a line for people, or an object for programs."""
+
+    @field_validator("model")
+    @classmethod
+    def _names_a_writer(cls, value: str) -> str:
+        if value not in _NO_PROVIDER and not _PROVIDER.fullmatch(value):
+            raise ValueError(
+                f"should be {', '.join(_NO_PROVIDER)}, or provider:name such as openai:gpt-5"
+            )
+        return value
+
+    @field_validator("judge_model")
+    @classmethod
+    def _names_a_provider(cls, value: str | None) -> str | None:
+        if value is not None and not _PROVIDER.fullmatch(value):
+            raise ValueError("should be provider:name such as openai:gpt-5")
+        return value
+
+    @field_validator("fallback_models")
+    @classmethod
+    def _name_providers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name not in {HOST, CALLER} and not _PROVIDER.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} should be {HOST}, {CALLER}, or provider:name such as openai:gpt-5"
+                )
+        if CALLER in value[:-1]:
+            raise ValueError(f"{CALLER} should be the last one")
+        return value
+
+    @field_validator("store")
+    @classmethod
+    def _can_be_opened(cls, value: str, info: ValidationInfo) -> str:
+        plugins = Plugins(info.data.get("plugins", ()))
+        try:
+            open_url(value, home=Path(os.sep), plugins=plugins)  # looks at the form only
+        except (ConfigurationError, PluginError) as error:
+            raise ValueError(str(error)) from error
+        return value
+
+    @field_validator("adapter_keys", mode="before")
+    @classmethod
+    def _by_names(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        found = named_keys(value)
+        names = [name for name, _ in found]
+        if not all(names) or not all(secret for _, secret in found):
+            raise ValueError("should be name=secret, with commas between them; %2C is a comma")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"{twice!r} has two keys")
+        return dict(found)
+
+    @field_validator("adapters")
+    @classmethod
+    def _can_be_searched(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if value:
+            keys: Mapping[str, SecretStr] = info.data.get("adapter_keys", {})
+            try:
+                _open_adapters(value, keys, MemoryStorage())  # looks at the form only
+            except ConfigurationError as error:
+                raise ValueError(str(error)) from error
+        return value
+
+    @field_validator("embedding_model")
+    @classmethod
+    def _names_an_embedder(cls, value: str | None) -> str | None:
+        if value is not None and not _EMBEDDER.fullmatch(value):
+            raise ValueError(
+                "should be provider:name such as openai:text-embedding-3-small, or "
+                "model2vec:/path/to/model"
+            )
+        return value
+
+    @field_validator("tenant")
+    @classmethod
+    def _is_a_name(cls, value: str) -> str:
+        if not re.fullmatch(rf"~?{TENANT}", value):
+            raise ValueError("should be 1 to 64 letters, digits or characters of _ . @ -")
+        return value
+
+    @field_validator("state_keys")
+    @classmethod
+    def _are_long(cls, value: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        if any(len(key.get_secret_value()) < _SHORTEST_KEY for key in value):
+            raise ValueError(f"should be {_SHORTEST_KEY} characters each, or more")
+        return value
+
+    @field_validator(
+        "fallback_models", "plugins", "toolsets", "state_keys", "adapters", mode="before"
+    )
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return split_list(value)
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _upper(cls, value: object) -> object:
+        return value.upper() if isinstance(value, str) else value
+
+    @field_validator("toolsets")
+    @classmethod
+    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name not in TOOLSETS:
+                raise ValueError(f"unknown toolset {name!r}, known: {', '.join(TOOLSETS)}")
+        if not value:
+            raise ValueError(f"no toolset, choose of {', '.join(TOOLSETS)}")
+        return value
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The names of the tools to offer."""
+        names = frozenset(name for toolset in self.toolsets for name in TOOLSETS[toolset])
+        return names & READING if self.read_only else names
+
+    def open_store(self) -> ThoughtStore:
+        """The configured store, of the configured tenant; it is touched on first use only.
+
+        Raises:
+            ConfigurationError: The embedding model cannot be used.
+        """
+        return open_url(
+            self.store,
+            home=self.home,
+            tenant=self.tenant,
+            embedder=self.open_embedder(),
+            plugins=Plugins(self.plugins),
+        )
+
+    def open_adapters(self, store: ThoughtStore) -> Adapters:
+        """The configured adapters; nothing is touched before the first search.
+
+        Whoever opens them closes them with `aclose`.
+
+        Args:
+            store: Where past texts are, for `thoughts:`.
+        """
+        return _open_adapters(self.adapters, self.adapter_keys, store)
+
+    def open_embedder(self) -> Embedder | None:
+        """The configured embedding model, if there is one; nothing is asked of it yet.
+
+        Raises:
+            ConfigurationError: It cannot be used.
+        """
+        if self.embedding_model is None:
+            return None
+        from sifaka.embeddings.catalogue import open_embedder
+
+        return open_embedder(self.embedding_model)
+
+
+def _open_adapters(
+    specs: tuple[str, ...], keys: Mapping[str, SecretStr], store: ThoughtStore
+) -> Adapters:
+    if not specs:
+        return NONE
+    from sifaka.evidence.sources.catalogue import open_adapters
+
+    told = {name: key.get_secret_value() for name, key in keys.items()}
+    return open_adapters(specs, keys=told, store=store)
+
+
+def load_settings(
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any] | None = None,
+    *,
+    folder: Path | None = None,
+) -> Settings:
+    """The settings of this process.
+
+    Args:
+        environ: The environment; an empty value counts as absent.
+        flags: What the command line says; None values count as absent.
+        folder: Where `sifaka.toml` may lie.
+
+    Raises:
+        ConfigurationError: A value is wrong: names the flag, variable or file, the value and what
+            is allowed.
+    """
+    conceal(secrets_in(environ))
+    names = {name: f"SIFAKA_{name.upper()}" for name in Settings.model_fields}
+    in_file, path = read_file(folder)
+    in_environ = {name: environ[v] for name, v in names.items() if environ.get(v)}
+    in_flags = {name: v for name, v in (flags or {}).items() if v is not None}
+    merged = {**in_file, **in_environ, **in_flags}
+    conceal(passwords_in(f"{merged.get('store')} {merged.get('adapters')}"))
+    conceal(secrets_of(str(merged.get("adapter_keys") or "")))
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        name = str(error.errors()[0]["loc"][0])
+        if name in in_flags:
+            where = f"--{name.replace('_', '-')}"
+        elif name in in_environ:
+            where = names[name]
+        else:
+            where = f"{path}: {name}"
+        reason = explain(error).removeprefix(f"{name}: ")
+        value = "" if name in _SECRET else f"={merged.get(name)!r}"
+        raise ConfigurationError(f"{where}{value}: {reason}") from error

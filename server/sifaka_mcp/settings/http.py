@@ -1,0 +1,145 @@
+"""The settings that only the HTTP server reads."""
+
+import ipaddress
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
+
+from sifaka._internal.immutable import Frozen
+
+MAX_PORT = 65_535
+_HOST = re.compile(
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])"
+    r"(?::(?:\*|(?P<port>[0-9]{1,5})))?"
+)
+_RATE = re.compile(r"[1-9][0-9]{0,8}/(?:second|minute|hour|day)")
+_SCOPE = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]{1,100}")
+"""RFC 6749, section 3.3."""
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def split_list(value: object) -> object:
+    """A list in the environment has commas between its items."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+def is_loopback(host: str) -> bool:
+    """Whether the name or address is this machine's own for sure."""
+    try:
+        return host in _LOOPBACK_NAMES or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _host(value: str) -> str:
+    found = _HOST.fullmatch(value)
+    if not found or int(found["port"] or 0) > MAX_PORT:
+        raise ValueError(f"{value!r} should be host, host:port or host:*")
+    return value
+
+
+def _origin(value: str) -> str:
+    parts = _parts(value)
+    if parts is None or f"{parts.scheme}://{parts.netloc}".lower() != value:
+        raise ValueError(f"{value!r} should be an origin such as https://app.example, no more")
+    return value
+
+
+def _url(value: str) -> str:
+    parts = _parts(value)
+    # RFC 8414 and RFC 9728 want TLS; what stays on this machine needs none.
+    if parts is None or not (parts.scheme == "https" or is_loopback(parts.hostname or "")):
+        raise ValueError(
+            "should be an https URL without user, query and fragment (http for loopback only)"
+        )
+    return value
+
+
+def _parts(url: str) -> SplitResult | None:
+    """The parts of a URL that names a place on the web, and nothing else."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises for one that is none
+    except ValueError:
+        return None
+    plain = url.isascii() and url.isprintable() and " " not in url and "@" not in parts.netloc
+    known = parts.scheme in {"http", "https"} and parts.hostname
+    return parts if plain and known and not parts.query and not parts.fragment else None
+
+
+def _proxy(value: str) -> str:
+    try:
+        ipaddress.ip_network(value)
+    except ValueError:
+        raise ValueError(f"{value!r} should be an address or a network") from None
+    return value
+
+
+def _rate(value: str) -> str:
+    if not _RATE.fullmatch(value):
+        raise ValueError("should be a number and a unit: 100/second, 1000/minute, hour or day")
+    return value
+
+
+def _scope(value: str) -> str:
+    if not _SCOPE.fullmatch(value):
+        raise ValueError(f"{value!r} is no scope")
+    return value
+
+
+def _each(check: Callable[[str], str]) -> AfterValidator:
+    # Of the list as a whole, so that an error names the setting, and not a place in it.
+    return AfterValidator(lambda values: tuple(check(value) for value in values))
+
+
+Url = Annotated[str, AfterValidator(_url)]
+Rate = Annotated[str, AfterValidator(_rate)]
+_List = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+Hosts = Annotated[_List, _each(_host)]
+Origins = Annotated[_List, _each(_origin)]
+Proxies = Annotated[_List, _each(_proxy)]
+Scopes = Annotated[_List, _each(_scope)]
+
+
+class HttpSettings(Frozen):
+    """What the HTTP server was told; `Settings` has these too."""
+
+    public_url: Url | None = None
+    """Where clients reach `/mcp`, such as https://sifaka.example/mcp; its host is allowed."""
+    allowed_hosts: Hosts = ()
+    """Host headers the HTTP server answers to besides the loopback ones; `*` for any port."""
+    cors_origins: Origins = ()
+    """Web pages that may call the server from a browser."""
+    trusted_proxies: Proxies = ()
+    """Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto are believed."""
+    allow_anonymous: bool = False
+    """Whether to listen beyond loopback although nobody has to say who they are."""
+    auth_tokens_file: Path | None = None
+    """The tokens that are let in, each a line with the name of its tenant."""
+    oauth_issuer: Url | None = None
+    """The authorization server whose tokens are let in too."""
+    oauth_audience: str | None = Field(default=None, min_length=1)
+    """What its tokens for this server have as audience; the public URL when None."""
+    oauth_jwks_url: Url | None = None
+    """Where its keys are; what its metadata say when None."""
+    oauth_scopes: Scopes = ()
+    """What each of its tokens has to be good for."""
+    rate_limit: Rate | None = None
+    """Requests of a tenant, or of an address without one; shared by replicas on one Redis."""
+    max_requests: int = Field(default=256, ge=1, le=100_000)
+    """Requests of a tenant, or of an address without one, that are answered at the same time."""
+    max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1024, le=1024**3)
+    """The default is larger than any text we take: one that is too long is told so by the tool."""
+
+    @field_validator("oauth_audience", "oauth_jwks_url", "oauth_scopes")
+    @classmethod
+    def _have_an_issuer(cls, value: object, info: ValidationInfo) -> object:
+        if value and info.data.get("oauth_issuer", "wrong") is None:
+            raise ValueError("means nothing without an issuer: set SIFAKA_OAUTH_ISSUER too")
+        return value

@@ -1,0 +1,208 @@
+"""What tools work with: the store, the runs in progress, and how chains are made on them."""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from sifaka._internal.loading import load_pydantic_ai
+from sifaka.calls.breakers import Breakers
+from sifaka.calls.failure_log import report_failure
+from sifaka.calls.host import Host
+from sifaka.calls.monitoring import Monitor
+from sifaka.chain import Chain, Listener, Parting, RunResult, asks_a_provider, stop_run
+from sifaka.critics import Critic, CriticSpec, parse_critics
+from sifaka.errors import SifakaError, ThoughtNotFound
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.thoughts import on_store
+from sifaka.models import AUTO, CALLER, HOST
+from sifaka.models.connections import Connections
+from sifaka.plugins import Plugins
+from sifaka.record.entries import Stopped
+from sifaka.record.run import Run
+from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.constitutions import named_in
+from sifaka_mcp.host.expiry import Expiry
+from sifaka_mcp.runs import Assignment, Jobs, RunKey
+from sifaka_mcp.runs.followers import Followers
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.stores.read_only import ReadOnlyStore
+from sifaka_mcp.tenancy import may_only_read, tenant_of_request
+
+logger = logging.getLogger(__name__)
+
+_MOST_DEATHS = 5
+"""Workers that a run may cost before it is given up: it may be the run that they die of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppState:
+    """What the tools work with."""
+
+    settings: Settings
+    tenant: str
+    store: ThoughtStore
+    """As the tenant sees it."""
+    jobs: Jobs
+    expiry: Expiry
+    """Of runs that wait for answers of a host."""
+    breakers: Breakers
+    """Of the providers; every run learns from the failures of the others."""
+    monitor: Monitor
+    connections: Connections
+    plugins: Plugins
+    """Where critics and validators come from that are not built in."""
+    adapters: Adapters
+    """Where evidence is searched for, past texts in the store of the tenant."""
+    followers: Followers
+    """Of the runs that clients have subscribed to."""
+    group: anyio.abc.TaskGroup
+    build: Callable[[], object]
+    """Builds what the server offers."""
+    warmed: anyio.Event
+    """Set when the warm-up has begun."""
+
+    def of_request(self) -> Self:
+        """The same as the tenant of the current request sees it."""
+        tenant = tenant_of_request()
+        if tenant is None:
+            return self
+        state = self._of(tenant)
+        return replace(state, store=ReadOnlyStore(state.store)) if may_only_read() else state
+
+    def _of(self, tenant: str) -> Self:
+        store = self.store.scoped(tenant)
+        return replace(self, tenant=tenant, store=store, adapters=on_store(self.adapters, store))
+
+    def key(self, run_id: str) -> RunKey:
+        """What a run of this tenant is known by."""
+        return RunKey(self.tenant, run_id)
+
+    def assignment(self, run: Run, *, deaths: int = 0) -> Assignment:
+        """A run of this tenant, to be worked on."""
+        return Assignment(run=run, store=self.store, tenant=self.tenant, deaths=deaths)
+
+    async def chain(
+        self,
+        *,
+        model: str = "auto",
+        host: Host | None = None,
+        critics: Iterable[CriticSpec] | None = None,
+        **settings: Any,
+    ) -> Chain:
+        """A chain on this server's store.
+
+        Args:
+            model: Who writes; `auto` is the configured model if there is one, else the host's if it
+                can be asked, else the calling agent.
+            host: Asks the host's model.
+            critics: Who judges.
+            **settings: Further settings of `Chain`.
+
+        Raises:
+            ConfigurationError: A component or a setting is wrong.
+        """
+        chosen = self.settings.model if model == AUTO else model
+        if chosen == AUTO and host is not None:
+            chosen = HOST
+        if chosen == HOST and host is None and critics is None:
+            critics = ("lint",)  # whoever writes then, the host will not be a critic
+        if asks_a_provider(chosen):
+            await anyio.to_thread.run_sync(load_pydantic_ai)
+        return Chain(
+            model=chosen,
+            judge_model=self.settings.judge_model,
+            fallback_models=(CALLER,) if chosen == HOST else self.settings.fallback_models,
+            critics=None if critics is None else self._parsed(critics),
+            host=host,
+            **self._shared(),
+            **settings,
+        )
+
+    async def chain_of(self, run: Run, *, host: Host | None = None) -> Chain:
+        """The chain a stored run was started with.
+
+        Args:
+            run: The run.
+            host: Asks the host's model.
+
+        Raises:
+            ConfigurationError: It was started by a program with components of its own.
+        """
+        if asks_a_provider(run.config.model):
+            await anyio.to_thread.run_sync(load_pydantic_ai)
+        return Chain.of_config(run.config, host=host, **self._shared())
+
+    def _parsed(self, critics: Iterable[CriticSpec]) -> tuple[Critic, ...]:
+        read_file = named_in(self.settings.home)
+        return parse_critics(critics, read_file=read_file, plugins=self.plugins)
+
+    def _shared(self) -> dict[str, Any]:
+        return {
+            "store": self.store,
+            "breakers": self.breakers,
+            "monitor": self.monitor,
+            "connections": self.connections,
+            "plugins": self.plugins,
+            "adapters": self.adapters,
+        }
+
+    async def take_over(self, key: RunKey, deaths: int) -> None:
+        """Go on in the background with a run whose worker has died, or has handed it over.
+
+        Args:
+            key: The run.
+            deaths: How many workers have died on it.
+        """
+        state = self._of(key.tenant)
+        try:
+            run = await state.store.load(key.run_id)
+            assignment = state.assignment(run, deaths=deaths)
+            # Only a client that comes back can have its model asked.
+            if run.status != "running" or assignment.needs_host:
+                return
+            if deaths > _MOST_DEATHS:
+                await stop_run(state.store, run, _fatal(deaths))
+                return
+
+            async def work(listen: Listener, parting: Parting) -> RunResult:
+                chain = await state.chain_of(run)
+                return await chain.resume(key.run_id, listen=listen, parting=parting, reopen=False)
+
+            await self.jobs.run(assignment, work, wait_seconds=0)
+        except ThoughtNotFound:
+            return  # somebody has had it forgotten
+        except SifakaError as error:
+            report_failure(logger, "take-over", error, run_id=key.run_id)
+            await self.jobs.put_off(key, deaths=deaths)
+
+    def warm_up(self) -> None:
+        """Load in the background, once, what the first call would otherwise wait for."""
+        if not self.warmed.is_set():
+            self.warmed.set()
+            self.jobs.prepare()
+            self.group.start_soon(anyio.to_thread.run_sync, _load, self)
+
+
+def _fatal(deaths: int) -> Stopped:
+    error = f"the work on it has broken off {deaths} times, each time with its process"
+    return Stopped(status="failed", stop_reason="error", error=error)
+
+
+def _load(state: AppState) -> None:
+    from sifaka.editor import warm_up
+
+    try:
+        state.build()
+        warm_up()
+        if asks_a_provider(state.settings.model) and state.settings.model != HOST:
+            from sifaka.models.provider import provider_model
+
+            provider_model(state.settings.model)
+    # Whatever is wrong is told again by the call that needs it; this must not take the server down.
+    except Exception as error:  # noqa: BLE001 - reported just below
+        report_failure(logger, "warm-up", error)

@@ -1,0 +1,149 @@
+"""The requests of the tasks extension, and the answers that become tasks."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.extension import Extension, MethodBinding
+from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
+from mcp_types import (
+    HEADER_MISMATCH,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    EmptyResult,
+    RequestParams,
+)
+from starlette.requests import Request
+
+from sifaka.chain import cancel_run
+from sifaka.errors import SifakaError, ThoughtNotFound
+from sifaka_mcp.state import AppState
+from sifaka_mcp.tasks.declaration import TASKS, VERSIONS, declares_tasks, require_tasks
+
+PATIENCE = 2.0
+"""Seconds that a request which may become a task waits for its result."""
+_Context = ServerRequestContext[AppState, Any]
+
+
+class TaskParams(RequestParams):
+    """Which task."""
+
+    task_id: str
+
+
+class TaskUpdateParams(TaskParams):
+    """Answers to what a task has asked, which is nothing."""
+
+    input_responses: dict[str, Any]
+
+
+class TasksExtension(Extension):
+    """A run that takes longer than its request, as a task that is asked for by itself."""
+
+    identifier = TASKS
+    TOOLS = frozenset({"improve_text", "research", "resume_run"})
+    """The tools whose answer `running` becomes a task."""
+
+    def methods(self) -> Sequence[MethodBinding]:
+        """See `Extension`."""
+        return [
+            MethodBinding("tasks/get", TaskParams, _get, VERSIONS),
+            MethodBinding("tasks/update", TaskUpdateParams, _update, VERSIONS),
+            MethodBinding("tasks/cancel", TaskParams, _cancel, VERSIONS),
+        ]
+
+    async def intercept_tool_call(
+        self, params: CallToolRequestParams, ctx: _Context, call_next: CallNext
+    ) -> HandlerResult:
+        """Answer with a task where the tool would answer that the run is `running`."""
+        result = await call_next(ctx)
+        if params.name not in self.TOOLS or not declares_tasks(ctx):
+            return result
+        out = result.structured_content if isinstance(result, CallToolResult) else None
+        if out is None or out.get("status") != "running":
+            return result
+        from sifaka_mcp.tasks.wire import created_task
+
+        return await created_task(ctx.lifespan_context.of_request().store, out["run_id"])
+
+
+async def hurry(ctx: _Context, call_next: CallNext) -> HandlerResult:
+    """Middleware: a request that may become a task is not kept waiting for its result.
+
+    Where the host's model may be asked, it is: that is done with before there is a task.
+    """
+    params = ctx.params or {}
+    name = params.get("name")
+    # Nothing has been validated yet.
+    known = isinstance(name, str) and name in TasksExtension.TOOLS
+    if ctx.method != "tools/call" or not known or not declares_tasks(ctx):
+        return await call_next(ctx)
+    capabilities = ctx.session.client_capabilities
+    if capabilities is not None and capabilities.sampling is not None:
+        return await call_next(ctx)
+    hurried = {**params, "arguments": _hurried(params.get("arguments") or {})}
+    return await call_next(replace(ctx, params=hurried))
+
+
+def _hurried(arguments: object) -> object:
+    """The arguments with a short wait; what is wrong with them is for the tool to say."""
+    if not isinstance(arguments, dict):
+        return arguments
+    given = cast("dict[str, Any]", arguments)
+    wanted = given.get("wait_seconds", PATIENCE)
+    short = min(wanted, PATIENCE) if isinstance(wanted, int | float) else wanted
+    return {**given, "wait_seconds": short}
+
+
+async def _get(ctx: _Context, params: TaskParams) -> dict[str, Any]:
+    from sifaka_mcp.tasks.wire import detailed_task
+
+    with _task_errors(ctx, params):
+        return await detailed_task(ctx.lifespan_context.of_request().store, params.task_id)
+
+
+async def _update(ctx: _Context, params: TaskUpdateParams) -> EmptyResult:
+    with _task_errors(ctx, params):
+        await ctx.lifespan_context.of_request().store.load(params.task_id)
+    return EmptyResult()
+
+
+async def _cancel(ctx: _Context, params: TaskParams) -> EmptyResult:
+    from sifaka_mcp.tasks.wire import status_of
+
+    state, run_id = ctx.lifespan_context.of_request(), params.task_id
+    with _task_errors(ctx, params):
+        # A run that waits for a revision goes on waiting: its task is over.
+        if status_of(await state.store.load(run_id)) == "working":
+            await state.jobs.cancel(state.key(run_id))
+            await cancel_run(state.store, run_id)
+    return EmptyResult()
+
+
+@contextmanager
+def _task_errors(ctx: _Context, params: TaskParams) -> Generator[None]:
+    """Refuse whoever may not ask; within it, expected errors become those of the extension."""
+    require_tasks(ctx)
+    _check_routing(ctx.request, params.task_id)
+    try:
+        yield
+    except ThoughtNotFound as error:
+        raise MCPError(code=INVALID_PARAMS, message="Task not found") from error
+    except SifakaError as error:
+        raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
+
+
+def _check_routing(request: object, task_id: str) -> None:
+    """Refuse a request over HTTP that was routed by another task than it is about."""
+    if not isinstance(request, Request):
+        return
+    if decode_header_value(request.headers.get(MCP_NAME_HEADER)) != task_id:
+        raise MCPError(
+            code=HEADER_MISMATCH,
+            message=f"{MCP_NAME_HEADER} header does not match the request body's 'taskId'",
+        )

@@ -1,0 +1,96 @@
+"""Runs in the words of the tasks extension."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+import anyio.to_thread
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from sifaka.chain import RunResult
+from sifaka.models import CALLER
+from sifaka.record.run import Run
+from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.schemas.research import out_of
+from sifaka_mcp.tools.answer import answer
+from sifaka_mcp.view.text import improvement
+
+POLL_INTERVAL = 1000
+"""Milliseconds between two looks at a task."""
+
+TaskStatus = Literal["working", "completed", "cancelled"]
+"""Of the extension's words those that a run can come to: `failed` is for errors of the protocol,
+and a run that failed has a result which says so; nothing is ever asked of the client."""
+
+
+class Task(BaseModel):
+    """A run as a task."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+    task_id: str
+    status: TaskStatus
+    status_message: str
+    created_at: datetime
+    last_updated_at: datetime
+    ttl_ms: int | None = None
+    """Milliseconds it is kept; None for as long as the store keeps the run."""
+    poll_interval_ms: int = POLL_INTERVAL
+
+    @classmethod
+    def of(cls, run: Run) -> "Task":
+        """The task that a run is."""
+        return cls(
+            task_id=run.run_id,
+            status=status_of(run),
+            status_message=run.stop_reason or f"iteration {run.iterations}: {run.reached}",
+            created_at=run.created_at,
+            last_updated_at=run.updated_at,
+        )
+
+    def on_the_wire(self) -> dict[str, Any]:
+        """Its fields, those included that are null."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+def status_of(run: Run) -> TaskStatus:
+    """Where a task stands.
+
+    It is completed for good once its run has waited for a revision, whatever becomes of the
+    revisions: a task never goes back to work, and its result tells where the run is.
+    """
+    if any(thought.author == CALLER for thought in run.thoughts):
+        return "completed"
+    match run.status:
+        case "running":
+            return "working"
+        case "cancelled":
+            return "cancelled"
+        case _:
+            return "completed"
+
+
+async def created_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
+    """The answer to a request that has become a task."""
+    run = await store.load(run_id)
+    return {"resultType": "task", **Task.of(run).on_the_wire()}
+
+
+async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
+    """A task with its result if it has one.
+
+    Raises:
+        ThoughtNotFound: There is no such run.
+        StorageError: The store failed.
+    """
+    run = await store.load(run_id)
+    task = Task.of(run)
+    if task.status != "completed":
+        return task.on_the_wire()
+    result = RunResult(run=run, warnings=store.degraded)
+    out = await anyio.to_thread.run_sync(out_of, result)
+    told = answer(improvement(out), out)
+    return {
+        **task.on_the_wire(),
+        "result": told.model_dump(mode="json", by_alias=True, exclude_none=True),
+    }

@@ -1,0 +1,38 @@
+"""`cancel_run`: stop a run and keep its best version."""
+
+from typing import Annotated
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, ToolAnnotations
+
+from sifaka.chain import cancel_run as cancel
+from sifaka_mcp.schemas.research import out_of
+from sifaka_mcp.schemas.runs import ImproveOut
+from sifaka_mcp.tools.answer import ToolContext, answer, state_of
+from sifaka_mcp.tools.definition import define
+from sifaka_mcp.view.text import improvement
+
+
+async def cancel_run(run_id: str, ctx: ToolContext) -> Annotated[CallToolResult, ImproveOut]:
+    """See the tool's description."""
+    state = state_of(ctx)
+    await state.store.load(run_id)  # whoever may not see a run does not stop it either
+    await state.jobs.cancel(state.key(run_id))
+    result = await cancel(state.store, run_id)
+    out = out_of(result)
+    return answer(improvement(out), out)
+
+
+def tool() -> Tool:
+    """The tool."""
+    return define(
+        cancel_run,
+        title="Cancel a run",
+        description="Stop a run, wherever it is worked on, and get its best version.",
+        annotations=ToolAnnotations(
+            read_only_hint=False,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
+    )

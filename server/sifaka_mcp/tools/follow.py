@@ -1,0 +1,86 @@
+"""Waiting for a run that somebody else works on."""
+
+from contextlib import aclosing
+
+import anyio
+
+from sifaka.chain import Listener, follow_run, is_interrupted
+from sifaka.errors import SifakaError
+from sifaka.record.run import Run
+from sifaka_mcp.state import AppState
+
+_LOOK_AGAIN = 1.0
+"""Seconds between two looks whether anybody works on a run still."""
+
+
+async def after_others(state: AppState, run: Run, listen: Listener, *, seconds: float) -> Run:
+    """The run when nobody works on it any more, or after so many seconds.
+
+    Args:
+        state: The tenant's.
+        run: As it was last known.
+        listen: Is told what happens meanwhile.
+        seconds: How long to wait.
+
+    Raises:
+        StorageError: The store failed.
+    """
+    key = state.key(run.run_id)
+    run = await as_it_stands(state, run)
+    if run.status != "running" or not await state.jobs.attended(key):
+        return run
+    with anyio.move_on_after(seconds):
+        if state.jobs.works_on(key):
+            await state.jobs.join(key, listen)
+        else:
+            await _follow(state, run, listen)
+    return await as_it_stands(state, await state.store.load(run.run_id))
+
+
+async def as_it_stands(state: AppState, run: Run) -> Run:
+    """A run of the store, which is running also where its record is still to say so.
+
+    The record of one that was interrupted says so only with what the work on it brings next.
+    """
+    goes_on = is_interrupted(run) and await state.jobs.attended(state.key(run.run_id))
+    return run.reopened() if goes_on else run
+
+
+async def _follow(state: AppState, run: Run, listen: Listener) -> None:
+    """Pass on what another process stores, for as long as there is one."""
+    failures: list[SifakaError] = []
+
+    async def tell() -> None:
+        try:
+            await _tell(state, run, listen)
+        except SifakaError as failure:
+            failures.append(failure)
+        group.cancel_scope.cancel()
+
+    async def look() -> None:
+        while await state.jobs.attended(state.key(run.run_id)):  # noqa: ASYNC110 - nobody tells
+            await anyio.sleep(_LOOK_AGAIN)
+        group.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(tell)
+        group.start_soon(look)
+        await state.jobs.stopped.wait()  # whoever waits is answered before this process ends
+        group.cancel_scope.cancel()
+    if failures:
+        raise failures[0]
+
+
+async def _tell(state: AppState, run: Run, listen: Listener) -> None:
+    """Pass on what is stored until the run has stopped."""
+    after, stopped = run.version, False
+    while not stopped:
+        async with aclosing(follow_run(state.store, run.run_id, after=after)) as events:
+            async for event in events:
+                await listen(event)
+                if event.run is not None:
+                    after, stopped = event.run.version, event.run.status != "running"
+                if stopped:
+                    break
+        if not stopped:  # one that was interrupted is over until the work on it brings something
+            await anyio.sleep(_LOOK_AGAIN)

@@ -1,0 +1,90 @@
+"""Saying what is being done while a request waits."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sifaka.chain import Listener
+from sifaka.models import AUTO, CALLER
+from sifaka.record.entries import Called, ChainConfig, Started
+from sifaka.record.events import ChainEvent, Phase
+from sifaka.record.inquiry import Inquiry
+from sifaka.record.run import Run
+from sifaka.record.thought import EDITOR
+from sifaka_mcp.tools.answer import ToolContext
+
+_ORDER: Mapping[Phase, int] = MappingProxyType(
+    {"generate": 0, "retrieve": 1, "validate": 2, "critique": 3, "select": 4}
+)
+_STEPS = 2 * len(_ORDER)
+"""Of one round: each phase begins, and has been done."""
+_SEARCHES = 6
+"""Steps of one iteration of research that are told, and of its section besides."""
+
+
+class Steps:
+    """How far a run has come on its way through the phases of all its iterations.
+
+    Most runs need fewer iterations: the end is then reached in one step.
+
+    Args:
+        run: As it is at first.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._research = _research(run.config.inquiry)
+        self.total = self._research + _STEPS * (_rounds(run.config) + 1) + 1
+        """What the run takes if it needs all its iterations."""
+        self._told = 0
+        self._run = run
+        self._reached = -1
+
+    def advance(self, event: ChainEvent) -> int | None:
+        """How many steps lie behind, once an event has happened; None when it brings no new one."""
+        self._run = event.run or self._run
+        if isinstance(event.entry, Started | Called):
+            return None  # they belong to no phase
+        reached = self._place(event)
+        if reached <= self._reached:
+            return None
+        self._reached = reached
+        return reached
+
+    def _place(self, event: ChainEvent) -> int:
+        if event.phase == "stop":
+            return self.total
+        if event.phase == "research":  # sections go on at the same time: each step of any counts
+            self._told += 1
+            return min(self._told, self._research) - 1
+        done = event.entry is not None
+        begins = event.phase == "generate" and not done and self._run.original is not None
+        rounds = self._run.iterations + begins
+        step = 2 * _ORDER.get(event.phase, 0) + done
+        return min(self._research + rounds * _STEPS + step, self.total - 1)
+
+
+def reporter(ctx: ToolContext, run: Run) -> Listener:
+    """A listener that reports the phases of a run as progress of the request."""
+    steps = Steps(run)
+
+    async def report(event: ChainEvent) -> None:
+        reached = steps.advance(event)
+        if reached is not None:
+            part = "" if event.section is None else f", section {event.section + 1}"
+            told = f"{event.phase}{part}: {event.message}"
+            await ctx.report_progress(reached, steps.total, told)
+
+    return report
+
+
+def _research(inquiry: Inquiry | None) -> int:
+    """How many steps come before the first version at most, as a rule."""
+    if inquiry is None:
+        return 0
+    sections = 1 if inquiry.mode == "iterative" else inquiry.max_sections
+    return _SEARCHES * sections * (inquiry.max_iterations + 1)
+
+
+def _rounds(config: ChainConfig) -> int:
+    """How many rounds of writing follow the first version at most, as a rule."""
+    edits_first = config.model in {AUTO, CALLER, EDITOR} and config.inquiry is None
+    return config.max_iterations + edits_first

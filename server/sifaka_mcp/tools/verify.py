@@ -1,0 +1,138 @@
+"""`verify_evidence`: what sources say about the claims of a text."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Annotated
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import Field
+
+from sifaka._internal.durations import parse_duration
+from sifaka.calls.host import Suspended
+from sifaka.errors import ConfigurationError
+from sifaka.evidence.documents import moment
+from sifaka.evidence.sources.collection import NO_ADAPTER
+from sifaka.record.claims import CheckOptions
+from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.schemas.arguments import BudgetLimits, OptionalText
+from sifaka_mcp.schemas.evidence import SourceList, VerifyOut, documents_of
+from sifaka_mcp.tools.answer import ToolContext, answer, state_of
+from sifaka_mcp.tools.definition import define
+from sifaka_mcp.view.evidence_text import verification
+
+MOST_DOCUMENTS = 20
+_Names = Annotated[list[str] | None, Field(max_length=50)]
+
+
+async def verify_evidence(
+    ctx: ToolContext,
+    text: Annotated[OptionalText, Field(description="whose claims to find and check")] = "",
+    claims: Annotated[
+        list[str] | None, Field(description="what to check instead; found in `text` if given")
+    ] = None,
+    sources: SourceList = None,
+    adapters: Annotated[
+        _Names, Field(description="where to search; by default everywhere, or only in `sources`")
+    ] = None,
+    since: Annotated[OptionalText, Field(description="only documents of then or later")] = "",
+    until: Annotated[OptionalText, Field(description="only documents of before")] = "",
+    sites: Annotated[_Names, Field(description="only from these hosts")] = None,
+    model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
+    budget: BudgetLimits = None,
+    max_documents: Annotated[int, Field(ge=1, le=MOST_DOCUMENTS, description="for each claim")] = 4,
+) -> Annotated[CallToolResult, VerifyOut] | InputRequiredResult:
+    """See the tool's description."""
+    exchange = Exchange.of(ctx)
+    documents = documents_of(sources)
+    options = check_options(
+        adapters=adapters or (),
+        search=bool(adapters) or not documents,
+        since=since,
+        until=until,
+        sites=sites or (),
+        max_documents=max_documents,
+    )
+    chain = await state_of(ctx).chain(model=model, host=exchange.host, critics=(), budget=budget)
+    if (text.strip() or claims) and not documents and not chain.adapters:
+        raise ConfigurationError(NO_ADAPTER, "give `sources`, or set SIFAKA_ADAPTERS")
+    answers = 0
+
+    async def report(message: str) -> None:
+        nonlocal answers
+        answers += 1
+        await ctx.report_progress(answers, None, message)
+
+    try:
+        found = await chain.verify(
+            text,
+            claims=claims or None,
+            documents=documents,
+            options=options,
+            frame_key=exchange.review_id,
+            hear=report,
+        )
+    except Suspended as waiting:
+        return exchange.ask(waiting)
+    out = VerifyOut.of(found)
+    return answer(verification(out), out)
+
+
+def check_options(
+    *,
+    adapters: Iterable[str],
+    search: bool,
+    since: str,
+    until: str,
+    sites: Iterable[str],
+    max_documents: int,
+) -> CheckOptions:
+    """How claims are to be checked, of what a caller has written.
+
+    Raises:
+        ConfigurationError: A date or a host is none.
+    """
+    for site in (sites := tuple(site.strip() for site in sites)):
+        if not site or set(site) & set("/:@?#* \t\n"):
+            raise ConfigurationError(
+                f"{site[:60]!r} is not a host", "write it as en.wikipedia.org, without a path"
+            )
+    return CheckOptions(
+        adapters=tuple(adapters),
+        search=search,
+        since=_moment("since", since),
+        until=_moment("until", until),
+        sites=sites,
+        max_documents=max_documents,
+    )
+
+
+def _moment(name: str, told: str) -> datetime | None:
+    found = _ago(told) or moment(told)
+    if told.strip() and found is None:
+        raise ConfigurationError(
+            f"{name} {told[:40]!r} is not a date", "write it as 2026-01-31, or 7d"
+        )
+    return found
+
+
+def _ago(told: str) -> datetime | None:
+    age = parse_duration(told.strip())
+    try:
+        return None if age is None else datetime.now(UTC) - age
+    except OverflowError:
+        return None
+
+
+def tool() -> Tool:
+    """The tool."""
+    return define(
+        verify_evidence,
+        title="Verify the claims of a text",
+        description="Hold the claims of fact in a text, or given ones, against sources: which are "
+        "supported or contradicted, with quotes, places and dates. Give `sources` or search the "
+        "configured ones. Without a model: the passages, for you to judge. Stores nothing.",
+        annotations=ToolAnnotations(
+            read_only_hint=True, idempotent_hint=True, open_world_hint=True
+        ),
+    )

@@ -1,0 +1,145 @@
+"""Working on a run for as long as a request waits, and what to answer then."""
+
+from contextlib import suppress
+from functools import partial
+
+import anyio
+import anyio.to_thread
+from mcp_types import CallToolResult, InputRequiredResult
+
+from sifaka.calls.host import Suspended, Unreachable
+from sifaka.chain import Chain, Listener, Parting, RunResult, cancel_run, is_interrupted
+from sifaka.errors import SifakaError, StorageError
+from sifaka.models import HOST
+from sifaka.record.run import Run
+from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.runs import Result, Work
+from sifaka_mcp.schemas.research import out_of
+from sifaka_mcp.state import AppState
+from sifaka_mcp.tools.answer import ToolContext, answer, state_of
+from sifaka_mcp.tools.follow import after_others, as_it_stands
+from sifaka_mcp.tools.progress import reporter
+from sifaka_mcp.view.text import improvement
+
+_PARTING_SECONDS = 5
+
+
+async def answer_of_run(
+    ctx: ToolContext, run_id: str, exchange: Exchange, *, wait_seconds: float
+) -> CallToolResult | InputRequiredResult:
+    """Wait for a run that somebody works on, and go on with one that nobody does.
+
+    One that is over is told as it is. So is one whose host has still time to answer, where another
+    client asks for it.
+
+    Raises:
+        ThoughtNotFound: There is no such run.
+    """
+    state = state_of(ctx)
+    until = anyio.current_time() + wait_seconds
+    run = await state.store.load(run_id)
+    run = await after_others(state, run, reporter(ctx, run), seconds=wait_seconds)
+    if not await _waits_for_a_worker(state, run, exchange):
+        return await _told(RunResult(run=run, warnings=state.store.degraded))
+    chain = await state.chain_of(run, host=exchange.host)
+    left = max(0.0, until - anyio.current_time())
+    return await work_on(ctx, chain, run, exchange, wait_seconds=left)
+
+
+async def work_on(
+    ctx: ToolContext, chain: Chain, run: Run, exchange: Exchange, *, wait_seconds: float
+) -> CallToolResult | InputRequiredResult:
+    """The run after some work on it: its result, its state, or what the host has to be asked.
+
+    Whoever asked and leaves before the answer has cancelled the run, but not where it is this
+    process that leaves.
+    """
+    state, run_id = state_of(ctx), run.run_id
+    work = _resumption(chain, run_id)
+    try:
+        result = await outcome_of(ctx, run, work, exchange, wait_seconds=wait_seconds)
+    except anyio.get_cancelled_exc_class():
+        # Somebody else may be at work on it, whom this request has waited for.
+        if not (state.jobs.stopping or state.jobs.works_on(state.key(run_id))):
+            # If the work had not begun, the record is still open.
+            with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
+                await cancel_run(state.store, run_id)
+        raise
+    if isinstance(result, InputRequiredResult):
+        return result
+    if result is None:
+        run = await as_it_stands(state, await state.store.load(run_id))
+        result = RunResult(run=run, warnings=state.store.degraded)
+    return await _told(result)
+
+
+async def outcome_of(
+    ctx: ToolContext, run: Run, work: Work[Result], exchange: Exchange, *, wait_seconds: float
+) -> Result | InputRequiredResult | None:
+    """What comes of some work on a run within so many seconds.
+
+    Returns:
+        The result, what the host has to be asked first, or None when the run goes on.
+
+    Raises:
+        SifakaError: The work failed, or the tenant has as many runs in progress as may be.
+    """
+    state = state_of(ctx)
+    try:
+        return await state.jobs.run(
+            state.assignment(run),
+            bounded(state, run, work),
+            wait_seconds=wait_seconds,
+            listener=reporter(ctx, run),
+        )
+    except Suspended as waiting:
+        return exchange.ask(waiting, run_id=run.run_id)
+
+
+def bounded(state: AppState, run: Run, work: Work[Result]) -> Work[Result]:
+    """The same work on a run, which goes on without the host when that is silent for too long."""
+    run_id, needs_host = run.run_id, state.assignment(run).needs_host
+
+    async def watched(listen: Listener, parting: Parting) -> Result:
+        state.expiry.leave(run_id)
+        try:
+            return await work(listen, parting)
+        except (Suspended, StorageError) as error:
+            # A round that the store has failed may be the last that comes.
+            if needs_host or isinstance(error, Suspended):
+                state.expiry.watch(run_id, state.store, partial(_go_on_without_host, state, run_id))
+            raise
+
+    return watched
+
+
+async def _go_on_without_host(state: AppState, run_id: str) -> None:
+    waited = f"{state.expiry.seconds:g} s"
+    silent = Unreachable(f"{HOST}: the client has not come back with answers within {waited}")
+    run = await state.store.load(run_id)
+    chain = await state.chain_of(run, host=silent)
+    await state.jobs.run(state.assignment(run), _resumption(chain, run_id), wait_seconds=0)
+
+
+def _resumption(chain: Chain, run_id: str) -> Work[RunResult]:
+    return lambda listen, parting: chain.resume(
+        run_id, listen=listen, parting=parting, reopen=False
+    )
+
+
+async def _waits_for_a_worker(state: AppState, run: Run, exchange: Exchange) -> bool:
+    if is_interrupted(run):
+        return True
+    if run.status != "running" or await state.jobs.attended(state.key(run.run_id)):
+        return False
+    return exchange.host is not None or not _waits_for_its_host(state, run)
+
+
+def _waits_for_its_host(state: AppState, run: Run) -> bool:
+    asks = run.config.model == HOST and not run.handed_over
+    return asks and not state.expiry.is_over(run)
+
+
+async def _told(result: RunResult) -> CallToolResult:
+    out = await anyio.to_thread.run_sync(out_of, result)
+    return answer(improvement(out), out)

@@ -1,0 +1,89 @@
+"""Research for a person at a terminal: a line for each section while it goes on, and its end."""
+
+from types import TracebackType
+from typing import Self, TextIO
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from sifaka.chain import RunResult
+from sifaka.record.events import ChainEvent
+from sifaka.record.run import Run
+from sifaka_mcp.schemas.research import ResearchedOut, SectionOut
+from sifaka_mcp.view.lines import flat, short
+from sifaka_mcp.view.terminal import Progress, show_run
+
+_MARKS = {"done": Text("done", style="green"), "failed": Text("FAIL", style="red")}
+_LONGEST = 60
+"""Characters of a section's title, and of what is being done for it."""
+
+
+class ResearchProgress:
+    """What is done for each section, a line each, and gone at the end; silent in a pipe."""
+
+    def __init__(self, stream: TextIO) -> None:
+        console = Console(file=stream)
+        self._spinner = Spinner("dots")
+        self._sections: list[SectionOut] = []
+        self._doing: dict[int, str] = {}
+        self._phase = "starting"
+        self._live: Live | None = None
+        if console.is_terminal:
+            self._live = Live(get_renderable=self.lines, console=console, transient=True)
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    async def show(self, event: ChainEvent) -> None:
+        """Show an event."""
+        if event.run is not None and event.phase == "research":
+            self._sections = ResearchedOut.of(RunResult(run=event.run)).sections
+        if event.section is None:
+            self._phase = f"{event.phase}: {flat(event.message)}"
+        else:
+            self._doing[event.section] = flat(event.message)
+
+    def lines(self) -> RenderableType:
+        """The sections as they stand, and what the whole run is doing."""
+        table = Table.grid(padding=(0, 2))
+        for number, section in enumerate(self._sections):
+            mark = _MARKS.get(section.status, Text(section.status, style="dim"))
+            doing = short(self._doing.get(number, ""), _LONGEST)
+            shown: RenderableType = self._spinner if section.status == "running" else mark
+            table.add_row(shown, Text(short(flat(section.title), _LONGEST)), Text(doing, "dim"))
+        return Group(table, Text(short(self._phase, 2 * _LONGEST)))
+
+
+def progress_of(run: Run, stream: TextIO) -> Progress | ResearchProgress:
+    """What shows the work on a run: of one that still has to research, its sections."""
+    researches = run.config.inquiry is not None and run.original is None
+    return ResearchProgress(stream) if researches else Progress(stream)
+
+
+def show_research(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
+    """Print a run of research: what became of each section, and the run as any other."""
+    console = Console(file=stream, highlight=False, soft_wrap=True)
+    out = ResearchedOut.of(result)
+    for section in out.sections:
+        mark = _MARKS.get(section.status, Text(section.status, style="yellow"))
+        line = Text.assemble(mark, "  ", flat(section.title))
+        console.print(line.append(f": {flat(section.error)}") if section.error else line)
+    if out.stop_reasons:
+        console.print(Text(f"stopped by: {', '.join(map(flat, out.stop_reasons))}", style="yellow"))
+    if out.sections:
+        console.print()
+    show_run(result, stream, show_text=show_text)

@@ -1,0 +1,137 @@
+"""Results for a person at a terminal; plain text when the output is a pipe."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self, TextIO
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+from rich.table import Table
+from rich.text import Text
+
+from sifaka.chain import RunResult
+from sifaka.record.diff import Hunk
+from sifaka.record.events import ChainEvent
+from sifaka.record.results import Issue, ValidationResult
+from sifaka_mcp.schemas.changes import NOBODY_ASKED
+from sifaka_mcp.view.lines import flat, visible
+
+_CONTEXT = 40
+"""Characters shown of an unchanged stretch on either side of a change."""
+
+
+class Progress:
+    """What a run is doing, on one line that is gone at the end; silent in a pipe."""
+
+    def __init__(self, stream: TextIO) -> None:
+        console = Console(file=stream)
+        self._status = Status("starting", console=console) if console.is_terminal else None
+
+    def __enter__(self) -> Self:
+        if self._status:
+            self._status.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._status:
+            self._status.stop()
+
+    async def show(self, event: ChainEvent) -> None:
+        """Show an event."""
+        if self._status:
+            self._status.update(f"{event.phase}: {escape(flat(event.message))}")
+
+    async def tell(self, line: str) -> None:
+        """Show a line about work that is no run."""
+        if self._status:
+            self._status.update(escape(flat(line)))
+
+
+def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
+    """Print a run: the changes with their reasons, the verdicts, what is left."""
+    console = Console(file=stream, highlight=False, soft_wrap=True)
+    original = result.run.original
+    if original is not None and result.changed and original.text:
+        show_changes(result.diff, console)
+    elif show_text:
+        console.print(Text(visible(result.text)))
+    show_verdicts(result.validation_results, stream)
+    _show_issues(result.issues, console)
+    for line in result.degraded:
+        console.print(Text(f"degraded: {flat(line)}", style="yellow"))
+    if result.brief:
+        waiting = "a writer is needed: submit the next version over MCP with submit_revision"
+        console.print(Text(f"\n{waiting}", style="cyan"))
+    passed = "passing" if result.passed else "not passing"
+    usage = result.usage
+    console.print(
+        Text(
+            f"\n{result.status} ({result.stop_reason}), {passed}, "
+            f"versions: {result.run.iterations + 1}, model calls: {usage.model_calls}, "
+            f"{usage.seconds:.2f} s",
+            style="bold",
+        )
+    )
+    console.print(Text(f"history: sifaka history {result.run_id}", style="dim"))
+    if show_text and result.changed:
+        console.print(Text("\n--- text ---", style="dim"))
+        console.print(Text(visible(result.text)))
+
+
+def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
+    """Print a word diff: what went struck out, what came underlined, why in brackets."""
+    line = Text()
+    for hunk in hunks:
+        if hunk.op == "equal":
+            line.append(visible(_shortened(hunk.before)))
+            continue
+        if hunk.before:
+            line.append(f"[-{visible(hunk.before)}-]", style="red strike")
+        if hunk.after:
+            line.append(f"{{+{visible(hunk.after)}+}}", style="green")
+        line.append(f" ({visible(hunk.reason or NOBODY_ASKED)})", style="dim italic")
+    console.print(line)
+
+
+def show_verdicts(results: Sequence[ValidationResult], stream: TextIO) -> None:
+    """Print a table of verdicts, nothing when there are none."""
+    if not results:
+        return
+    console = Console(file=stream, highlight=False)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("verdict", "validator", "found", "to do"):
+        table.add_column(column, overflow="fold")
+    for result in results:
+        verdict, style = ("pass", "green") if result.passed else ("FAIL", "red")
+        if not result.passed and not result.required:
+            verdict, style = "advice", "yellow"
+        to_do = "" if result.passed else "; ".join(result.suggestions)
+        table.add_row(
+            Text(verdict, style=style),
+            Text(result.validator),
+            Text(visible(result.message)),
+            Text(visible(to_do)),
+        )
+    console.print()
+    console.print(table)
+
+
+def _show_issues(issues: Sequence[Issue], console: Console) -> None:
+    if issues:
+        console.print(Text("\nleft for you:", style="bold"))
+    for issue in issues:
+        fix = f" -> {issue.fix!r}" if issue.fix else ""
+        console.print(Text(f"  {issue.quote[:60]!r}: {visible(issue.message)}{fix}"))
+
+
+def _shortened(text: str) -> str:
+    """An unchanged stretch, its middle left out when it is long and spans no structure."""
+    if len(text) <= 4 * _CONTEXT:
+        return text
+    return f"{text[:_CONTEXT]} [...] {text[-_CONTEXT:]}"

@@ -1,0 +1,191 @@
+"""Results as plain text, complete enough to act on without the structured part.
+
+What critics, validators and texts say stays on its line, so that it cannot pretend to be one of
+ours, and a text stands between marks that it cannot foresee.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+from sifaka.models.framing import frame
+from sifaka_mcp.schemas.changes import HunkOut
+from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
+from sifaka_mcp.schemas.research import ResearchOut, ResearchSubmitOut
+from sifaka_mcp.schemas.reviews import CritiqueTextOut
+from sifaka_mcp.schemas.runs import BriefOut, ImproveOut, SubmitOut
+from sifaka_mcp.schemas.verdicts import CritiqueOut, IssueOut, UsageOut, ValidationOut
+from sifaka_mcp.view.lines import flat as _flat
+from sifaka_mcp.view.lines import section as _section
+from sifaka_mcp.view.lines import short as _short
+from sifaka_mcp.view.research_text import research_lines
+
+_RESEARCHED = (ResearchOut, ResearchSubmitOut)
+_MOST = 40
+"""Lines of one kind; more would bury the rest. The structured part has them all."""
+
+
+def verdicts(results: Sequence[ValidationOut], *, passed: bool) -> str:
+    """What `validate_text` says."""
+    return "\n".join([f"passed: {_yes(passed)}", *_verdict_lines(results)])
+
+
+def critique(out: CritiqueTextOut) -> str:
+    """What `critique_text` says."""
+    lines = [f"verdict: {out.verdict}"]
+    for said in out.critiques:
+        scores = ", ".join(f"{_flat(aspect)} {score:.2f}" for aspect, score in said.scores.items())
+        verdict = said.verdict or _flat(said.reason or "no verdict")
+        lines.append(f"{said.critic}: {verdict}" + (f" ({scores})" if scores else ""))
+        lines += [f"  - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST]]
+        lines += [f"  {line}" for line in _remarks(said)]
+    lines += _section("issues", _issue_lines(out.issues))
+    lines += _section(
+        "judge the rest by this rubric", [f"- {_flat(line)}" for line in out.rubric or []]
+    )
+    lines += _section("degraded", _degraded_lines(out.degraded))
+    return "\n".join(lines)
+
+
+def improvement(out: ImproveOut) -> str:
+    """What `improve_text` and `cancel_run` say."""
+    state = f"status: {out.status}" + (f" ({out.stop_reason})" if out.stop_reason else "")
+    lines = [
+        state,
+        f"passed: {_yes(out.passed)}   changed: {_yes(out.changed)}   versions: "
+        f"{out.iterations + 1}",
+        f"run_id: {out.run_id}   thought_id: {out.thought_id}   history: run://{out.run_id}",
+        f"usage: {usage(out.usage)}",
+        *(research_lines(out.research) if isinstance(out, _RESEARCHED) else ()),
+        *_verdict_lines(out.validation_results),
+        *_section("changes", _change_lines(out.diff)),
+        *_section("issues left", _issue_lines(out.issues)),
+        *_section("degraded", _degraded_lines(out.degraded)),
+        *_brief_lines(out.brief),
+        "",
+        "text, between marks that are no part of it:",
+        frame("text", out.text),
+    ]
+    return "\n".join(lines)
+
+
+def submission(out: SubmitOut) -> str:
+    """What `submit_revision` says."""
+    return f"{'accepted' if out.accepted else 'turned down'}: {out.reason}\n{improvement(out)}"
+
+
+def history(out: HistoryOut, *, as_data: bool = False) -> str:
+    """What `get_thought_history` says.
+
+    Args:
+        out: The answer.
+        as_data: Whether texts stand between marks, as for a model.
+    """
+    lines: list[str] = []
+    if out.run is not None:
+        run = out.run
+        reason = f" ({run.stop_reason})" if run.stop_reason else ""
+        lines.append(f"{run.run_id}: {run.status}{reason}, passed: {_yes(run.passed)}")
+        lines.append(f"champion: {run.champion_id}   {run.created_at} .. {run.updated_at}")
+        lines += [f"branch of {run.branch_of}"] if run.branch_of else []
+        lines += [f"recovered: {_flat(line)}" for line in run.recoveries]
+        lines += [run.compared_with_original] if run.compared_with_original else []
+    for thought in out.thoughts or []:
+        lines += ["", *_thought_lines(thought)]
+        if thought.text is not None:
+            lines.append(frame("text", thought.text) if as_data else thought.text)
+    for line in out.runs or []:
+        lines.append(
+            f"{line.run_id}  {line.status} ({line.stop_reason or 'at work'})  "
+            f"passed: {_yes(line.passed)}  versions: {line.iterations + 1}  "
+            f"{line.updated_at}  {_flat(line.excerpt)}"
+        )
+    if out.hits is not None:
+        lines.append(f"search: {out.search}")
+        lines += [f"{hit.thought_id}  {hit.score:g}  {_flat(hit.snippet)}" for hit in out.hits]
+    if not any((out.run, out.runs, out.hits)):
+        lines.append("nothing found")
+    lines += _section("degraded", _degraded_lines(out.degraded))
+    if out.next_cursor:
+        lines.append(f"more: cursor={out.next_cursor!r}")
+    return "\n".join(lines)
+
+
+def usage(spent: UsageOut) -> str:
+    """What was consumed, in one line."""
+    cost = "unknown" if spent.cost_usd is None else f"${spent.cost_usd:.4f}"
+    return (
+        f"{spent.model_calls} model calls, {spent.input_tokens} + {spent.output_tokens} tokens, "
+        f"cost {cost}, {spent.seconds:g} s"
+    )
+
+
+def _thought_lines(thought: ThoughtOut) -> Iterator[str]:
+    fate = {True: "accepted", False: "turned down", None: "not compared"}[thought.accepted]
+    yield f"version {thought.iteration} ({thought.thought_id}) by {thought.author}: {fate}"
+    if thought.reason:
+        yield f"  {thought.reason}"
+    yield from (f"  {line}" for line in _verdict_lines(thought.validation_results))
+    for said in thought.critic_feedback:
+        yield f"  {said.critic}: {said.verdict or _flat(said.reason or 'no verdict')}"
+        yield from (f"    - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST])
+        yield from (f"    {line}" for line in _remarks(said))
+    yield from (f"  {line}" for line in _change_lines(thought.diff))
+
+
+def _remarks(said: CritiqueOut) -> Iterator[str]:
+    """What else a critic has put on record."""
+    if said.reflection:
+        yield f"lesson: {_flat(said.reflection)}"
+    if said.details:
+        yield f"details: {_flat(_short(json.dumps(said.details, ensure_ascii=False), 300))}"
+
+
+def _verdict_lines(results: Iterable[ValidationOut]) -> Iterator[str]:
+    for result in results:
+        mark = "pass" if result.passed else "FAIL" if result.required else "fail (advice)"
+        yield f"{mark}  {result.validator}: {_flat(result.message)} (score {result.score:.2f})"
+        if result.passed:
+            continue
+        yield from (f"      {line}" for line in _issue_lines(result.issues))
+        yield from (f"      -> {_flat(suggestion)}" for suggestion in result.suggestions)
+
+
+def _issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
+    for issue in issues[:_MOST]:
+        place = f"[{issue.start}:{issue.end}] " if issue.start is not None else ""
+        quote = f"{_short(issue.quote)!r}: " if issue.quote else ""
+        fix = "" if issue.fix is None else f" -> {_short(issue.fix)!r}"
+        support = f", reported by {issue.support}" if issue.support > 1 else ""
+        about = f"{_flat(issue.category)}, severity {issue.severity}{support}"
+        yield f"{place}{quote}{_flat(issue.message)}{fix} ({about})"
+    if len(issues) > _MOST:
+        yield f"... and {len(issues) - _MOST} more"
+
+
+def _change_lines(hunks: Sequence[HunkOut]) -> Iterator[str]:
+    for hunk in hunks[:_MOST]:
+        yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r}  ({_flat(hunk.reason)})"
+    if len(hunks) > _MOST:
+        yield f"... and {len(hunks) - _MOST} more"
+
+
+def _degraded_lines(degraded: Sequence[str]) -> Iterator[str]:
+    yield from (f"- {_flat(line)}" for line in degraded[:_MOST])
+    if len(degraded) > _MOST:
+        yield f"... and {len(degraded) - _MOST} more"
+
+
+def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
+    if brief is None:
+        return
+    yield ""
+    yield f"brief: {_flat(brief.instructions)}"
+    for failure in brief.failures:
+        yield f"  must pass {failure.validator}: {_flat(failure.message)}"
+        yield from (f"    -> {_flat(suggestion)}" for suggestion in failure.suggestions)
+    yield from (f"  judge it by: {_flat(line)}" for line in brief.rubric)
+    yield from (f"  learned in a similar run: {_flat(line)}" for line in brief.lessons)
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

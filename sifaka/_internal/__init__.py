@@ -1,0 +1,1 @@
+"""Small tools of the library itself; nothing here is for users."""

@@ -1,0 +1,1 @@
+"""What surrounds every model call: ledger, journal, breakers, monitoring, recovery."""

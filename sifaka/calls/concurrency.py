@@ -1,0 +1,69 @@
+"""Fan-out: several branches at once, their results in order, their errors unwrapped."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+import anyio
+
+from sifaka.calls.context import current_calls
+from sifaka.calls.host import Suspended
+from sifaka.calls.journal import scope
+
+T = TypeVar("T")
+
+
+async def fan_out(
+    branches: Mapping[str, Callable[[], Awaitable[T]]], *, calls_each: int = 1
+) -> tuple[T, ...]:
+    """Run branches all at once.
+
+    Their model calls are set aside together before the first is made: either the budget has room
+    for all of them or none is paid for. Each branch is a place of its own in the journal.
+
+    Args:
+        branches: What to run, by the name of its place.
+        calls_each: Model calls that each branch is sure to make.
+
+    Returns:
+        The results in the order of the branches.
+
+    Raises:
+        BudgetExceeded: There is no room for all of them.
+        Suspended: Some wait for answers; the others have come to their end.
+        Exception: What the first branch that failed raised; the others were cancelled.
+    """
+    results: dict[str, T] = {}
+    failures: list[Exception] = []
+    waiting: list[Suspended] = []
+
+    async def run(name: str, branch: Callable[[], Awaitable[T]]) -> None:
+        try:
+            with scope(name):
+                results[name] = await branch()
+        except Suspended as suspended:
+            waiting.append(suspended)
+        # Raised again below, out of the exception group that nobody above expects.
+        except Exception as error:  # noqa: BLE001
+            failures.append(error)
+            group.cancel_scope.cancel()
+
+    calls = current_calls()
+    recorded = calls.journal.recorded_at(*branches) if calls_each else 0
+    with calls.ledger.set_aside(max(0, calls_each * len(branches) - recorded)):
+        if len(branches) == 1:
+            await _alone(branches, results)
+        else:
+            async with anyio.create_task_group() as group:
+                for name, branch in branches.items():
+                    group.start_soon(run, name, branch)
+    if failures:
+        raise failures[0]
+    if waiting:
+        raise Suspended.together(waiting)
+    return tuple(results[name] for name in branches)
+
+
+async def _alone(branches: Mapping[str, Callable[[], Awaitable[T]]], results: dict[str, T]) -> None:
+    for name, branch in branches.items():
+        with scope(name):
+            results[name] = await branch()

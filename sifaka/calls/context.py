@@ -1,0 +1,100 @@
+"""What surrounds every model call of a run: its account, its journal, its limits, its clock."""
+
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+import anyio
+
+from sifaka.calls.breakers import Breakers
+from sifaka.calls.journal import Journal
+from sifaka.calls.ledger import Ledger
+from sifaka.calls.monitoring import Monitor
+from sifaka.errors import SifakaError
+from sifaka.record.entries import Called
+from sifaka.record.usage import Budget, Usage
+
+PARALLEL = 16
+"""Model calls of one run at the same time."""
+
+
+def new_frame_key() -> str:
+    """What the marks of a run are made with, a secret of it."""
+    return secrets.token_hex(16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """The surroundings of the calls of one run."""
+
+    ledger: Ledger
+    journal: Journal = field(default_factory=Journal)
+    breakers: Breakers = field(default_factory=Breakers)
+    monitor: Monitor = field(default_factory=Monitor)
+    replaying: bool = False
+    """Whether answers on record are charged, as nothing else is: the run is gone through again."""
+    frame_key: str = ""
+    """What the marks around quoted material are made with; those of the process when empty."""
+    limiter: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(PARALLEL))
+
+    @contextmanager
+    def set_aside(self, calls: int) -> Generator[None]:
+        """Within it so many calls are there, less those whose answers are on record here already.
+
+        Raises:
+            BudgetExceeded: There is no room for them. Nothing was set aside.
+        """
+        with self.ledger.set_aside(max(0, calls - self.journal.recorded_here())):
+            yield
+
+    @contextmanager
+    def active(self) -> Generator[None]:
+        """Within this context, every model call happens in these surroundings."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+
+_current: ContextVar[Calls | None] = ContextVar("sifaka_calls", default=None)
+
+
+def current_calls() -> Calls:
+    """The surroundings of a call made here; outside a run, some without limits or journal."""
+    return _current.get() or Calls(ledger=Ledger(Budget(), Usage()))
+
+
+async def recorded(source: str, request: object, make: Callable[[], Awaitable[str]]) -> str:
+    """What somebody other than a model answers here, durable before it is used.
+
+    A run that is resumed finds the same answer, and nobody is asked again. Outside a run, or
+    outside any place of it, the answer is made and not kept.
+
+    Args:
+        source: Who is asked, for the record.
+        request: What is asked, as data for JSON; an answer to another request is never taken.
+        make: Asks.
+
+    Raises:
+        SifakaError: The run is gone through again, and the answer is not on record.
+        StorageError: The answer could not be put on record.
+    """
+    calls = current_calls()
+    key = calls.journal.next_key()
+    if key is None:
+        return await make()
+    asked = json.dumps([source, request], sort_keys=True, default=str)
+    digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+    answer = calls.journal.answer(key, digest)
+    if answer is not None:
+        return answer
+    if calls.replaying:
+        raise SifakaError(f"what {source} answered at {key!r} is not on record")
+    answer = await make()
+    await calls.journal.record(Called(key=key, request=digest, model=source, response=answer))
+    return answer

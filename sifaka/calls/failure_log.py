@@ -1,0 +1,106 @@
+"""Structured log records about failures.
+
+A record carries data for programs and one short line for people. Neither has the text under review
+in it, nor the words of an exception that is not ours: those may quote the text, or a key.
+"""
+
+import errno
+import logging
+from collections.abc import Iterator
+from traceback import StackSummary, walk_tb
+from typing import cast
+
+from sifaka.calls.recovery import code_of
+from sifaka.errors import SifakaError
+
+_LONGEST = 300
+"""Characters of a message; ours name the things they are about, which may be long."""
+_DEEPEST = 40
+"""Frames of one exception's stack, the innermost."""
+
+
+def report_failure(
+    logger: logging.Logger,
+    component: str,
+    error: Exception,
+    *,
+    run_id: str | None = None,
+    iteration: int | None = None,
+    level: int = logging.WARNING,
+) -> None:
+    """Log that a component failed.
+
+    The record's attribute `sifaka` is a dict of `component`, `error_type`, `code`, `retryable`,
+    `run_id` and `iteration`, the last two None where they are unknown. An error that is not ours
+    is a bug, ours or a plugin's: the record's attribute `sifaka_stack` is a list of the lines of
+    `stack_of`. The exception itself is not in the record, so that no handler prints its words.
+
+    Args:
+        logger: Whose record it is.
+        component: What failed, such as `critic:self_refine`.
+        error: What it failed with.
+        run_id: The run it belongs to.
+        iteration: The version that was worked on.
+        level: The level of the record.
+    """
+    if not logger.isEnabledFor(level):
+        return
+    ours = isinstance(error, SifakaError)
+    extra: dict[str, object] = {} if ours else {"sifaka_stack": list(stack_of(error))}
+    logger.log(
+        level,
+        "%s failed: %s",
+        component,
+        _line(error.message) if ours else type(error).__name__,
+        extra={
+            "sifaka": {
+                "component": component,
+                "error_type": type(error).__name__,
+                "code": code_of(error),
+                "retryable": ours and error.retryable,
+                "run_id": run_id,
+                "iteration": iteration,
+            },
+            **extra,
+        },
+        stacklevel=2,
+    )
+
+
+def stack_of(error: BaseException) -> Iterator[str]:
+    """Where an exception and those that led to it were raised, and of which class they are.
+
+    Returns:
+        A line for each frame, the innermost last, with file, line and function, then a line with
+        the class; those of a group's exceptions follow after `| `. Neither the words of an
+        exception nor lines of code are among it.
+    """
+    chain = [error]
+    while (before := _before(chain[-1])) is not None and before not in chain:
+        chain.append(before)
+    for each in reversed(chain):
+        frames = walk_tb(each.__traceback__)
+        for frame in StackSummary.extract(frames, limit=-_DEEPEST, lookup_lines=False):
+            yield f'File "{frame.filename}", line {frame.lineno}, in {frame.name}'
+        yield _kind(each)
+        if isinstance(each, BaseExceptionGroup):
+            for inner in cast("BaseExceptionGroup[BaseException]", each).exceptions:
+                yield from (f"| {line}" for line in stack_of(inner))
+
+
+def _before(error: BaseException) -> BaseException | None:
+    if error.__cause__ is not None or error.__suppress_context__:
+        return error.__cause__
+    return error.__context__
+
+
+def _kind(error: BaseException) -> str:
+    name = type(error).__qualname__
+    # The system's own reason is no text of anybody's.
+    number = error.errno if isinstance(error, OSError) else None
+    return name if number is None else f"{name} {errno.errorcode.get(number, number)}"
+
+
+def _line(message: str) -> str:
+    line = " ".join(message.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."

@@ -1,0 +1,82 @@
+"""The model of whoever called us: asked by a request of ours, or when the caller comes back.
+
+A host that can be asked answers where the question is put. One that can only be told what is
+needed makes the work break off with `Suspended`; what was answered by then is on record, and the
+work goes on from there when the answers have come.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol, Self
+
+from sifaka._internal.immutable import Frozen
+from sifaka.errors import ModelProviderError
+
+
+class HostQuestion(Frozen):
+    """One question to the host's model."""
+
+    instructions: str
+    prompt: str
+    max_tokens: int
+    temperature: float | None = None
+
+
+class HostAnswer(Frozen):
+    """What the host's model said."""
+
+    text: str
+    model: str = ""
+    """The model's name, where the host tells it."""
+    complete: bool = True
+    """Whether it came to its end, rather than to the limit of its length."""
+
+
+class Host(Protocol):
+    """Whoever can have a model answer for us."""
+
+    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
+        """The answer to a question.
+
+        Args:
+            key: The question's place in its run, the same each time the run is worked on, and
+                another one for another question.
+            question: What to ask.
+
+        Raises:
+            ModelProviderError: The host has refused, or cannot be asked (any more).
+            Suspended: The answer comes later, to whoever goes on with the work then.
+        """
+        ...
+
+
+class Unreachable:
+    """A host that nobody can ask, or asks any more.
+
+    Args:
+        why: What every question is answered with.
+    """
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
+        """It does not answer; see `Host`."""
+        del key, question
+        raise ModelProviderError(self._why, code="unavailable")
+
+
+class Suspended(BaseException):
+    """The work cannot go on before somebody outside has answered.
+
+    Not an `Exception`: no handler of failures may take it for one. Work that is done in parallel
+    goes on as far as it can, so that all that is waited for at the same time is asked at once.
+    """
+
+    def __init__(self, questions: Mapping[str, HostQuestion]) -> None:
+        super().__init__(f"{len(questions)} questions wait for the host")
+        self.questions = questions
+
+    @classmethod
+    def together(cls, parts: Iterable["Suspended"]) -> Self:
+        """One for all that was being waited for."""
+        return cls({key: q for part in parts for key, q in part.questions.items()})

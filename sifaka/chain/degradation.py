@@ -1,0 +1,63 @@
+"""How a run goes on more carefully after what has failed: rules over its record."""
+
+import re
+
+from sifaka.calls.context import PARALLEL
+from sifaka.record.run import Run
+from sifaka.record.thought import Document, Thought
+
+_DOCUMENT = 20_000
+"""Characters of a document before any shortening counts from here."""
+
+
+def place(run: Run, number: int) -> str:
+    """The name of a version's place in the journal; another one after each failure of the run.
+
+    So a resume after a kill finds every answer, and one after a failure asks anew.
+    """
+    return f"{number}~{run.failures}" if run.failures else str(number)
+
+
+def first_place(key: str) -> str:
+    """A key as it would be had the run never failed: the answer that counted is the last one."""
+    return re.sub(r"^(\d+)~\d+", r"\1", key)
+
+
+def can_be_shortened(run: Run) -> bool:
+    """Whether there is anything around the text that a further shortening would leave out."""
+    base = run.champion or run.latest
+    if base is None:
+        return False
+    left = shortened(run, base)
+    documents = (*left.pre_generation_context, *left.post_generation_context)
+    return bool(left.lessons) or any(document.text for document in documents)
+
+
+def parallel(run: Run) -> int:
+    """Model calls at the same time: half as many each time that was the way out of a failure."""
+    halvings = sum(r.strategy == "fewer_parallel_calls" for r in run.recoveries)
+    return max(1, PARALLEL >> halvings)
+
+
+def shortened(run: Run, thought: Thought) -> Thought:
+    """A version with less around it, as often as that was the way out of a failure.
+
+    Each time half of the documents' characters stay, and the lessons of earlier attempts go.
+    """
+    halvings = sum(r.strategy == "shorter_context" for r in run.recoveries)
+    if not halvings:
+        return thought
+
+    def cut(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+        return tuple(
+            d.model_copy(update={"text": d.text[: min(len(d.text), _DOCUMENT) >> halvings]})
+            for d in documents
+        )
+
+    return thought.model_copy(
+        update={
+            "pre_generation_context": cut(thought.pre_generation_context),
+            "post_generation_context": cut(thought.post_generation_context),
+            "lessons": (),
+        }
+    )

@@ -1,0 +1,113 @@
+"""Judges: which of two versions is better, asked in both orders."""
+
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel
+
+from sifaka._internal.immutable import Frozen
+from sifaka.calls.concurrency import fan_out
+from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.record.thought import Thought
+
+Preference = Literal["first", "second", "neither"]
+
+_INSTRUCTIONS = (
+    "You compare two texts that were written for the same purpose. Prefer the one that serves its "
+    "readers and its task better: right, complete, clear, and no longer than it need be. Their "
+    "order says nothing, nor does their length alone. When neither is clearly better, say so. "
+    f"{DATA_NOTICE}"
+)
+
+
+class Judge(Protocol):
+    """Compares two versions of a text."""
+
+    async def compare(self, first: Thought, second: Thought) -> Preference:
+        """Which of the two is better.
+
+        Raises:
+            ModelProviderError: It could not say.
+        """
+        ...
+
+
+class _Comparison(BaseModel):
+    """Your comparison of the two texts."""
+
+    reason: str = ""
+    better: Preference
+
+
+class ModelJudge:
+    """A judge that asks a model, in a context that knows nothing of who wrote what."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    async def compare(self, first: Thought, second: Thought) -> Preference:
+        """One model call; see `Judge`."""
+        from sifaka.models.structured import ask
+
+        task = [frame("task", first.prompt)] if first.prompt else []
+        question = "\n\n".join([*task, frame("first", first.text), frame("second", second.text)])
+        comparison, _ = await ask(self.model, _INSTRUCTIONS, question, _Comparison)
+        return comparison.better
+
+
+class Votes(Frozen):
+    """What the repeats of a comparison have come to."""
+
+    candidate: int
+    champion: int
+    undecided: int
+    """Repeats whose two orders disagree, see no difference, or got no answer."""
+
+    @property
+    def repeats(self) -> int:
+        """How often the two were compared."""
+        return self.candidate + self.champion + self.undecided
+
+    def majority_for_candidate(self) -> bool:
+        """Whether more than half of all repeats prefer the candidate."""
+        return self.candidate * 2 > self.repeats
+
+    def majority_for_champion(self) -> bool:
+        """Whether more than half of all repeats prefer the champion."""
+        return self.champion * 2 > self.repeats
+
+
+async def compare_in_both_orders(
+    judge: Judge, candidate: Thought, champion: Thought, repeats: int
+) -> Votes:
+    """Compare two versions several times, each time in both orders, all at once.
+
+    A repeat counts only when its two orders agree: a judge that likes whatever stands first
+    (Wang et al. 2023, arXiv 2305.17926) has no vote. `2 * repeats` model calls, depth one.
+
+    Raises:
+        BudgetExceeded: There is no room for all of the calls; none was made.
+    """
+
+    async def ask(first: Thought, second: Thought) -> Preference:
+        try:
+            return await judge.compare(first, second)
+        except (ModelProviderError, BudgetExceeded):
+            return "neither"  # the other answers are paid for
+
+    async def candidate_first() -> Preference:
+        return await ask(candidate, champion)
+
+    async def champion_first() -> Preference:
+        return await ask(champion, candidate)
+
+    orders = (("candidate first", candidate_first), ("champion first", champion_first))
+    answers = await fan_out(
+        {f"{name} {n}": order for n in range(repeats) for name, order in orders}
+    )
+    pairs = list(zip(answers[::2], answers[1::2], strict=True))
+    return Votes(
+        candidate=pairs.count(("first", "second")),
+        champion=pairs.count(("second", "first")),
+        undecided=sum(pair not in {("first", "second"), ("second", "first")} for pair in pairs),
+    )

@@ -1,0 +1,1 @@
+"""The phases of an iteration, one module each."""

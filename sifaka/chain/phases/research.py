@@ -1,0 +1,123 @@
+"""The phase before the first version, where that is researched."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from sifaka.calls.context import Calls
+from sifaka.calls.journal import scope
+from sifaka.chain.alongside import Tell, alongside
+from sifaka.chain.messages import doing, stored
+from sifaka.chain.recorder import Recorder
+from sifaka.errors import ModelProviderError
+from sifaka.record.entries import Drafted, Entry, Researched
+from sifaka.record.events import ChainEvent
+from sifaka.record.inquiry import TERMINAL, ResearchStep
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.research.protocol import Researcher
+from sifaka.text.input import check_text
+
+PLACE = "research"
+"""Where the journal keeps the calls of research."""
+_UNAIDED = "unaided"
+
+
+async def researched(
+    researcher: Researcher, unaided: Researcher | None, recorder: Recorder, calls: Calls
+) -> AsyncGenerator[ChainEvent, None]:
+    """Have the first version researched and put on record; an event for each step.
+
+    Args:
+        researcher: Who does it.
+        unaided: Who does it without a model where that has failed; nobody when None.
+        recorder: Writes the run down.
+        calls: What surrounds its calls.
+
+    Raises:
+        SifakaError: Nothing came of it.
+        Suspended: Answers of the host are needed.
+    """
+
+    async def work(tell: Tell) -> None:
+        desk = _Desk(recorder, tell)
+        with (
+            calls.active(),
+            calls.monitor.measure("phase", "research"),
+            scope(_place(recorder.run)),
+        ):
+            report = await _report(researcher, unaided, desk)
+            await desk.keep(Drafted(thought=_first(recorder.run, report)))
+
+    async with aclosing(alongside(work)) as events:
+        async for event in events:
+            yield event
+
+
+def _place(run: Run) -> str:
+    # Another one after each failure, so that a resume after one asks anew.
+    return f"{PLACE}~{run.failures}" if run.failures else PLACE
+
+
+async def _report(researcher: Researcher, unaided: Researcher | None, desk: "_Desk") -> Thought:
+    try:
+        return await researcher.research(desk)
+    except ModelProviderError as error:
+        if unaided is None:
+            raise
+        line = f"researched without a model, as that has failed: {error.message}"
+    await desk.tell("thinking", line)
+    with scope(_UNAIDED):
+        return (await unaided.research(desk.unaided())).add_degraded((line,))
+
+
+def _first(run: Run, report: Thought) -> Thought:
+    """The report as the first version of the run, whoever made it."""
+    check_text(report.text, "the report")
+    opening = Thought(prompt=run.prompt, run_id=run.run_id)
+    return report.model_copy(
+        update={
+            "prompt": run.prompt,
+            "run_id": run.run_id,
+            "id": opening.id,
+            "iteration": 0,
+            "candidate": 0,
+            "parent_id": None,
+            "history": (),
+        }
+    )
+
+
+class _Desk:
+    """See `sifaka.research.protocol.Desk`."""
+
+    def __init__(self, recorder: Recorder, tell: Tell, *, failures: int = 0) -> None:
+        self._recorder = recorder
+        self._tell = tell
+        self._failures = failures
+
+    @property
+    def run(self) -> Run:
+        run = self._recorder.run
+        return run.model_copy(update={"failures": run.failures + self._failures})
+
+    def unaided(self) -> "_Desk":
+        """The same desk for who goes on without a model: what has failed by then is tried again."""
+        return _Desk(self._recorder, self._tell, failures=self._failures + 1)
+
+    async def record(self, entry: Researched) -> None:
+        _check(entry.step)
+        await self.keep(entry)
+
+    async def tell(self, step: ResearchStep, message: str, *, section: int | None = None) -> None:
+        _check(step)
+        event = doing(self.run, "research", message)
+        await self._tell(event.model_copy(update={"research": step, "section": section}))
+
+    async def keep(self, entry: Entry) -> None:
+        for each, run in await self._recorder.append(entry):
+            await self._tell(stored(each, run))
+
+
+def _check(step: ResearchStep) -> None:
+    if step in TERMINAL:
+        raise ValueError(f"how the run ends is not for the researcher to say: {step!r}")

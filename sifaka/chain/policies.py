@@ -1,0 +1,219 @@
+"""The selection policies: which version becomes the champion, and why the others do not."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial, reduce
+
+from sifaka.calls.journal import scope
+from sifaka.chain.degradation import place
+from sifaka.chain.judging import Judge, compare_in_both_orders
+from sifaka.chain.selection import FACTS, OPINIONS, VERDICTS, Criterion, compare, first_difference
+from sifaka.chain.stop_rules import twin
+from sifaka.errors import BudgetExceeded
+from sifaka.models import CALLER
+from sifaka.record.entries import Anchored, Decided, Decision, RunStatus, StopReason
+from sifaka.record.provenance import issues_of
+from sifaka.record.run import Run
+from sifaka.record.thought import EDITOR, Thought
+from sifaka.validators.preserve import lost_spans
+
+_NEARBY = 40
+"""Characters around a span in an issue's quote up to which the issue is about that span."""
+
+_FIRST = Decision(accepted=True, reason="the first version")
+_UNJUDGED = Decision(
+    accepted=True, reason="written by the caller, and nothing that was measured is worse"
+)
+"""Where no model is left to judge, the judgement of who wrote it is the only one there is."""
+
+
+def decide(run: Run) -> tuple[Decided, ...]:
+    """The decisions on the versions of a run that are not compared yet, for policies without judge.
+
+    They are taken one after the other, each against the champion that the one before has left.
+    """
+    taken: list[Decided] = []
+    for candidate in run.undecided:
+        decision = _settled(run, candidate) or _compared(run, candidate)
+        taken.append(Decided(thought_id=candidate.id, decision=decision))
+        run = run.apply(taken[-1])
+    return tuple(taken)
+
+
+def _compared(run: Run, candidate: Thought) -> Decision:
+    abstained = any(feedback.status == "abstained" for feedback in candidate.critic_feedback)
+    if not (run.handed_over and candidate.author == CALLER and abstained):
+        return compare(candidate, _champion(run), _original(run), _criteria(run))
+    # That models judged the version before, and not this one, is no fault of it.
+    heard = (*FACTS, *_protection(run), *VERDICTS)
+    return first_difference(heard, candidate, _champion(run)) or _UNJUDGED
+
+
+async def decide_by_judge(run: Run, judge: Judge) -> tuple[Decided, ...]:
+    """The decisions on the versions of a run that are not compared yet, for the policy `judged`.
+
+    Of several that were written at once, validators and critics pick one. What validators measure
+    decides on that one first, without a model call. Otherwise the judge compares it with the
+    champion in both orders, and the champion stays unless more than half of the repeats prefer it.
+    """
+    settled = {t.id: decision for t in run.undecided if (decision := _settled(run, t))}
+    open_ = [thought for thought in run.undecided if thought.id not in settled]
+    if not open_:
+        return _decided(settled)
+    best = reduce(partial(_better, run), open_)
+    beaten = {t.id: _beaten(run, t, best) for t in open_ if t.id != best.id}
+    if run.champion is None:
+        return _decided({**settled, **beaten, best.id: _FIRST})
+    decision = first_difference((*FACTS, *_protection(run)), best, run.champion)
+    if decision is None:
+        decision = await _judged(run, judge, best, run.champion)
+    return _decided({**settled, **beaten, best.id: decision})
+
+
+async def anchor(run: Run, judge: Judge, status: RunStatus, reason: StopReason) -> Anchored:
+    """Whether the champion stays at the end, compared with the original once more.
+
+    Each step of a long way may be a small loss that its judge took for a gain; the comparison of
+    the two ends sees the sum.
+    """
+    champion, original = _champion(run), _original(run)
+    decision = first_difference(FACTS, champion, original)
+    if decision is None:
+        with scope(f"{place(run, len(run.thoughts))}/anchor"):
+            decision = await _against_original(run, judge, champion, original)
+    return Anchored(decision=decision, status=status, stop_reason=reason)
+
+
+def unanchored(status: RunStatus, reason: StopReason) -> Anchored:
+    """The end without the comparison, when there is no time for it: the champion stays."""
+    reason_given = "not compared with version 0: the budget of seconds is spent"
+    decision = Decision(accepted=True, reason=reason_given)
+    return Anchored(decision=decision, status=status, stop_reason=reason)
+
+
+def needs_anchor(run: Run) -> bool:
+    """Whether judges have put another version in the place of the original."""
+    champion, original = run.champion, run.original
+    if run.config.policy != "judged" or champion is None or original is None:
+        return False
+    return champion.id != original.id and original.author == "input" and bool(original.text.strip())
+
+
+def _better(run: Run, one: Thought, other: Thought) -> Thought:
+    """The better one of two versions that were written at the same time."""
+    original = run.original or one
+    return other if compare(other, one, original, _criteria(run)).accepted else one
+
+
+def _beaten(run: Run, candidate: Thought, best: Thought) -> Decision:
+    decision = compare(candidate, best, run.original or best, _criteria(run))
+    return Decision(accepted=False, reason=f"beside version {best.iteration}: {decision.reason}")
+
+
+def _decided(decisions: Mapping[str, Decision]) -> tuple[Decided, ...]:
+    """The entries, the accepted one last."""
+    return tuple(
+        Decided(thought_id=thought_id, decision=decision)
+        for thought_id, decision in sorted(decisions.items(), key=lambda item: item[1].accepted)
+    )
+
+
+async def _against_original(
+    run: Run, judge: Judge, champion: Thought, original: Thought
+) -> Decision:
+    try:
+        votes = await compare_in_both_orders(judge, champion, original, run.config.judge_repeats)
+    except BudgetExceeded as error:
+        return Decision(
+            accepted=True,
+            reason=f"not compared with version 0: the budget of {error.limit} is spent",
+        )
+    stays = not votes.majority_for_champion()
+    return Decision(
+        accepted=stays,
+        reason=f"compared with version 0 at the end: {votes.candidate} of {votes.repeats} "
+        f"comparisons prefer version {champion.iteration}, {votes.champion} version 0",
+    )
+
+
+async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
+    repeats = run.config.judge_repeats
+    try:
+        with scope(f"{place(run, candidate.iteration)}/judge"):
+            votes = await compare_in_both_orders(judge, candidate, champion, repeats)
+    except BudgetExceeded as error:
+        return Decision(accepted=False, reason=f"not judged: the budget of {error.limit} is spent")
+    if run.handed_over and candidate.author == CALLER and votes.undecided == repeats:
+        return _UNJUDGED
+    return Decision(
+        accepted=votes.majority_for_candidate(),
+        reason=f"preferred in {votes.candidate} of {repeats} comparisons in both orders, version "
+        f"{champion.iteration} in {votes.champion}",
+    )
+
+
+def _settled(run: Run, candidate: Thought) -> Decision | None:
+    """The decision that needs no comparison of quality, if there is one."""
+    same = twin(run, candidate.text, before=candidate)
+    if same is not None:
+        return Decision(accepted=False, reason=f"the same text as version {same.iteration}")
+    if run.champion is None:
+        return None if run.config.policy == "judged" else _FIRST
+    if ratio := _too_much(run, candidate):
+        return Decision(
+            accepted=False,
+            reason=f"changes {ratio:.0%} of the original's words, {run.config.max_edit_ratio:.0%} "
+            "are allowed",
+        )
+    if run.config.policy == "last" and candidate.text.strip():
+        return Decision(accepted=True, reason="the last version, as the policy wants")
+    return None
+
+
+def _too_much(run: Run, candidate: Thought) -> float | None:
+    """The share of the original's words that is changed, when that is more than allowed."""
+    most, original = run.config.max_edit_ratio, _original(run).text.split()
+    if most is None or not original:
+        return None
+    from rapidfuzz.distance import Levenshtein
+
+    ratio = Levenshtein.distance(candidate.text.split(), original) / len(original)
+    return ratio if ratio > most else None
+
+
+def _criteria(run: Run) -> Sequence[Criterion]:
+    return (*FACTS, *_protection(run), *OPINIONS)
+
+
+def _protection(run: Run) -> tuple[Criterion, ...]:
+    """What must survive a revision that has no task: it counts before any opinion.
+
+    What an issue points at may go, as somebody asked for that; so may what the editor replaces.
+    """
+    original = _original(run)
+    if not run.config.protect or run.prompt or not original.text.strip():
+        return ()
+
+    def lost(thought: Thought, _: Thought) -> float:
+        while thought.author == EDITOR and thought.parent_id is not None:
+            thought = run.thought(thought.parent_id)  # what the editor replaces is no loss
+        gone = lost_spans(original.text, thought.text)
+        if not gone:
+            return 0.0
+        asked = [issue.quote for version in run.thoughts for issue in issues_of(version)]
+        return float(sum(not any(_points_at(quote, span) for quote in asked) for span in gone))
+
+    return (Criterion(what="protected spans lost", measure=lost),)
+
+
+def _points_at(quote: str, span: str) -> bool:
+    return span in quote and len(quote) <= len(span) + _NEARBY
+
+
+def _champion(run: Run) -> Thought:
+    assert run.champion is not None, "the first version is always accepted"
+    return run.champion
+
+
+def _original(run: Run) -> Thought:
+    assert run.original is not None, "every phase after `started` has a version"
+    return run.original

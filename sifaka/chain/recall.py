@@ -1,0 +1,104 @@
+"""What past runs have to say to the next one."""
+
+import logging
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from itertools import accumulate
+
+from sifaka.calls.failure_log import report_failure
+from sifaka.errors import SifakaError, StorageError, ThoughtNotFound
+from sifaka.record.diff import diff
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.storage.protocol import ThoughtStore
+
+logger = logging.getLogger(__name__)
+
+_HITS = 100
+"""Asked for: many versions of one run may match, and runs without lessons do not count."""
+_MOST_CHARS = 12_000
+"""Of all lessons together, so that a writer's prompt stays one that its model takes."""
+_LESSONS = 3
+"""Kept of one run, the latest."""
+_CHANGES = 3
+"""Shown of one version that was turned down."""
+_LONGEST = 600
+"""Characters of a lesson."""
+_LONGEST_QUOTE = 120
+"""Characters of a text that a lesson quotes."""
+
+
+async def lessons_of_similar_runs(store: ThoughtStore, about: str, *, runs: int) -> tuple[str, ...]:
+    """What was learned in the runs whose versions match a text or a task best.
+
+    Lessons are a help, not a condition: with a store that cannot be searched, or with runs that
+    cannot be read, there are fewer of them, and the log says why.
+
+    Args:
+        store: Where the runs are.
+        about: The text or the task.
+        runs: How many runs to learn from; those without lessons do not count.
+
+    Returns:
+        Reflections of critics and edits that were turned down, those of the most similar run
+        first, each in some hundred characters, and at most 12,000 together.
+    """
+    lessons: dict[str, None] = {}
+    taught = 0
+    async with aclosing(_similar(store, about)) as similar:
+        async for run in similar:
+            learned = lessons_of(run)
+            lessons |= dict.fromkeys(learned)
+            taught += bool(learned)
+            if taught == runs:
+                break
+    lengths = accumulate(map(len, lessons))
+    return tuple(
+        lesson for lesson, length in zip(lessons, lengths, strict=True) if length <= _MOST_CHARS
+    )
+
+
+async def _similar(store: ThoughtStore, about: str) -> AsyncGenerator[Run]:
+    """The runs that match best, as far as they can be found and read."""
+    try:
+        hits = (await store.search(about, limit=_HITS)).hits
+    except SifakaError as error:
+        report_failure(logger, "recall", error)
+        return
+    for run_id in dict.fromkeys(hit.run_id for hit in hits):
+        try:
+            yield await store.load(run_id)
+        except ThoughtNotFound:
+            continue  # forgotten meanwhile
+        except StorageError as error:
+            report_failure(logger, "recall", error, run_id=run_id)
+            if error.retryable:  # so will be the next
+                return
+
+
+def lessons_of(run: Run) -> tuple[str, ...]:
+    """What a run has to teach: its last reflections, and what was tried in vain."""
+    reflections = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
+    refused = [lesson for thought in run.thoughts for lesson in _refused(run, thought)]
+    found = dict.fromkeys([*reflections[-_LESSONS:], *refused[-_LESSONS:]])
+    return tuple(_short(lesson, _LONGEST) for lesson in found)
+
+
+def _refused(run: Run, thought: Thought) -> Iterator[str]:
+    decision = run.decisions.get(thought.id)
+    if decision is None or decision.accepted or thought.parent_id is None:
+        return
+    hunks = [h for h in diff(run.thought(thought.parent_id).text, thought.text) if h.op != "equal"]
+    if not hunks:
+        return
+    changes = "; ".join(
+        f"{_short(h.before, _LONGEST_QUOTE)!r} became {_short(h.after, _LONGEST_QUOTE)!r}"
+        for h in hunks[:_CHANGES]
+    )
+    more = f" and {len(hunks) - _CHANGES} more" if len(hunks) > _CHANGES else ""
+    yield f"A version was turned down ({decision.reason}) in which {changes}{more}."
+
+
+def _short(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"

@@ -1,0 +1,253 @@
+"""Going through a finished run again, from its record alone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sifaka._internal.immutable import Frozen
+from sifaka._internal.loading import load_pydantic_ai
+from sifaka._internal.naming import unique
+from sifaka.calls.context import current_calls
+from sifaka.chain.degradation import first_place
+from sifaka.chain.engine import Engine
+from sifaka.chain.judging import Judge, ModelJudge
+from sifaka.chain.resources import Parts
+from sifaka.chain.settings import ConfiguredChain
+from sifaka.chain.writers import Writer, by_section, writers_for
+from sifaka.critics import PluggedCritic, asks_a_model, read_by_section, with_judge
+from sifaka.critics.lint import LintCritic
+from sifaka.critics.protocol import Critic
+from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
+from sifaka.models import AUTO, CALLER, Generation
+from sifaka.record.entries import ChainConfig, Drafted, Entry, Started
+from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.run import Run
+from sifaka.record.thought import EDITOR, Document, Thought
+from sifaka.record.usage import Usage
+from sifaka.storage import MemoryStorage
+from sifaka.validators.evidence import searches
+from sifaka.validators.protocol import Validator
+
+
+class Replay(Frozen):
+    """What came out when a run was gone through again."""
+
+    run: Run
+    differences: tuple[str, ...]
+    """Where it departs from the record, one line each; none when the replay is exact."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether every text, every decision and the end are those on record."""
+        return not self.differences
+
+
+async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
+    """Go through a run again and compare; see `Chain.replay`."""
+    if not recorded.finished:
+        raise ConfigurationError(
+            f"run {recorded.run_id!r} is {recorded.status}", "only a finished run can be replayed"
+        )
+    store = MemoryStorage()
+    entries: list[Entry] = [
+        Started(
+            run_id=recorded.run_id,
+            prompt=recorded.prompt,
+            config=recorded.config,
+            frame_key=recorded.frame_key,
+            remembered=recorded.remembered,
+        )
+    ]
+    first = recorded.original
+    is_researched = recorded.config.inquiry is not None
+    if first is None and is_researched:
+        return Replay(run=recorded, differences=())  # it ended before there was a version
+    if first is not None and (is_researched or first.author == "input"):
+        entries.append(Drafted(thought=_as_written(first)))
+    run = Run.replay(entries)
+    await store.append(run, entries, expected_version=0)
+    # What was left out then is left out now.
+    skips = tuple(r for r in recorded.recoveries if r.strategy == "skip")
+    run = run.model_copy(update={"recoveries": skips})
+    calls = [call.model_copy(update={"key": first_place(call.key)}) for call in recorded.calls]
+    engine = Engine(replace(_parts(chain, recorded), store=store), run, journal=calls)
+    async for _ in engine.drive():
+        if len(engine.run.thoughts) > len(recorded.thoughts):
+            break
+    return Replay(run=engine.run, differences=tuple(_differences(recorded, engine.run)))
+
+
+def _parts(chain: ConfiguredChain, run: Run) -> Parts:
+    load_pydantic_ai()
+    config = run.config
+    asked = _absent(config.judge_model or config.model)
+    judge: Judge | None = None
+    if config.policy == "judged":
+        own = callable(getattr(chain.judge_model, "compare", None))
+        judge = chain.judge_model if own else ModelJudge(asked)
+    names = unique(validator.name for validator in chain.validators)
+    return Parts(
+        writers=_writers(chain, run),
+        validators=tuple(
+            _RecordedValidator(name, validator, run) if searches(validator) else validator
+            for name, validator in zip(names, chain.validators, strict=True)
+        ),
+        critics=tuple(
+            _RecordedCritic(
+                n, read_by_section(_without_provider(critic, asked), config.section_chars), run
+            )
+            for n, critic in enumerate(chain.critics)
+        ),
+        retrievers=(_RecordedRetriever(run),) if config.retrievers else (),
+        store=chain.store,
+        judge=judge,
+        breakers=chain.breakers,
+        monitor=chain.monitor,
+    )
+
+
+def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
+    model = run.config.model
+    if model in {AUTO, EDITOR, CALLER}:
+        ladder = writers_for(model, chain.validators, edits=run.config.inquiry is None)
+        return tuple(_RecordedWriter(run, CALLER) if each is None else each for each in ladder)
+    if _is_journaled(run.config):
+        from sifaka.models.direct import DirectModel
+
+        writer = DirectModel(_absent(model))
+        return (by_section(writer, run.config.section_chars, protect=run.config.protect),)
+    return (_RecordedWriter(run, model),)
+
+
+def _is_journaled(config: ChainConfig) -> bool:
+    return not config.model.startswith("object:")
+
+
+def _absent(name: str) -> Any:
+    from sifaka.models.journaled import JournaledModel
+    from sifaka.models.replay import AbsentModel
+
+    return JournaledModel(AbsentModel(name))
+
+
+def _without_provider(critic: Critic, asked: Any) -> Critic:
+    """The critic with stand-ins for its models: what they said is in the journal."""
+    if not asks_a_model(critic):
+        return critic
+    if isinstance(critic, PluggedCritic):
+        return critic.holding(_without_provider(critic.component, asked))
+    changes: dict[str, Any] = {}
+    if isinstance(model := getattr(critic, "model", None), str):
+        changes["model"] = _absent(model)
+    if models := getattr(critic, "models", ()):
+        changes["models"] = tuple(_absent(m) if isinstance(m, str) else m for m in models)
+    copied: Any = critic
+    return with_judge(copied.model_copy(update=changes), asked)
+
+
+class _RecordedWriter:
+    """A writer whose calls no journal has seen: its versions are those on record, in order."""
+
+    def __init__(self, run: Run, name: str) -> None:
+        self.name = name
+        given = run.config.inquiry is not None  # the first version is taken as it is on record
+        self._versions = iter(
+            [t for t in run.thoughts[given:] if t.author not in {EDITOR, "input"}]
+        )
+
+    async def generate_with_thought(self, thought: Thought) -> Generation:
+        """The next version on record; see `Model`."""
+        version = next(self._versions, None)
+        if version is None:
+            raise ModelProviderError("there is no further version on record", code="not_recorded")
+        return Generation(
+            text=version.text,
+            prompt_used=version.model_prompt,
+            author=version.author,
+            tool_calls=version.tool_calls,
+            metadata=version.metadata,
+            usage=version.usage,
+        )
+
+
+class _RecordedCritic:
+    """A critic that abstains where it did, and where it is not ours says what it said."""
+
+    def __init__(self, position: int, critic: Critic, run: Run) -> None:
+        self.name = critic.name
+        self._critic = critic
+        self.metered = asks_a_model(critic)
+        metered = self.metered and not searches(critic)
+        self._computed = metered or isinstance(critic, LintCritic)
+        self._said = {t.id: t.critic_feedback[position] for t in run.thoughts if t.critic_feedback}
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        """The opinion, computed from the journal where that is possible; see `Critic`."""
+        said = self._said.get(thought.id)
+        if said is not None and (said.status == "abstained" or not self._computed):
+            return said
+        return await self._critic.critique(thought)
+
+
+class _RecordedValidator:
+    """A validator that finds what it has found in sources, which may say something else by now."""
+
+    def __init__(self, name: str, validator: Validator, run: Run) -> None:
+        self.name = name
+        self.required = validator.required
+        self._found = {
+            t.id: result for t in run.thoughts if (result := t.validation_results.get(name))
+        }
+
+    async def validate(self, thought: Thought) -> ValidationResult:
+        """The result on record; see `Validator`."""
+        found = self._found.get(thought.id)
+        if found is None:
+            raise SifakaError(f"what {self.name!r} found is not on record")
+        # Later versions were afforded, or not, with what it has cost.
+        spent = Usage.model_validate(found.details.get("usage") or {})
+        current_calls().ledger.charge(spent.model_copy(update={"seconds": 0.0}))
+        return found
+
+
+class _RecordedRetriever:
+    """Finds what was found."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
+        """The documents on record for a version's text, or else for the task."""
+        for thought in self._run.thoughts:
+            if thought.text == query:
+                return thought.post_generation_context
+        return self._run.thoughts[0].pre_generation_context if self._run.thoughts else ()
+
+
+def _as_written(thought: Thought) -> Thought:
+    return thought.model_copy(
+        update={
+            "validation_results": {},
+            "critic_feedback": (),
+            "post_generation_context": (),
+            "history": (),
+        }
+    )
+
+
+def _differences(recorded: Run, run: Run) -> Iterator[str]:
+    for before, now in zip(recorded.thoughts, run.thoughts, strict=False):
+        if before.text != now.text:
+            yield f"version {before.iteration} has another text"
+        was, is_ = recorded.decisions.get(before.id), run.decisions.get(before.id)
+        if was != is_:
+            yield f"version {before.iteration}: decided {is_}, on record is {was}"
+    if len(recorded.thoughts) != len(run.thoughts):
+        yield f"{len(run.thoughts)} versions, on record are {len(recorded.thoughts)}"
+    if recorded.champion_id != run.champion_id:
+        yield f"{run.champion_id} is the best version, on record is {recorded.champion_id}"
+    # A budget that failed calls and time have used up ends a replay where its record ends.
+    spent = (recorded.stop_reason or "").startswith("budget_")
+    ended = spent and run.error_code == "not_recorded"
+    if recorded.status == "done" and recorded.stop_reason != run.stop_reason and not ended:
+        yield f"it stopped for {run.stop_reason}, on record is {recorded.stop_reason}"

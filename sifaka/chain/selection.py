@@ -1,0 +1,145 @@
+"""Which of two versions is the better one.
+
+Versions are compared criterion by criterion, and the first that tells them apart decides. Opinion
+comes after fact: validators before critics. What is equal in everything stays as it was, so the
+input, which is version 0, is only ever replaced by something better. Two kinds of version win a
+tie: the editor's, whose edits are certain one by one, and one written for a task that no critic
+judged, for there the writer's judgement is the only one there is.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from sifaka.record.entries import Decision
+from sifaka.record.results import CriticFeedback, majority
+from sifaka.record.thought import EDITOR, Thought
+
+_EPSILON = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One way in which a version can be better than another."""
+
+    what: str
+    """What is measured, for the reason of a decision."""
+    measure: Callable[[Thought, Thought], float]
+    """The measure of a version against a rival; smaller is better."""
+
+
+def _blank(thought: Thought, _: Thought) -> float:
+    return float(not thought.text.strip())
+
+
+def _failed(*, required: bool) -> Callable[[Thought, Thought], float]:
+    return lambda thought, _: sum(
+        not r.passed for r in thought.validation_results.values() if r.required is required
+    )
+
+
+def _shortfall(*, required: bool) -> Callable[[Thought, Thought], float]:
+    return lambda thought, _: sum(
+        1 - r.score
+        for r in thought.validation_results.values()
+        if r.required is required and not r.passed
+    )
+
+
+def _heard(thought: Thought) -> set[str]:
+    return {f.critic for f in thought.critic_feedback if f.status == "ok"}
+
+
+def _common(thought: Thought, rival: Thought) -> tuple[CriticFeedback, ...]:
+    """What those critics say about a version that spoke about its rival too: no vote is missing."""
+    both = _heard(thought) & _heard(rival)
+    return tuple(f for f in thought.critic_feedback if f.critic in both)
+
+
+def _unheard(thought: Thought, _: Thought) -> float:
+    return float(bool(thought.critic_feedback) and not _heard(thought))
+
+
+def _objection(thought: Thought, rival: Thought) -> float:
+    return float(majority(_common(thought, rival)) == "revise")
+
+
+def _weight_of_issues(thought: Thought, rival: Thought) -> float:
+    return sum(
+        issue.severity
+        for feedback in _common(thought, rival)
+        for issue in feedback.issues
+        if issue.anchored
+    )
+
+
+def _task_was_judged(thought: Thought) -> bool:
+    return any(feedback.judges_task for feedback in thought.critic_feedback)
+
+
+def _distance(original: Thought) -> Callable[[Thought, Thought], float]:
+    from rapidfuzz.distance import Levenshtein
+
+    words = original.text.split()
+    return lambda thought, _: Levenshtein.distance(thought.text.split(), words) if words else 0.0
+
+
+FACTS: tuple[Criterion, ...] = (
+    Criterion(what="empty text", measure=_blank),
+    Criterion(what="required validators failed", measure=_failed(required=True)),
+    Criterion(what="distance from passing them", measure=_shortfall(required=True)),
+    Criterion(what="advisory validators failed", measure=_failed(required=False)),
+    Criterion(what="distance from passing the advisory ones", measure=_shortfall(required=False)),
+)
+"""What was measured."""
+VERDICTS: tuple[Criterion, ...] = (
+    Criterion(what="revision asked for by the critics", measure=_objection),
+    Criterion(what="severity of the issues found", measure=_weight_of_issues),
+)
+"""What critics said that were heard on both versions."""
+OPINIONS: tuple[Criterion, ...] = (
+    Criterion(what="silence of the critics", measure=_unheard),
+    *VERDICTS,
+)
+"""What critics found."""
+CRITERIA = (*FACTS, *OPINIONS)
+"""In the order in which they decide."""
+
+
+def first_difference(
+    criteria: Iterable[Criterion], candidate: Thought, champion: Thought
+) -> Decision | None:
+    """The decision of the first criterion that tells the two apart; None when none does."""
+    return next((d for c in criteria if (d := _decide(c, candidate, champion))), None)
+
+
+def compare(
+    candidate: Thought,
+    champion: Thought,
+    original: Thought,
+    criteria: Iterable[Criterion] = CRITERIA,
+) -> Decision:
+    """Whether the candidate takes the champion's place, and why or why not."""
+    if decision := first_difference(criteria, candidate, champion):
+        return decision
+    if candidate.author == EDITOR and candidate.text != champion.text:
+        return Decision(accepted=True, reason="safe edits, nothing else changed")
+    if candidate.prompt and not _task_was_judged(candidate):
+        return Decision(
+            accepted=True, reason="written for the task, and nothing that was measured is worse"
+        )
+    fewer = Criterion(what="words changed from the original", measure=_distance(original))
+    if decision := _decide(fewer, candidate, champion):
+        return decision
+    return Decision(accepted=False, reason=f"no better than version {champion.iteration}")
+
+
+def _decide(criterion: Criterion, candidate: Thought, champion: Thought) -> Decision | None:
+    new, old = criterion.measure(candidate, champion), criterion.measure(champion, candidate)
+    if abs(new - old) <= _EPSILON:
+        return None
+    relation = "better" if new < old else "worse"
+    return Decision(
+        accepted=new < old,
+        reason=f"{relation} in {criterion.what}: {new:.3g}, version {champion.iteration} has "
+        f"{old:.3g}",
+    )

@@ -1,0 +1,104 @@
+"""Applying safe fixes to a text."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from sifaka.editor.gate import keeps_facts
+from sifaka.editor.protection import verbatim
+from sifaka.editor.spans import Cover
+from sifaka.record.results import Issue
+
+Gate = Callable[[str, Issue], bool]
+"""Whether the fix of an issue may be applied to a text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One change that was made."""
+
+    rule: str
+    message: str
+    start: int
+    """Where the change is in the text before the call."""
+    before: str
+    """The words that were replaced, as they stood when the rule fired."""
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """A text after its edits, and the log of them in text order."""
+
+    text: str
+    edits: tuple[Edit, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was done."""
+        return bool(self.edits)
+
+
+def apply(text: str, issues: Iterable[Issue]) -> Edited:
+    """Apply the safe fixes among `issues`, right to left.
+
+    Left out are issues that are not safe, have no place or no longer match the text; fixes inside
+    code, URLs and the like; fixes that overlap one further right; and fixes after which a number,
+    URL or negation nearby would differ. A safe replacement of the whole text goes alone.
+    """
+    return apply_gated(text, issues, keeps_facts)
+
+
+def apply_gated(text: str, issues: Iterable[Issue], gate: Gate) -> Edited:
+    """`apply` with another rule for what a fix may change."""
+    candidates = [issue for issue in issues if _fits(text, issue)]
+    for issue in candidates:
+        if replaces_everything(text, issue):
+            edit = _log(text, issue)
+            return Edited(text=edit.after, edits=(edit,))
+    off_limits = Cover(verbatim(text)) if candidates else Cover(())
+    chosen = list(_chosen(text, candidates, off_limits, gate))
+    pieces: list[str] = []
+    position = 0
+    for issue in reversed(chosen):
+        pieces += [text[position : issue.start], issue.fix or ""]
+        position = issue.end or 0
+    pieces.append(text[position:])
+    return Edited(
+        text="".join(pieces), edits=tuple(_log(text, issue) for issue in reversed(chosen))
+    )
+
+
+def replaces_everything(text: str, issue: Issue) -> bool:
+    """Whether the fix puts another text in place of the whole one, as a JSON repair does."""
+    return issue.start == 0 and issue.end == len(text) and bool(text)
+
+
+def _chosen(text: str, issues: Iterable[Issue], off_limits: Cover, gate: Gate) -> Iterator[Issue]:
+    limit = len(text) + 1
+    for issue in sorted(issues, key=lambda i: (i.start or 0, i.end or 0), reverse=True):
+        start, end = issue.start or 0, issue.end or 0
+        if end > limit or start == limit or off_limits.touches(start, end):
+            continue
+        if gate(text, issue):
+            limit = start
+            yield issue
+
+
+def _fits(text: str, issue: Issue) -> bool:
+    if not issue.safe or issue.fix is None or issue.start is None or issue.end is None:
+        return False
+    if not 0 <= issue.start <= issue.end <= len(text):
+        return False
+    matches = text[issue.start : issue.end].startswith(issue.quote)
+    return matches and text[issue.start : issue.end] != issue.fix
+
+
+def _log(text: str, issue: Issue) -> Edit:
+    start, end = issue.start or 0, issue.end or 0
+    return Edit(
+        rule=issue.rule or issue.category,
+        message=issue.message,
+        start=start,
+        before=text[start:end],
+        after=issue.fix or "",
+    )

@@ -1,0 +1,71 @@
+"""White space where none belongs."""
+
+import re
+from collections.abc import Iterator
+
+from sifaka.editor.lexicon import lexicon
+from sifaka.editor.passage import Passage
+from sifaka.record.results import Issue
+
+_BEFORE_MARK = re.compile(r"(?<=[\w)\]'’”\"*])( {1,2})([,.!?])(?=\s|\Z)")
+_DOUBLE = re.compile(r"(?<=[^\s|])( {2,3})(?=[^\s|])")
+_MARKER = re.compile(r"[\s>]*(?:(?:[-*+•–]|#|\d{1,3}[.)]|[a-z][.)]|\[[ xX]\])\s*)*\Z")
+_SENTENCE_GAP = re.compile(r"[.!?][\"'”’)]?( {1,3})(?=[A-Z\"'“(])")
+# Words that take a bare full stop as an argument: "git add .", "cd ."
+_COMMANDS = lexicon(
+    "add ls cd cp mv rm find build install source du tar grep test run open tree lint check",
+    "format mypy ruff pytest docker git code pip",
+)
+# "The operators && and !"
+_BEFORE_OPERATOR = lexicon("and or the a an with operator operators")
+
+
+def spacing(passage: Passage) -> Iterator[Issue]:
+    """Spaces before punctuation and doubled spaces inside a line."""
+    yield from _before_marks(passage)
+    yield from _doubled(passage)
+
+
+def _before_marks(passage: Passage) -> Iterator[Issue]:
+    text = passage.text
+    for match in _BEFORE_MARK.finditer(text):
+        start, end = match.span()
+        following = _following(text, end)
+        # Inside a sentence a full stop, "!" or "?" between spaces is an operator or an argument.
+        if match.group(2) != "," and following.islower():
+            continue
+        previous = passage.word_before(start + 1)
+        if (match.group(2) == "." and previous in _COMMANDS) or previous in _BEFORE_OPERATOR:
+            continue
+        if passage.words_in_line(start) < 3 or not passage.free(start, end):
+            continue
+        yield passage.safe(
+            start, end, match.group(2), f'no space before "{match.group(2)}"',
+            rule="space_before_punctuation", category="spacing",
+        )  # fmt: skip
+
+
+def _doubled(passage: Passage) -> Iterator[Issue]:
+    text = passage.text
+    gaps = list(_SENTENCE_GAP.finditer(text))
+    wide = sum(len(match.group(1)) == 2 for match in gaps)
+    # Two spaces after every sentence are a habit of typists, not a mistake.
+    habit = wide >= 2 and wide * 2 > len(gaps)
+    own = {match.start(1) for match in gaps} if habit else set[int]()
+    for match in _DOUBLE.finditer(text):
+        start, end = match.span()
+        line_start = text.rfind("\n", max(0, start - 40), start) + 1
+        if start in own or _MARKER.fullmatch(text[line_start:start]):
+            continue
+        if passage.words_in_line(start) < 5 or not passage.free(start - 1, end + 1):
+            continue
+        yield passage.safe(
+            start, end, " ", "one space is enough", rule="double_space", category="spacing"
+        )
+
+
+def _following(text: str, offset: int) -> str:
+    """The first character at or after an offset that is no space; empty at the end."""
+    while offset < len(text) and text[offset] == " ":
+        offset += 1
+    return text[offset : offset + 1]

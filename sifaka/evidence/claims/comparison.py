@@ -1,0 +1,131 @@
+"""Holding claims against documents: one question a document, about all claims that found it."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from anyio import to_thread
+
+from sifaka.calls.journal import scope
+from sifaka.evidence.assessments import Verification
+from sifaka.evidence.claims.verdicts import Held
+from sifaka.evidence.criteria import Criterion
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.passages import nearest, passages_of
+from sifaka.evidence.ranking import rank_documents
+from sifaka.evidence.verify import NO_MODEL, verify
+from sifaka.record.claims import Claim
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+CLAIMS_EACH = 8
+"""Claims in one question about a document."""
+_PASSAGE = 500
+"""Characters of the passage that stands for a document nobody has judged."""
+_QUESTION = (
+    "Is each claim true, according to the document? The claims are the criteria: `support` means "
+    "that the document says so, `reject` with `contradicts` that it says something that cannot be "
+    "true if the claim is, such as another number, name or date for the same thing."
+)
+
+
+class _Sheet(NamedTuple):
+    """One question: a document and the numbers of the claims that it is about."""
+
+    document: SourceDocument
+    claims: tuple[int, ...]
+
+
+async def held(
+    claims: Mapping[int, Claim],
+    documents: Mapping[int, Sequence[SourceDocument]],
+    model: "Model",
+    *,
+    parallel: int,
+) -> dict[int, tuple[Held, ...]]:
+    """What the documents of each claim say about it.
+
+    A document is judged once for every `CLAIMS_EACH` claims that found it, whoever else found it.
+
+    Args:
+        claims: The claims by number.
+        documents: For each number what to hold the claim against.
+        model: Who judges.
+        parallel: Calls at the same time.
+
+    Raises:
+        StorageError: An answer could not be put on record.
+        Suspended: Answers of the host are needed.
+    """
+    said: dict[tuple[int, str], Held] = {}
+    for number, sheets in enumerate(_rounds(documents)):
+        asked = {sheet.document.key: sheet.claims for sheet in sheets}
+
+        def criteria_of(
+            document: SourceDocument, asked: Mapping[str, tuple[int, ...]] = asked
+        ) -> tuple[Criterion, ...]:
+            return tuple(_criterion(n, claims[n]) for n in asked[document.key])
+
+        with scope(f"verify {number}"):
+            answers = await verify(
+                [sheet.document for sheet in sheets],
+                criteria_of,
+                question=_QUESTION,
+                model=model,
+                parallel=parallel,
+            )
+        for sheet, answer in zip(sheets, answers, strict=True):
+            for n in sheet.claims:
+                said[n, sheet.document.key] = await _of(n, claims[n], sheet.document, answer)
+    return {
+        # Scores are those of the claim's own search.
+        number: tuple(said[number, d.key]._replace(document=d) for d in found)
+        for number, found in documents.items()
+    }
+
+
+async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[Held, ...]:
+    """The documents of a claim as they rank by its words, each with its nearest passage."""
+    ranked = await to_thread.run_sync(partial(rank_documents, claim.text, documents))
+    return tuple([Held(d, None, await _passage(claim, d), NO_MODEL) for d in ranked])
+
+
+def _rounds(documents: Mapping[int, Sequence[SourceDocument]]) -> list[list[_Sheet]]:
+    """The questions, in rounds in which each document comes up once."""
+    by_document: dict[str, tuple[SourceDocument, list[int]]] = {}
+    for number, found in documents.items():
+        for document in found:
+            by_document.setdefault(document.key, (document, []))[1].append(number)
+    longest = max((len(numbers) for _, numbers in by_document.values()), default=0)
+    return [
+        [
+            _Sheet(document, tuple(numbers[at : at + CLAIMS_EACH]))
+            for document, numbers in by_document.values()
+            if len(numbers) > at
+        ]
+        for at in range(0, longest, CLAIMS_EACH)
+    ]
+
+
+def _criterion(number: int, claim: Claim) -> Criterion:
+    return Criterion(id=f"claim-{number + 1}", type="claim", description=claim.text)
+
+
+async def _of(number: int, claim: Claim, document: SourceDocument, said: Verification) -> Held:
+    wanted = _criterion(number, claim).id
+    assessment = next((each for each in said.assessments if each.criterion == wanted), None)
+    if assessment is not None:
+        return Held(document, assessment)
+    failure = said.degraded or "the document was not judged"
+    return Held(document, None, await _passage(claim, document), failure)
+
+
+async def _passage(claim: Claim, document: SourceDocument) -> str:
+    """The words of a document that are nearest to a claim, exactly as they stand there."""
+
+    def found() -> str:
+        passages = nearest(claim.text, passages_of([document], longest=_PASSAGE), 1)
+        return passages[0].text if passages else ""
+
+    return await to_thread.run_sync(found)

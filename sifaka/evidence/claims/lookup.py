@@ -1,0 +1,121 @@
+"""The documents that a claim is held against: those that are at hand and those that are found."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple
+
+import anyio
+from anyio import to_thread
+
+from sifaka.calls.concurrency import fan_out
+from sifaka.evidence.documents import GIVEN, SourceDocument, moment
+from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.ranking import rank_documents
+from sifaka.evidence.search import search
+from sifaka.evidence.search_result import Searched
+from sifaka.evidence.sources.protocol import Adapter
+from sifaka.record.claims import Claim
+from sifaka.record.thought import Document
+
+_AT_A_TIME = 4
+"""Claims that are searched for at the same time: sources are other people's machines."""
+
+
+class Found(NamedTuple):
+    """What there is to hold one claim against."""
+
+    documents: tuple[SourceDocument, ...]
+    """Best first, each once; those at hand before those that were found."""
+    failure: str = ""
+    """Why the search has failed altogether."""
+    complete: bool = True
+    """Whether every source has answered."""
+    degraded: tuple[str, ...] = ()
+    """What did not work as it should have, one line each."""
+
+
+def at_hand(documents: Iterable[Document], at: datetime) -> tuple[SourceDocument, ...]:
+    """Documents that came with a text, each once, those without words left out.
+
+    One that was found somewhere before says where and when; another counts as retrieved `at`.
+    """
+    made = (_source(document, at) for document in documents if document.text.strip())
+    return tuple({each.key: each for each in made}.values())
+
+
+async def of_claims(
+    claims: Sequence[Claim], documents: Sequence[SourceDocument], most: int
+) -> list[tuple[SourceDocument, ...]]:
+    """For each claim those of the documents at hand that match it best, at most `most`."""
+    if len(documents) <= most:
+        return [tuple(documents)] * len(claims)
+
+    def ranked() -> list[tuple[SourceDocument, ...]]:
+        return [
+            tuple(d for d in rank_documents(claim.text, documents)[:most] if d.score)
+            for claim in claims
+        ]
+
+    return await to_thread.run_sync(ranked)
+
+
+async def find(
+    claims: Mapping[int, Claim],
+    given: Mapping[int, Sequence[SourceDocument]],
+    adapters: Sequence[Adapter],
+    *,
+    most: int,
+    filters: SearchFilters,
+    seconds: float,
+) -> dict[int, Found]:
+    """What there is for each claim; every claim is a search of its own, and a place of its own.
+
+    Args:
+        claims: What to look for, by number.
+        given: The documents at hand for each number.
+        adapters: Where to search; nowhere when there is none.
+        most: Documents found for each claim.
+        filters: Which documents may be found.
+        seconds: For each source to answer in.
+
+    Raises:
+        StorageError: An answer could not be put on record.
+    """
+    limiter = anyio.Semaphore(_AT_A_TIME)
+
+    async def searched(claim: Claim) -> Searched:
+        async with limiter:
+            return await search(
+                adapters, [claim.text], max_results=most, filters=filters, seconds=seconds
+            )
+
+    results: Sequence[Searched | None] = [None] * len(claims)
+    if adapters:
+        branches = {f"search {n}": partial(searched, claim) for n, claim in claims.items()}
+        results = await fan_out(branches, calls_each=0)
+    return {
+        number: _found(given[number], result)
+        for number, result in zip(claims, results, strict=True)
+    }
+
+
+def _found(given: Sequence[SourceDocument], searched: Searched | None) -> Found:
+    if searched is None:
+        return Found(tuple(given))
+    documents = {document.key: document for document in (*given, *searched.documents)}
+    failure = ""
+    if searched.status == "search_failed":
+        failure = f"the search failed: {'; '.join(searched.degraded)}"
+    return Found(
+        tuple(documents.values()),
+        failure=failure,
+        complete=not searched.failures,
+        degraded=(*searched.degraded, *searched.notes),
+    )
+
+
+def _source(document: Document, at: datetime) -> SourceDocument:
+    told = document.metadata
+    source = SourceDocument.of(document, adapter=str(told.get("adapter") or GIVEN))
+    return source.model_copy(update={"retrieved_at": moment(told.get("retrieved_at")) or at})

@@ -1,0 +1,74 @@
+"""AtomWalker: academic papers, by the ScholarSearch API.
+
+No public reference of that API exists. Its shape is taken from the adapter of OpenSift and the
+answer recorded in that adapter's tests (https://github.com/AtomInnoLab/OpenSift,
+`src/opensift/adapters/atomwalker`, `tests/unit/adapters/test_atomwalker.py`).
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.sources.fields import Fields, Found, Record, records_at
+from sifaka.evidence.sources.records import RecordAdapter
+
+WORKS = "atomwalker-works"
+"""The index with all papers."""
+Strategy = Literal["fast", "comprehensive"]
+_PATH = "api/v1/resource/ScholarSearch/paper"
+_ABSTRACTS = ("abstract_text", "abstract_contents")
+
+
+class AtomWalkerAdapter(RecordAdapter):
+    """Searches papers; the text of a document is the abstract, and papers without one are left out.
+
+    Args:
+        base: The service's URL.
+        index: Which of its indices.
+        name: The adapter's name.
+        strategy: Whether to search fast, or everything.
+        authorization: The value of the HTTP header of that name; the service wants one.
+        seconds: The deadline of one search.
+    """
+
+    def __init__(
+        self,
+        base: str,
+        *,
+        index: str = WORKS,
+        name: str = "atomwalker",
+        strategy: Strategy = "fast",
+        authorization: str | None = None,
+        seconds: float = 10.0,
+    ) -> None:
+        super().__init__(
+            base,
+            index=index,
+            name=name,
+            fields=Fields(text=("abstract",), date="publication_date"),
+            authorization=authorization,
+            seconds=seconds,
+        )
+        self.strategy: Strategy = strategy
+
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Found]:
+        asked = {"search": query, "search_strategy": self.strategy, "size": str(size)}
+        papers = records_at(await self._http.get_json(f"{_PATH}/{self.index}", asked), "papers")
+        if papers is None:
+            raise self._malformed("papers")
+        return [_found(paper) for paper in papers if _abstract(paper)]
+
+
+def _abstract(paper: Record) -> object:
+    """It stands in one of two fields."""
+    return next((paper[name] for name in _ABSTRACTS if paper.get(name)), None)
+
+
+def _found(paper: Record) -> Found:
+    """A paper; it may have a date, or only a year."""
+    known = {
+        "abstract": _abstract(paper),
+        "publication_date": paper.get("publication_date") or paper.get("year"),
+        "url": paper.get("url") or paper.get("source_url"),
+    }
+    return Found(record={**paper, **known}, score=paper.get("score"))

@@ -1,0 +1,220 @@
+"""Opening adapters by their specs."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from sifaka.errors import ConfigurationError
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.keys import Scheme, authorization
+from sifaka.evidence.sources.protocol import Adapter
+from sifaka.evidence.sources.spec import (
+    FIELD_OPTIONS,
+    AdapterSpec,
+    base_and_index,
+    fields_of,
+    parse_adapter,
+)
+from sifaka.storage.protocol import ThoughtStore
+
+_LANGUAGE = re.compile(r"[a-z]{2,12}(?:-[a-z]{2,12}){0,2}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """What a spec is opened with."""
+
+    spec: AdapterSpec
+    form: str
+    key: str | None
+    store: ThoughtStore | None
+
+    def authorization(self, *, bare: Scheme = "Bearer") -> str | None:
+        """The header that carries the key; None without one."""
+        if self.key is None:
+            return None
+        try:
+            return authorization(self.key, bare=bare)
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"the adapter {self.spec.name!r}: {error.message}", error.suggestion
+            ) from error
+
+
+def _mediawiki(place: _Place) -> Adapter:
+    parts = place.spec.parts(place.form)
+    return _wiki(place, f"{parts.scheme}://{parts.netloc}{parts.path}", parts.query)
+
+
+def _wikipedia(place: _Place) -> Adapter:
+    language, _, query = place.spec.rest.partition("?")
+    if place.spec.is_url or not _LANGUAGE.fullmatch(language):
+        place.spec.wrong("needs the code of a language", f"such as {place.form}")
+    return _wiki(place, f"https://{language}.wikipedia.org/w/api.php", query)
+
+
+def _wiki(place: _Place, base: str, query: str) -> Adapter:
+    from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
+
+    options = place.spec.options(query, ("contact",))
+    return MediaWikiAdapter(
+        base,
+        name=place.spec.name,
+        contact=options.get("contact", [""])[-1],
+        authorization=place.authorization(),
+    )
+
+
+def _elasticsearch(place: _Place) -> Adapter:
+    from sifaka.evidence.sources.elasticsearch import ElasticsearchAdapter
+
+    return _indexed(place, ElasticsearchAdapter, bare="ApiKey")
+
+
+def _opensearch(place: _Place) -> Adapter:
+    from sifaka.evidence.sources.opensearch import OpenSearchAdapter
+
+    return _indexed(place, OpenSearchAdapter)
+
+
+def _solr(place: _Place) -> Adapter:
+    from sifaka.evidence.sources.solr import SolrAdapter
+
+    return _indexed(place, SolrAdapter)
+
+
+def _meilisearch(place: _Place) -> Adapter:
+    from sifaka.evidence.sources.meilisearch import MeilisearchAdapter
+
+    return _indexed(place, MeilisearchAdapter, own=("timestamp",))
+
+
+def _atomwalker(place: _Place) -> Adapter:
+    from sifaka.evidence.sources.atomwalker import WORKS, AtomWalkerAdapter
+
+    parts = place.spec.parts(place.form)
+    base, index = f"{parts.scheme}://{parts.netloc}", WORKS
+    if parts.path.strip("/"):
+        base, index = base_and_index(place.spec, parts, place.form)
+    strategy = place.spec.options(parts.query, ("strategy",)).get("strategy", ["fast"])[-1]
+    if strategy not in {"fast", "comprehensive"}:
+        place.spec.wrong("has a wrong 'strategy'", "fast or comprehensive")
+    return AtomWalkerAdapter(
+        base,
+        index=index,
+        name=place.spec.name,
+        strategy="comprehensive" if strategy == "comprehensive" else "fast",
+        authorization=place.authorization(),
+    )
+
+
+def _folder(place: _Place) -> Adapter:
+    from sifaka.evidence.sources.folder import FolderAdapter
+
+    path = place.spec.rest.removeprefix("//")
+    # What is relative depends on where the server was started; `~` on who started it.
+    if place.spec.is_url or not Path(path).is_absolute() or "\0" in path:
+        place.spec.wrong("needs the absolute path of a folder", f"such as {place.form}")
+    return FolderAdapter(path, name=place.spec.name)
+
+
+def _thoughts(place: _Place) -> Adapter:
+    from sifaka.evidence.sources.thoughts import ThoughtsAdapter
+
+    if place.spec.rest.strip("/") or place.spec.is_url:
+        place.spec.wrong("takes nothing after `thoughts:`", "it searches the store of the runs")
+    if place.store is None:
+        place.spec.wrong("needs a store of runs", "pass one to open_adapters")
+    return ThoughtsAdapter(place.store, name=place.spec.name)
+
+
+def _indexed(
+    place: _Place,
+    make: Callable[..., Adapter],
+    *,
+    own: tuple[str, ...] = (),
+    bare: Scheme = "Bearer",
+) -> Adapter:
+    """An adapter for an index whose fields the URL names.
+
+    Args:
+        place: What the spec says.
+        make: Makes the adapter.
+        own: Parameters of this kind, besides the names of fields.
+        bare: The scheme of a key that is a bare token.
+    """
+    parts = place.spec.parts(place.form)
+    base, index = base_and_index(place.spec, parts, place.form)
+    options = place.spec.options(parts.query, (*FIELD_OPTIONS, *own))
+    return make(
+        base,
+        index=index,
+        name=place.spec.name,
+        fields=fields_of(options),
+        authorization=place.authorization(bare=bare),
+        **{name: options[name][-1] for name in own if name in options},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scheme:
+    form: str
+    make: Callable[[_Place], Adapter]
+    takes_key: bool = False
+
+
+SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
+    {
+        "wikipedia": _Scheme("wikipedia:en", _wikipedia),
+        "mediawiki": _Scheme("mediawiki+https://host/w/api.php", _mediawiki, True),
+        "elasticsearch": _Scheme(
+            "elasticsearch+https://host:9200/index?text=body", _elasticsearch, True
+        ),
+        "opensearch": _Scheme("opensearch+https://host:9200/index?text=body", _opensearch, True),
+        "solr": _Scheme("solr+http://host:8983/solr/core?text=body", _solr, True),
+        "meilisearch": _Scheme("meilisearch+https://host:7700/index?text=body", _meilisearch, True),
+        "atomwalker": _Scheme("atomwalker+https://host", _atomwalker, True),
+        "folder": _Scheme("folder:/absolute/path", _folder),
+        "thoughts": _Scheme("thoughts:", _thoughts),
+    }
+)
+"""Every kind of source that `open_adapters` understands."""
+FORMS = " | ".join(scheme.form for scheme in SCHEMES.values())
+
+
+def open_adapters(
+    specs: Iterable[str],
+    *,
+    keys: Mapping[str, str] | None = None,
+    store: ThoughtStore | None = None,
+) -> Adapters:
+    """The adapters that specs name; no file is read and no server asked before the first search.
+
+    Whoever opens them closes them with `aclose`.
+
+    Args:
+        specs: Each `name=` and one of `FORMS`; without a name it has that of its scheme.
+        keys: By the names of adapters: `user:password`, a header's value such as `ApiKey ...` or
+            `Bearer ...`, or a bare token. Names that no spec has are left alone.
+        store: Where past texts are, for `thoughts:`.
+
+    Raises:
+        ConfigurationError: A spec or a key is wrong; the message has nothing that may be secret.
+    """
+    opened: list[Adapter] = []
+    for text in specs:
+        spec = parse_adapter(text, forms=FORMS)
+        scheme = SCHEMES.get(spec.scheme)
+        if scheme is None:
+            raise ConfigurationError(
+                f"the adapter {spec.name!r} has an unknown kind {spec.scheme[:40]!r}",
+                f"allowed: {FORMS}",
+            )
+        key = (keys or {}).get(spec.name)
+        if key is not None and not scheme.takes_key:
+            spec.wrong(f"takes no key: it is of the kind {spec.scheme!r}", "leave its key out")
+        place = _Place(spec=spec, form=scheme.form, key=key, store=store)
+        opened.append(scheme.make(place))
+    return Adapters(opened)

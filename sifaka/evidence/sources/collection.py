@@ -1,0 +1,68 @@
+"""The adapters of a program, chosen by their names."""
+
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+from sifaka.errors import ConfigurationError
+from sifaka.evidence.sources.protocol import Adapter
+from sifaka.retrievers.caches import MemoryCache
+
+NO_ADAPTER = "no adapter is configured, so there is nothing to search"
+_WHAT_TO_DO = "set SIFAKA_ADAPTERS, such as wikipedia=mediawiki+https://en.wikipedia.org/w/api.php"
+
+
+class Adapters:
+    """The places a program may search, each under a name of its own.
+
+    Args:
+        adapters: Any number; none means that nothing is searched.
+
+    Raises:
+        ConfigurationError: Two have the same name.
+    """
+
+    def __init__(self, adapters: Iterable[Adapter] = ()) -> None:
+        given = tuple(adapters)
+        self._adapters = {adapter.name: adapter for adapter in given}
+        self.verdicts = MemoryCache()
+        """Verdicts on claims that were held against these sources; see `EvidenceChecker`."""
+        if len(self._adapters) < len(given):
+            names = [adapter.name for adapter in given]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ConfigurationError(f"two adapters are named {twice!r}", "name them differently")
+
+    def __bool__(self) -> bool:
+        return bool(self._adapters)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in their order."""
+        return tuple(self._adapters)
+
+    def chosen(self, names: Sequence[str] = ()) -> tuple[Adapter, ...]:
+        """The adapters of these names, or all of them.
+
+        Raises:
+            ConfigurationError: There is none at all, or none of a name.
+        """
+        if not self._adapters:
+            raise ConfigurationError(NO_ADAPTER, _WHAT_TO_DO)
+        for name in names:
+            if name not in self._adapters:
+                known = ", ".join(self._adapters)
+                raise ConfigurationError(f"unknown adapter {name!r}", f"configured: {known}")
+        return tuple(self._adapters[name] for name in dict.fromkeys(names or self._adapters))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Release the connections of all adapters."""
+        for adapter in self._adapters.values():
+            await adapter.aclose()
+
+
+NONE = Adapters()

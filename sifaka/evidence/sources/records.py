@@ -1,0 +1,140 @@
+"""What the adapters have in common that ask a search server for its records."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from sifaka.errors import SourceError
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.filters import ANYTHING, SearchFilters
+from sifaka.evidence.sources.admission import wanted
+from sifaka.evidence.sources.fields import Fields, Found, document_of
+from sifaka.evidence.sources.http import HttpClient
+from sifaka.evidence.sources.query_text import plain_query
+from sifaka.storage.protocol import Health
+
+MOST_RESULTS = 100
+"""Of one answer, whatever is asked for."""
+_SPARE = 4
+"""So many times more is asked for where the server cannot filter and we do."""
+_SECONDS = 10.0
+
+
+class RecordAdapter(ABC):
+    """Searches one index of a server.
+
+    Args:
+        base: The URL below which it is asked, without credentials.
+        index: What the server calls the collection that is searched.
+        name: The adapter's name.
+        fields: Which fields of its records hold what.
+        authorization: The value of the HTTP header of that name.
+        seconds: The deadline of one search.
+    """
+
+    def __init__(
+        self,
+        base: str,
+        *,
+        index: str,
+        name: str,
+        fields: Fields | None = None,
+        authorization: str | None = None,
+        seconds: float = _SECONDS,
+    ) -> None:
+        self.base = base.rstrip("/")
+        self.index = index
+        self.fields = fields or Fields()
+        self._name = name
+        headers = {"Authorization": authorization} if authorization else {}
+        self._http = HttpClient(self.base, adapter=name, headers=headers, seconds=seconds)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self._name
+
+    @property
+    def place(self) -> str:
+        """The server and the index."""
+        return f"{self.base}/{self.index}"
+
+    @property
+    def filters_dates(self) -> bool:
+        """Whether the server itself leaves out what the filters' dates do not admit."""
+        return False
+
+    async def search(
+        self, query: str, *, limit: int, filters: SearchFilters = ANYTHING
+    ) -> Sequence[SourceDocument]:
+        """At most `limit` documents, best first; see `Adapter`. A query without words finds none.
+
+        Raises:
+            SourceError: The server cannot be reached, refuses, answers nonsense, or its records
+                have no text under the configured name.
+        """
+        words = plain_query(query)
+        if not words or limit < 1:
+            return ()
+        unfiltered = filters.sites or (filters.asks_for_dates and not self.filters_dates)
+        size = min(MOST_RESULTS, limit * _SPARE if unfiltered else limit)
+        documents = await self._documents(words, size, filters)
+        return wanted(documents, filters, limit)
+
+    async def health(self) -> Health:
+        """Ask for one document."""
+        try:
+            await self._documents("the", 1, ANYTHING)
+        except SourceError as error:
+            return Health(part=self.place, works=False, found=str(error))
+        return Health(part=self.place, works=True, found="answers")
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    @abstractmethod
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Found]:
+        """Ask the server.
+
+        Raises:
+            SourceError: It cannot be reached, refuses or answers nonsense.
+        """
+
+    def _malformed(self, lacking: str) -> SourceError:
+        return SourceError(
+            f"{self._name}: the answer of {self.place} has no {lacking}",
+            "check that the adapter's URL is of this kind of server",
+            adapter=self._name,
+            code="malformed",
+        )
+
+    async def _documents(
+        self, query: str, size: int, filters: SearchFilters
+    ) -> Sequence[SourceDocument]:
+        try:
+            found = await self._found(query, size, filters)
+        except SourceError as error:
+            raise self._explained(error) from error
+        read = [document_of(each, self.fields, adapter=self._name) for each in found]
+        documents = [each for each in read if each is not None]
+        if found and not documents:
+            named = " or ".join(map(repr, self.fields.text))
+            raise SourceError(
+                f"{self._name}: no record of {self.place} has text in {named}",
+                "name the field in the adapter's URL, such as ?text=body",
+                adapter=self._name,
+                code="malformed",
+            )
+        return documents
+
+    def _explained(self, error: SourceError) -> SourceError:
+        """The same with what is to be done about it here."""
+        message, suggestion = error.message, error.suggestion
+        if error.code == "not_found":
+            message = f"{self._name}: there is no {self.index!r} at {self.base}"
+            suggestion = "create it, or correct the adapter's URL"
+        elif error.code == "authentication":
+            suggestion = f"set SIFAKA_ADAPTER_KEYS={self._name}=..., or correct it"
+        else:
+            return error
+        return SourceError(message, suggestion, adapter=self._name, code=error.code)

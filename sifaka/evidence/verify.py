@@ -1,0 +1,184 @@
+"""Documents held against criteria by a model, whose quotes are looked up."""
+
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+from pydantic import Field
+
+from sifaka.calls.failure_log import report_failure
+from sifaka.errors import SifakaError, StorageError
+from sifaka.evidence.as_completed import as_completed
+from sifaka.evidence.assessment_rules import Answered, assess
+from sifaka.evidence.assessments import Judgement, Verification
+from sifaka.evidence.criteria import Criterion
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.normalization import plain, plain_line
+from sifaka.evidence.passages import GAP, excerpt
+from sifaka.models.coercion import Form
+from sifaka.models.framing import DATA_NOTICE, frame
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+logger = logging.getLogger(__name__)
+
+NO_MODEL = "there is no model"
+_SHOWN = 8_000
+"""Characters of a document that the model sees; of a longer one those nearest to the criteria."""
+_TITLE = 300
+_INSTRUCTIONS = (
+    "Judge one document against each criterion, by the document alone and not by what you know. "
+    "`support`: it says or shows in full what the criterion asks for. `somewhat_support`: in part, "
+    "or only by implication. `reject`: it speaks about something else, or says the contrary; "
+    "`contradicts` tells which. `insufficient_information`: it cannot be told from what is shown. "
+    "For support, and where the document says the contrary, quote the words of the document that "
+    "show it: copied exactly, each quote in one piece, at least some words, at most two sentences. "
+    f"`{GAP.strip()}` marks where passages were left out; no quote goes across it. For what is "
+    "asked about time, `Published` may be quoted. Give one judgement for each criterion, by its "
+    f"id. {DATA_NOTICE}"
+)
+
+
+class _Judged(Form):
+    """The judgement on one criterion."""
+
+    criterion: str = Field(min_length=1, description="the criterion's id")
+    judgement: Judgement
+    contradicts: bool = Field(
+        default=False, description="with `reject`: whether the document says the contrary"
+    )
+    quotes: list[str] = Field(
+        default_factory=list[str], description="words of the document, copied exactly"
+    )
+
+
+class _Judgements(Form):
+    """What the document says about each criterion."""
+
+    judgements: list[_Judged]
+
+
+async def verify(
+    documents: Sequence[SourceDocument],
+    criteria_of: Callable[[SourceDocument], Sequence[Criterion]],
+    *,
+    question: str,
+    model: "Model | None",
+    parallel: int = 10,
+) -> tuple[Verification, ...]:
+    """What each document says about its criteria, in the order of the documents.
+
+    See `verify_each`.
+    """
+    each = verify_each(documents, criteria_of, question=question, model=model, parallel=parallel)
+    async with aclosing(each) as coming:
+        verifications = {number: verification async for number, verification in coming}
+    return tuple(verifications[number] for number in range(len(documents)))
+
+
+async def verify_each(
+    documents: Sequence[SourceDocument],
+    criteria_of: Callable[[SourceDocument], Sequence[Criterion]],
+    *,
+    question: str,
+    model: "Model | None",
+    parallel: int = 10,
+) -> AsyncGenerator[tuple[int, Verification], None]:
+    """Yield each document's number and what it says about its criteria, as the answers come.
+
+    One model call a document, at the place `document N` of the journal; whoever verifies twice in
+    one run does so in a scope each time. A document about which the model cannot be asked, or for
+    which the budget has no room, is `degraded` and has no judgements.
+
+    Args:
+        documents: What to judge.
+        criteria_of: What to hold a document against; their ids differ.
+        question: What the documents were searched for.
+        model: Who judges; None degrades every document.
+        parallel: Calls at the same time.
+
+    Raises:
+        StorageError: An answer could not be put on record.
+        Suspended: Answers of the host are needed.
+    """
+    branches = {
+        f"document {number}": partial(_verified, document, criteria_of(document), question, model)
+        for number, document in enumerate(documents)
+    }
+    async with aclosing(as_completed(branches, parallel=parallel)) as coming:
+        async for each in coming:
+            yield each
+
+
+async def _verified(
+    document: SourceDocument,
+    criteria: Sequence[Criterion],
+    question: str,
+    model: "Model | None",
+) -> Verification:
+    if model is None or not criteria:
+        degraded = NO_MODEL if model is None else "there is no criterion to hold it against"
+        return Verification(document=document, degraded=degraded)
+    try:
+        return await _asked(document, criteria, question, model)
+    except StorageError:
+        raise
+    # A model may be anybody's code, and one document's failure costs the others nothing.
+    except Exception as error:  # noqa: BLE001 - reported just below
+        report_failure(logger, "evidence:verifier", error)
+        reason = error.message if isinstance(error, SifakaError) else type(error).__name__
+        return Verification(document=document, degraded=reason)
+
+
+async def _asked(
+    document: SourceDocument, criteria: Sequence[Criterion], question: str, model: "Model"
+) -> Verification:
+    from sifaka.models.structured import ask
+
+    text = plain(document.text)
+    prompt = "\n\n".join(
+        (
+            frame("question", question),
+            frame("criteria", "\n".join(map(_line, criteria))),
+            frame("document", f"{_head(document)}\n\n{await _shown(text, criteria)}"),
+        )
+    )
+    answer, usage = await ask(model, _INSTRUCTIONS, prompt, _Judgements)
+    answered = [
+        Answered(each.criterion, each.judgement, tuple(each.quotes), each.contradicts)
+        for each in answer.judgements
+    ]
+    assessments = assess(answered, criteria, (text, document.title, _published(document)))
+    return Verification(document=document, assessments=assessments, usage=usage)
+
+
+def _line(criterion: Criterion) -> str:
+    told = " ".join(f"{criterion.name}: {criterion.description}".strip(": ").split())
+    return f"- {criterion.id} ({criterion.type.strip()}): {told}"
+
+
+def _head(document: SourceDocument) -> str:
+    # The day it was found is today's for the model, and the same when the run is resumed. What goes
+    # on to another line could pretend to be the date.
+    lines = (
+        f"Title: {plain_line(document.title, _TITLE)}" if document.title else "",
+        f"From: {plain_line(document.url, _TITLE)}" if document.url else "",
+        _published(document),
+        f"Retrieved: {document.retrieved_at.date().isoformat()}",
+    )
+    return "\n".join(filter(None, lines))
+
+
+def _published(document: SourceDocument) -> str:
+    return f"Published: {document.published.date().isoformat()}" if document.published else ""
+
+
+async def _shown(text: str, criteria: Sequence[Criterion]) -> str:
+    if len(text) <= _SHOWN:
+        return text
+    queries = [f"{each.name} {each.description}" for each in criteria]
+    return await to_thread.run_sync(excerpt, text, queries, _SHOWN)

@@ -1,0 +1,157 @@
+"""Claims of a text, and what is known about them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Literal, Protocol, cast
+
+from pydantic import Field, ValidationError
+
+from sifaka._internal.immutable import Frozen
+from sifaka.record.thought import Document
+from sifaka.record.usage import Usage
+
+ClaimStatus = Literal["supported", "contradicted", "mixed", "not_enough_info", "unverified"]
+Stance = Literal[
+    "supports", "somewhat_supports", "contradicts", "off_topic", "insufficient", "unjudged"
+]
+BLOCKING: frozenset[ClaimStatus] = frozenset({"contradicted", "mixed"})
+"""Claims that must not stay as they are; the others ask for a citation or a hedge."""
+
+
+class Claim(Frozen):
+    """One claim of fact that a text makes."""
+
+    text: str = Field(min_length=1)
+    """What is claimed, as a sentence that can be understood without the text."""
+    quote: str = ""
+    """The words of the text that make it, exactly; empty when it came without a text."""
+    start: int | None = None
+    """Offset of the quote's first character (Unicode code points); None when it was not found."""
+    end: int | None = None
+    """Offset after the quote's last character."""
+    need: float = Field(default=1.0, ge=0, le=1)
+    """Probability that a reader needs evidence for it."""
+
+
+class ClaimEvidence(Frozen):
+    """What one document says about a claim."""
+
+    stance: Stance
+    """`unjudged` where nobody could say: the document was only found and ranked."""
+    quote: str = ""
+    """Words of the document, which were found in it; of an unjudged one its nearest passage."""
+    title: str = ""
+    url: str = ""
+    document_id: str = ""
+    adapter: str = ""
+    """Where it was found; `given` for documents that came with the text."""
+    published: datetime | None = None
+    """When the document was written or last changed; None when it does not say."""
+    retrieved_at: datetime | None = None
+    score: float | None = None
+    """How well it matched the claim; comparable among the documents of one claim only."""
+
+
+class ClaimVerdict(Frozen):
+    """What the evidence says about one claim."""
+
+    claim: Claim
+    verdict: ClaimStatus
+    evidence: tuple[ClaimEvidence, ...] = ()
+    """The documents that were looked at, those that decide first."""
+    reason: str = ""
+    """Why it is not decided, in one line; empty when it is."""
+    checked_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    reused: bool = False
+    """Whether an earlier verdict on the same claim from the same sources was taken."""
+    basis: str = ""
+    """A digest of what it was judged by: the sources, the filters, the documents given and the
+    model. It may be taken again on the same basis only; empty where it may not at all."""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether the claim must not stay as it is."""
+        return self.verdict in BLOCKING
+
+
+class ClaimReport(Frozen):
+    """What became of the claims of one text."""
+
+    verdicts: tuple[ClaimVerdict, ...] = ()
+    """In the order of the claims."""
+    degraded: tuple[str, ...] = ()
+    """What did not work as it should have, one line each."""
+    usage: Usage = Usage()
+
+    @property
+    def blocking(self) -> tuple[ClaimVerdict, ...]:
+        """The verdicts on claims that must not stay as they are."""
+        return tuple(verdict for verdict in self.verdicts if verdict.blocks)
+
+
+class CheckOptions(Frozen):
+    """How claims are to be checked."""
+
+    adapters: tuple[str, ...] = ()
+    """The names of those to search with; empty means all that are configured."""
+    search: bool = True
+    """Whether to search at all, or to hold claims against given documents only."""
+    max_claims: int = Field(default=20, ge=1, le=100)
+    """Of more, those that need evidence most; the others are told to be unchecked."""
+    max_documents: int = Field(default=4, ge=1, le=20)
+    """Documents looked at for each claim."""
+    max_age_seconds: float = Field(default=86_400.0, ge=0, allow_inf_nan=False)
+    """How old a verdict may be that is taken again for the same claim from the same sources."""
+    since: datetime | None = None
+    """Documents written or changed at this moment or later."""
+    until: datetime | None = None
+    """Documents written or changed before this moment."""
+    sites: tuple[str, ...] = ()
+    """Hosts, such as `en.wikipedia.org`, their subdomains included; empty means any."""
+
+    @property
+    def options(self) -> "CheckOptions":
+        """These alone, of a validator or critic that has others besides."""
+        return CheckOptions(**{name: getattr(self, name) for name in CheckOptions.model_fields})
+
+
+class ClaimChecker(Protocol):
+    """Holds claims against evidence."""
+
+    async def check(
+        self,
+        text: str = "",
+        *,
+        claims: Sequence[str] | None = None,
+        documents: Sequence[Document] = (),
+        options: CheckOptions | None = None,
+    ) -> ClaimReport:
+        """What the evidence says about the claims of a text, or about given ones.
+
+        Args:
+            text: Whose claims to extract, where none are given.
+            claims: What to check; offsets are filled in for those that stand in `text` verbatim.
+            documents: Evidence that is at hand besides what is found.
+            options: How to go about it.
+
+        Returns:
+            A verdict for each claim. What could not be asked, found or paid for is a verdict
+            `unverified` or `not_enough_info` and a line in `degraded`, never a `contradicted`.
+
+        Raises:
+            ConfigurationError: An adapter is unknown, or there is nothing to search at all.
+            StorageError: An answer could not be put on record.
+        """
+        ...
+
+
+def verdicts_in(details: Mapping[str, object]) -> tuple[ClaimVerdict, ...]:
+    """The verdicts that the `details` of a validator or a critic hold; what is none is left out."""
+    told = details.get("claims")
+    found: list[ClaimVerdict] = []
+    for each in cast("Sequence[object]", told) if isinstance(told, list | tuple) else ():
+        try:
+            found.append(ClaimVerdict.model_validate(each))
+        except ValidationError:  # a critic of another kind keeps claims of its own
+            continue
+    return tuple(found)

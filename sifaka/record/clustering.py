@@ -1,0 +1,193 @@
+"""Merging what several opinions report: the same issue in other words is one issue."""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from sifaka.record.results import Issue
+
+_OVERLAP = 0.5
+"""Share of the shorter span that two issues about one place have in common."""
+_ALIKE = 60.0
+"""Percent of likeness from which messages about one place say the same."""
+_ALIKE_UNANCHORED = 80.0
+"""Percent of likeness that messages need when nothing shows what place they are about."""
+_UNCATEGORISED = "general"
+_MOST = 400
+"""Issues that are compared even if all are about one place; the time grows with their square."""
+_MOST_SCATTERED = 1_500
+"""Issues that are compared when few of them are about one place."""
+
+
+def cluster(groups: Sequence[Sequence[Issue]]) -> tuple[Issue, ...]:
+    """The issues of several opinions, each reported once with the support it has.
+
+    Two issues are one when their spans overlap and they have a category in common or messages that
+    are alike; without spans, when they have the same category and messages much alike. Issues that
+    only repeat each other within one group count once. Of more than 400 issues in
+    one place, and of more than 1,500, the gravest 400 are merged and the others stay as they are.
+
+    Args:
+        groups: The issues of each opinion.
+
+    Returns:
+        Those with a span in the order of the text, then the others as they came. `support` is how
+        many opinions reported an issue; an issue that comes with support k counts k.
+    """
+    reports = [_Report(n, issue) for n, group in enumerate(groups) for issue in group]
+    rest: list[Issue] = []
+    if len(reports) > _MOST_SCATTERED or _pairs(reports) > _MOST * _MOST:
+        ranked = sorted(range(len(reports)), key=lambda at: -reports[at].issue.severity)
+        rest = [reports[at].issue for at in sorted(ranked[_MOST:])]
+        reports = [reports[at] for at in sorted(ranked[:_MOST])]
+    merged = (_merged(members) for members in _clusters(reports))
+    return tuple(sorted((*merged, *rest), key=_place))
+
+
+class _Report:
+    """An issue with what it is compared by, worked out once."""
+
+    __slots__ = ("anchored", "category", "end", "group", "issue", "start", "text")
+
+    def __init__(self, group: int, issue: Issue) -> None:
+        from rapidfuzz.utils import default_process
+
+        self.group = group
+        """The number of the opinion it is part of."""
+        self.issue = issue
+        self.anchored = issue.anchored
+        self.category = issue.category.casefold()
+        self.text = default_process(issue.message)
+        self.start, self.end = _span(issue)
+
+
+def _pairs(reports: Sequence[_Report]) -> int:
+    """How many comparisons there are at most, each counted from both sides."""
+    unanchored = Counter(report.category for report in reports if not report.anchored)
+    anchored = [report for report in reports if report.anchored]
+    starts = sorted(report.start for report in anchored)
+    ends = sorted(report.end for report in anchored)
+    touching = (bisect_right(starts, r.end) - bisect_left(ends, r.start) for r in anchored)
+    return sum(touching) + sum(count * count for count in unanchored.values())
+
+
+def _clusters(reports: Iterable[_Report]) -> Iterable[Sequence[_Report]]:
+    """Each report put to those it is most like, if there are any.
+
+    It must be like every one of them, so that an issue about a whole page does not draw those
+    about its sentences together.
+    """
+    clusters: list[list[_Report]] = []
+    seen: list[_Report] = []
+    home: list[int] = []
+    """The cluster of each one seen."""
+    for report in reports:
+        found: dict[int, list[float]] = {}
+        for at, score in _alike(report, seen):
+            found.setdefault(home[at], []).append(score)
+        fitting = [(min(s), -at) for at, s in found.items() if len(s) == len(clusters[at])]
+        _, where = max(fitting, default=(0.0, -len(clusters)))
+        if -where == len(clusters):
+            clusters.append([])
+        clusters[-where].append(report)
+        seen.append(report)
+        home.append(-where)
+    return clusters
+
+
+def _alike(report: _Report, seen: Sequence[_Report]) -> Iterable[tuple[int, float]]:
+    """Which of those seen mean the same, and how sure that is: above 0, up to 300."""
+    from rapidfuzz import fuzz, process
+
+    shares = dict(_near(report, seen))
+    if not shares:
+        return
+    places = list(shares)
+    scored = process.extract(
+        report.text,
+        [seen[at].text for at in places],
+        scorer=fuzz.token_set_ratio,
+        processor=None,
+        score_cutoff=None if report.anchored else _ALIKE_UNANCHORED,
+        limit=None,
+    )
+    categorised = report.category != _UNCATEGORISED
+    for _, alike, number in scored:
+        at = places[number]
+        if not report.anchored:
+            yield at, alike
+            continue
+        category = categorised and seen[at].category == report.category
+        if category or alike >= _ALIKE:
+            yield at, 1 + alike + 100 * shares[at] + (99 if category else 0)
+
+
+def _near(report: _Report, seen: Sequence[_Report]) -> Iterable[tuple[int, float]]:
+    """Those that may mean the same by their place or category, with the share they overlap.
+
+    One opinion means different things by two issues, unless the words are the same too.
+    """
+    start, end, group, text = report.start, report.end, report.group, report.text
+    if not report.anchored:
+        for at, other in enumerate(seen):
+            if (
+                not other.anchored
+                and other.category == report.category
+                and (other.group != group or other.text == text)
+            ):
+                yield at, 0.0
+        return
+    for at, other in enumerate(seen):
+        if (
+            other.start <= end
+            and start <= other.end
+            and other.anchored
+            and (other.group != group or other.text == text)
+        ):
+            share = _overlap(report, other)
+            if share >= _OVERLAP:
+                yield at, share
+
+
+def _merged(members: Sequence[_Report]) -> Issue:
+    issues = [report.issue for report in members]
+    gravest = max(issues, key=lambda issue: issue.severity)
+    # A fix fits its own span only, so the place is that of the fix, and the smallest one.
+    exact = min(issues, key=lambda issue: (issue.fix is None, _length(issue)))
+    support: dict[int, int] = {}
+    for report in members:
+        support[report.group] = max(support.get(report.group, 0), report.issue.support)
+    return gravest.model_copy(
+        update={
+            "quote": exact.quote,
+            "start": exact.start,
+            "end": exact.end,
+            "fix": exact.fix,
+            "safe": exact.safe,
+            "rule": gravest.rule or next((i.rule for i in issues if i.rule), None),
+            "support": sum(support.values()),
+        }
+    )
+
+
+def _overlap(one: _Report, other: _Report) -> float:
+    """The common part of two spans, as a share of the shorter one."""
+    shorter = min(one.end - one.start, other.end - other.start)
+    common = min(one.end, other.end) - max(one.start, other.start)
+    if shorter == 0:  # a point, where something is missing
+        return float(common >= 0)
+    return max(0, common) / shorter
+
+
+def _span(issue: Issue) -> tuple[int, int]:
+    start = issue.start if issue.start is not None else 0
+    return start, issue.end if issue.end is not None else start
+
+
+def _length(issue: Issue) -> int:
+    start, end = _span(issue)
+    return end - start
+
+
+def _place(issue: Issue) -> tuple[bool, int, int]:
+    return (not issue.anchored, *_span(issue)) if issue.anchored else (True, 0, 0)

@@ -1,0 +1,147 @@
+"""What was changed between two texts, word by word, and which issue asked for it."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Literal, cast
+
+from sifaka._internal.immutable import Frozen
+from sifaka.record.results import Issue
+
+_TOKEN = re.compile(r"\s+|[^\W_]+|.", re.DOTALL)
+_SENTENCE = re.compile(r".+?(?:[.!?]\s+|\Z)", re.DOTALL)
+_CAREFUL = 250_000
+"""Pairs of pieces up to which the alignment that reads best is looked for; its cost can grow with
+the cube of the length."""
+_LARGEST = 400_000_000
+"""Pairs of pieces up to which an alignment is looked for at all: about a second and 50 MB."""
+
+
+class Hunk(Frozen):
+    """One stretch of the first text and what stands in its place in the second."""
+
+    op: Literal["equal", "insert", "delete", "replace"]
+    before: str
+    after: str
+    start: int
+    """Offset in the first text."""
+    reason: str | None = None
+    """The issue that asked for the change; None when none did."""
+
+
+def diff(before: str, after: str, issues: Iterable[Issue] = ()) -> tuple[Hunk, ...]:
+    """The hunks that lead from one text to the other, in order, equal stretches included.
+
+    Args:
+        before: The text the issues are about.
+        after: The text made of it.
+        issues: What was found in `before`; a changed hunk takes the message of the issue whose
+            place it touches, or whose quote it contains.
+    """
+    reasons = _Reasons(issues)
+    hunks: list[Hunk] = []
+    position = 0
+    for op, old, new in _merged(_words(before, after)):
+        reason = None if op == "equal" else reasons.of(position, position + len(old))
+        hunks.append(Hunk(op=op, before=old, after=new, start=position, reason=reason))
+        position += len(old)
+    return tuple(hunks)
+
+
+_Piece = tuple[Literal["equal", "insert", "delete", "replace"], str, str]
+
+
+def _words(before: str, after: str) -> Iterator[_Piece]:
+    """Lines, then sentences of lines that differ, then their words: long texts stay affordable."""
+    return _refined(before, after, (_lines, _SENTENCE.findall, _TOKEN.findall))
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def _refined(
+    before: str, after: str, levels: Sequence[Callable[[str], list[str]]]
+) -> Iterator[_Piece]:
+    split, *finer = levels
+    for op, old, new in _aligned(split(before), split(after)):
+        if op == "replace" and finer:
+            yield from _refined(old, new, finer)
+        else:
+            yield op, old, new
+
+
+def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[_Piece]:
+    """What is equal, inserted, deleted and replaced between two lists of pieces."""
+    pairs = len(old) * len(new)
+    if pairs <= _CAREFUL:
+        codes: Iterable[_Opcode] = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    elif pairs <= _LARGEST:
+        codes = _fast_opcodes(old, new)
+    else:
+        codes = [("replace", 0, len(old), 0, len(new))]
+    for op, i, j, k, m in codes:
+        yield op, "".join(old[i:j]), "".join(new[k:m])
+
+
+_Opcode = tuple[Literal["equal", "insert", "delete", "replace"], int, int, int, int]
+
+
+def _fast_opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Opcode]:
+    from rapidfuzz.distance import Levenshtein
+
+    for code in Levenshtein.opcodes(old, new):
+        op = cast("Literal['equal', 'insert', 'delete', 'replace']", code.tag)
+        yield op, code.src_start, code.src_end, code.dest_start, code.dest_end
+
+
+def _merged(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+    """Changes with nothing but white space between them, as one change."""
+    pending: list[_Piece] = []
+    for piece in pieces:
+        pending.append(piece)
+        if piece[0] == "equal" and (piece[1].strip() or "\n" in piece[1]):
+            yield from _joined(pending)
+            pending = []
+    yield from _joined(pending)
+
+
+def _joined(pieces: list[_Piece]) -> Iterator[_Piece]:
+    changed = [n for n, piece in enumerate(pieces) if piece[0] != "equal"]
+    if not changed:
+        yield from pieces
+        return
+    first, last = changed[0], changed[-1] + 1
+    yield from pieces[:first]
+    old = "".join(piece[1] for piece in pieces[first:last])
+    new = "".join(piece[2] for piece in pieces[first:last])
+    yield ("insert" if not old else "delete" if not new else "replace"), old, new
+    yield from pieces[last:]
+
+
+class _Reasons:
+    """Which issue asked for a change at a place."""
+
+    _LONG = 500
+    """Characters from which an issue's place is looked at for every change."""
+
+    def __init__(self, issues: Iterable[Issue]) -> None:
+        spans = sorted(
+            (issue.start, issue.end, issue.message)
+            for issue in issues
+            if issue.start is not None and issue.end is not None
+        )
+        self._long = [span for span in spans if span[1] - span[0] >= self._LONG]
+        self._short = [span for span in spans if span[1] - span[0] < self._LONG]
+
+    def of(self, start: int, end: int) -> str | None:
+        """The message of the issue that covers most of a place, the most precise one of several."""
+        first = bisect_right(self._short, (start - self._LONG,))
+        last = bisect_right(self._short, (end + 1,))
+        asked = [
+            (max(start, at) - min(end, until), until - at, message)
+            for at, until, message in (*self._short[first:last], *self._long)
+            if at <= end and start <= until
+        ]
+        return min(asked)[2] if asked else None

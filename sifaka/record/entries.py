@@ -1,0 +1,256 @@
+"""The entries a run consists of: each is one durable step, none is ever changed."""
+
+import json
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Annotated, Literal
+
+from pydantic import (
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+from sifaka._internal.immutable import Frozen, FrozenJson, FrozenMap
+from sifaka.record.inquiry import Inquiry, ResearchStep
+from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.thought import Document, Thought, new_run_id
+from sifaka.record.usage import Budget, Usage
+from sifaka.text.sections import SECTION_CHARS
+
+RunStatus = Literal["done", "needs_revision", "running", "cancelled", "failed"]
+StopReason = Literal[
+    "passed",
+    "max_iterations",
+    "budget_calls",
+    "budget_tokens",
+    "budget_seconds",
+    "budget_cost",
+    "stalled",
+    "no_safe_edit",
+    "awaiting_revision",
+    "cancelled",
+    "error",
+]
+Policy = Literal["best", "judged", "best_of_n", "last"]
+INTERRUPTED = "interrupted"
+"""The code of a run that has stopped only because its process was told to end."""
+FINAL: frozenset[RunStatus] = frozenset({"done", "cancelled", "failed"})
+
+
+class ChainConfig(Frozen):
+    """What a run was configured with, as data: another process builds the same chain from it."""
+
+    model: str = "auto"
+    validators: tuple[FrozenJson, ...] = ()
+    critics: tuple[FrozenJson, ...] = ()
+    retrievers: tuple[FrozenJson, ...] = ()
+    policy: Policy = "best"
+    width: int = Field(default=1, ge=1, le=16)
+    """Versions written at the same time, of which the best goes on (`best_of_n`, `judged`)."""
+    judge_repeats: int = Field(default=1, ge=1, le=9)
+    """Times that judges compare two versions, each time in both orders (policy `judged`)."""
+    max_edit_ratio: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """The largest share of the original's words that may be changed; None means any."""
+    protect: bool = True
+    """Whether code, numbers, quotes, links and names must survive when there is no task."""
+    patience: int | None = Field(default=2, ge=1)
+    """Rounds without any gain after which a model is not asked again; None means no limit."""
+    critic_deadline: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Seconds after which a critic that has not answered abstains."""
+    max_iterations: int = Field(default=3, ge=0)
+    budget: Budget = Budget()
+    judge_model: str | None = None
+    """The model of the critics that name none, and of judges; the writer's when None."""
+    fallback_models: tuple[str, ...] = ()
+    """Asked in this order when the writer's model, or the judge's, has failed for good."""
+    section_chars: int | None = Field(default=SECTION_CHARS, ge=2_000)
+    """Characters beyond which a text is worked on section by section; None means never."""
+    inquiry: Inquiry | None = None
+    """How the first version is researched; None when it is given, or written from the task."""
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over all of it, so that a changed configuration is noticed."""
+        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return sha256(canonical.encode()).hexdigest()
+
+
+TAG = "1 to 64 letters, digits or characters of _ . / @ -"
+"""What a tag may be."""
+MOST_TAGS = 32
+
+
+def _says_what_it_may_be(value: object, check: ValidatorFunctionWrapHandler) -> str:
+    try:
+        return check(value)
+    except ValidationError:
+        raise ValueError(f"should be {TAG}") from None
+
+
+Tag = Annotated[
+    str, StringConstraints(pattern=r"^[\w./@-]{1,64}$"), WrapValidator(_says_what_it_may_be)
+]
+"""A word to find runs by: see `TAG`."""
+Strategy = Literal["retry", "skip", "restart_iteration", "shorter_context", "fewer_parallel_calls"]
+
+
+class Decision(Frozen):
+    """Whether a version became the champion, and why or why not."""
+
+    accepted: bool
+    reason: str
+
+
+class _Entry(Frozen):
+    at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    usage: Usage = Usage()
+    """What was spent since the entry before, failed calls included."""
+
+
+class Started(_Entry):
+    """The run exists."""
+
+    kind: Literal["started"] = "started"
+    run_id: str = Field(default_factory=new_run_id)
+    prompt: str = ""
+    config: ChainConfig = ChainConfig()
+    frame_key: str = ""
+    """A secret that the marks around quoted material are made with, so that nobody who writes some
+    can foresee them; the run's id when empty."""
+    branch_of: str | None = None
+    """The run whose best version this one began with, under another configuration."""
+    tags: tuple[Tag, ...] = Field(default=(), max_length=MOST_TAGS)
+    """Words to find it by."""
+    remembered: tuple[str, ...] = ()
+    """What similar past runs have taught, for the writer."""
+
+
+class Drafted(_Entry):
+    """A version was written: the input, a generation, an edit or a submission."""
+
+    kind: Literal["drafted"] = "drafted"
+    thought: Thought
+
+
+class Retrieved(_Entry):
+    """Documents were found for the critics of a version."""
+
+    kind: Literal["retrieved"] = "retrieved"
+    thought_id: str
+    documents: tuple[Document, ...]
+    degraded: tuple[str, ...] = ()
+    """Retrievers that failed, one line each."""
+
+
+class Validated(_Entry):
+    """Every validator has looked at a version."""
+
+    kind: Literal["validated"] = "validated"
+    thought_id: str
+    results: FrozenMap[ValidationResult]
+
+
+class Critiqued(_Entry):
+    """Every critic has looked at a version."""
+
+    kind: Literal["critiqued"] = "critiqued"
+    thought_id: str
+    feedback: tuple[CriticFeedback, ...]
+
+
+class Decided(_Entry):
+    """A version was compared with the champion."""
+
+    kind: Literal["decided"] = "decided"
+    thought_id: str
+    decision: Decision
+
+
+class Called(_Entry):
+    """A model, or a source of evidence, answered; that is durable before anybody uses it."""
+
+    kind: Literal["called"] = "called"
+    key: str
+    """Version, role and number of the call: the same each time the run is worked on."""
+    request: str
+    """SHA-256 of what was asked, so that an answer to another question is never taken."""
+    model: str
+    fallback: bool = False
+    """Whether it answered in place of the model that was meant to."""
+    response: str
+    """The answer: of a model PydanticAI's `ModelResponse` in JSON, else what its source gave."""
+
+
+class Researched(_Entry):
+    """A step of the research that the first version is written from: what a resume goes on from."""
+
+    kind: Literal["researched"] = "researched"
+    step: ResearchStep
+    section: int | None = None
+    """The number of the section it belongs to, from 0; None for the whole."""
+    title: str = ""
+    """The section's."""
+    iteration: int = 0
+    """The round of searches that it ends, from 1."""
+    message: str = ""
+    """What was found or failed, for a person."""
+    state: FrozenJson = Field(default_factory=dict[str, object])
+    """What the step has added, in the form of `sifaka.research`."""
+
+
+class Anchored(_Entry):
+    """The champion was compared with the original once more, at the end."""
+
+    kind: Literal["anchored"] = "anchored"
+    decision: Decision
+    """Accepted when the champion stays; otherwise the original takes its place."""
+    status: RunStatus
+    stop_reason: StopReason
+    """How the run stops after this."""
+
+
+class Recovered(_Entry):
+    """After a failure it was decided how to go on."""
+
+    kind: Literal["recovered"] = "recovered"
+    strategy: Strategy
+    error: str
+    """What failed, in one line."""
+    thought_id: str | None = None
+    """The version that was worked on."""
+    phase: str = ""
+    """The last phase that was durable."""
+
+
+class Stopped(_Entry):
+    """The run ended or waits for its caller."""
+
+    kind: Literal["stopped"] = "stopped"
+    status: RunStatus
+    stop_reason: StopReason
+    error: str | None = None
+    """One line on what failed and what to do, with status `failed`, and with `needs_revision` on
+    why no model writes."""
+    code: str | None = None
+    """The error's code or kind, for what decides how to go on."""
+    retry_after: float | None = None
+    """Seconds that the provider asked to wait, where it said so."""
+
+
+Entry = Annotated[
+    Started
+    | Drafted
+    | Retrieved
+    | Validated
+    | Critiqued
+    | Decided
+    | Called
+    | Researched
+    | Anchored
+    | Recovered
+    | Stopped,
+    Field(discriminator="kind"),
+]

@@ -1,0 +1,123 @@
+"""What validators and critics say about a text."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from sifaka._internal.immutable import Frozen, FrozenJson, FrozenMap
+from sifaka.record.usage import Usage
+
+Verdict = Literal["accept", "revise"]
+QUOTE_LIMIT = 200
+
+
+class Issue(Frozen):
+    """One thing that is wrong with one place of a text."""
+
+    message: str
+    quote: str = ""
+    """The words the issue is about, exactly as they stand in the text; of a span longer than
+    `QUOTE_LIMIT` characters only the beginning."""
+    start: int | None = None
+    """Offset of the quote's first character (Unicode code points); None when it was not found."""
+    end: int | None = None
+    """Offset after the quote's last character."""
+    category: str = "general"
+    severity: int = Field(default=3, ge=1, le=5)
+    """1 is a matter of taste, 5 makes the text unusable."""
+    fix: str | None = None
+    """What to put in place of the span; the empty string deletes it."""
+    safe: bool = False
+    """Whether the fix is certain enough to be applied without anybody's judgement."""
+    rule: str | None = None
+    """The rule, pattern or principle that fired."""
+    support: int = 1
+    """How many opinions reported it; a critic that asks several times has several."""
+
+    @classmethod
+    def at(cls, text: str, start: int, end: int, message: str, **fields: Any) -> "Issue":
+        """The issue about `text[start:end]`, quote and span filled in."""
+        quote = text[start : min(end, start + QUOTE_LIMIT)]
+        return cls(message=message, quote=quote, start=start, end=end, **fields)
+
+    @property
+    def anchored(self) -> bool:
+        """Whether the issue points at a place of the text."""
+        return self.start is not None
+
+
+class ValidationResult(Frozen):
+    """What one validator found."""
+
+    passed: bool
+    message: str = ""
+    validator: str = ""
+    required: bool = True
+    """Whether the run is not done before this passes; otherwise the result is advice."""
+    score: float = Field(default=-1.0, ge=-1.0, le=1.0)
+    """How near the text is to passing, 0 to 1; 1 when passed. Left out, it follows `passed`."""
+    issues: tuple[Issue, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    details: FrozenJson = Field(default_factory=dict[str, object])
+    """What else it puts on record, such as the evidence for each claim."""
+
+    def model_post_init(self, context: object, /) -> None:
+        """Fill the score in from the verdict when none was given."""
+        if self.score < 0:
+            object.__setattr__(self, "score", 1.0 if self.passed else 0.0)
+
+
+class CriticFeedback(Frozen):
+    """What one critic said, or why it said nothing."""
+
+    critic: str = ""
+    status: Literal["ok", "abstained"] = "ok"
+    reason: str | None = None
+    """Why it abstained: one line that never reaches the writer."""
+    verdict: Verdict | None = None
+    judges_task: bool = True
+    """Whether it weighed the text against its task; a critic of mechanics alone does not."""
+    scores: FrozenMap[float] = Field(default_factory=dict[str, float])
+    """Score by aspect, 0 to 1."""
+    issues: tuple[Issue, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    reflection: str | None = None
+    """A lesson for the next attempt; kept apart from what is said about this text."""
+    details: FrozenJson = Field(default_factory=dict[str, object])
+    """What else its technique puts on record: agreement, rankings, which principle fired."""
+    degraded: tuple[str, ...] = ()
+    """What it could not look at, one line each."""
+    usage: Usage = Usage()
+    """What the opinion has cost; its seconds are the time from the question to the answer."""
+
+    @classmethod
+    def abstain(
+        cls,
+        critic: str,
+        reason: str,
+        usage: Usage | None = None,
+        details: Mapping[str, object] | None = None,
+    ) -> "CriticFeedback":
+        """The feedback of a critic that failed: no vote, no issues, and why."""
+        return cls(
+            critic=critic,
+            status="abstained",
+            reason=reason,
+            usage=usage or Usage(),
+            details=details or {},
+        )
+
+
+def majority(feedback: tuple[CriticFeedback, ...]) -> Verdict | None:
+    """What the critics decide together.
+
+    Returns:
+        `revise` when a strict majority of those that voted asks for it, `accept` when critics voted
+        and no such majority exists, None when nobody voted.
+    """
+    votes = [f.verdict for f in feedback if f.status == "ok" and f.verdict is not None]
+    if not votes:
+        return None
+    return "revise" if votes.count("revise") * 2 > len(votes) else "accept"

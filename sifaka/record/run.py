@@ -1,0 +1,264 @@
+"""A run: the append-only record of one request.
+
+A run is stored as a list of entries and nothing else. What a run *is* at any moment follows from
+them by `Run.apply`, so a crash between two entries loses nothing and a resume knows where to go on.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import Field
+
+from sifaka._internal.immutable import Frozen, FrozenMap
+from sifaka.record.entries import (
+    FINAL,
+    Anchored,
+    Called,
+    ChainConfig,
+    Critiqued,
+    Decided,
+    Decision,
+    Drafted,
+    Entry,
+    Recovered,
+    Researched,
+    Retrieved,
+    RunStatus,
+    Started,
+    Stopped,
+    StopReason,
+    Validated,
+)
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
+
+
+class RunSummary(Frozen):
+    """One line about a run, for lists."""
+
+    run_id: str
+    status: RunStatus
+    passed: bool
+    stop_reason: StopReason | None
+    iterations: int
+    excerpt: str
+    created_at: datetime
+    updated_at: datetime
+
+
+Reached = Literal[
+    "started", "drafted", "retrieved", "validated", "critiqued", "decided", "anchored"
+]
+
+
+class Run(Frozen):
+    """The state of a run after some of its entries."""
+
+    run_id: str
+    reached: Reached = "started"
+    """The last phase that is durable; what comes next follows from it."""
+    ending: Anchored | None = None
+    """The comparison with the original, once the run has come to its end by it."""
+    calls: tuple[Called, ...] = ()
+    """Every answer of a model, for a resume or a replay."""
+    research: tuple[Researched, ...] = ()
+    """The steps of the research that its first version is written from."""
+    recoveries: tuple[Recovered, ...] = ()
+    """How it went on after failures."""
+    failures: int = 0
+    """How often it stopped with an error."""
+    prompt: str = ""
+    config: ChainConfig = ChainConfig()
+    status: RunStatus = "running"
+    stop_reason: StopReason | None = None
+    error: str | None = None
+    error_code: str | None = None
+    """The code of the error that ended it."""
+    retry_after: float | None = None
+    """Seconds that the provider which ended it asked to wait."""
+    frame_key: str = Field(default="", repr=False)
+    """What the marks around quoted material in its prompts are made with."""
+    branch_of: str | None = None
+    """The run whose best version this one began with."""
+    tags: tuple[str, ...] = ()
+    """Words to find it by."""
+    remembered: tuple[str, ...] = ()
+    """What similar past runs have taught, for the writer."""
+    handed_over: bool = False
+    """Whether the caller writes because every model that was to write has failed."""
+    champion_id: str | None = None
+    thoughts: tuple[Thought, ...] = ()
+    decisions: FrozenMap[Decision] = Field(default_factory=dict[str, Decision])
+    usage: Usage = Usage()
+    version: int = 0
+    """How many entries it consists of."""
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def replay(cls, entries: Iterable[Entry]) -> "Run":
+        """The run that these entries, in their order, amount to.
+
+        Raises:
+            ValueError: There is no entry, or the first is not `Started`.
+        """
+        iterator = iter(entries)
+        first = next(iterator, None)
+        if not isinstance(first, Started):
+            raise ValueError("a run begins with a `started` entry")
+        run = cls.start(first)
+        for entry in iterator:
+            run = run.apply(entry)
+        return run
+
+    @classmethod
+    def start(cls, entry: Started) -> "Run":
+        """The run right after its first entry."""
+        return cls(
+            run_id=entry.run_id,
+            prompt=entry.prompt,
+            config=entry.config,
+            frame_key=entry.frame_key or entry.run_id,
+            branch_of=entry.branch_of,
+            tags=entry.tags,
+            remembered=entry.remembered,
+            version=1,
+            created_at=entry.at,
+            updated_at=entry.at,
+        )
+
+    def apply(self, entry: Entry) -> "Run":
+        """The run after one more entry."""
+        changes: dict[str, object]
+        match entry:
+            case Started():
+                raise ValueError("a run starts once")
+            case Drafted(thought=thought):
+                changes = {"thoughts": (*self.thoughts, self._with_history(thought))}
+            case Retrieved(thought_id=id_, documents=documents, degraded=lines):
+                thought = self.thought(id_).add_post_generation_context(documents)
+                changes = self._replacing(thought.add_degraded(lines))
+            case Validated(thought_id=id_, results=results):
+                changes = self._replacing(self.thought(id_).add_validation_results(results))
+            case Critiqued(thought_id=id_, feedback=feedback):
+                changes = self._replacing(self.thought(id_).add_critic_feedback(*feedback))
+            case Decided(thought_id=id_, decision=decision):
+                changes = {
+                    "decisions": MappingProxyType({**self.decisions, id_: decision}),
+                    "champion_id": id_ if decision.accepted else self.champion_id,
+                }
+            case Called():
+                changes = {"calls": (*self.calls, entry)}
+            case Researched():
+                changes = {"research": (*self.research, entry)}
+            case Anchored(decision=decision):
+                champion = self.champion_id if decision.accepted else self.thoughts[0].id
+                changes = {"ending": entry, "champion_id": champion}
+            case Recovered():
+                changes = {"recoveries": (*self.recoveries, entry)}
+            case Stopped(status=status):
+                handed_over = status == "needs_revision" and entry.error is not None
+                changes = {
+                    "failures": self.failures + (status == "failed"),
+                    "handed_over": self.handed_over or handed_over,
+                }
+        if not isinstance(entry, Called | Researched | Recovered | Stopped):
+            changes["reached"] = entry.kind
+        stopped = entry if isinstance(entry, Stopped) else None
+        changes |= {
+            "status": stopped.status if stopped else "running",
+            "stop_reason": stopped.stop_reason if stopped else None,
+            "error": stopped.error if stopped else None,
+            "error_code": stopped.code if stopped else None,
+            "retry_after": stopped.retry_after if stopped else None,
+            "version": self.version + 1,
+            "updated_at": entry.at,
+            "usage": self.usage + entry.usage,
+        }
+        # Not validated again: every value comes from a validated entry or run.
+        return self.model_copy(update=changes)
+
+    def reopened(self) -> "Run":
+        """The run as it was before it stopped, for somebody who goes on with it."""
+        return self.model_copy(
+            update={"status": "running", "stop_reason": None, "error": None, "error_code": None}
+        )
+
+    def thought(self, thought_id: str) -> Thought:
+        """The version of this id.
+
+        Raises:
+            KeyError: The run has no such version.
+        """
+        for thought in reversed(self.thoughts):  # the latest are asked for most
+            if thought.id == thought_id:
+                return thought
+        raise KeyError(thought_id)
+
+    @property
+    def latest(self) -> Thought | None:
+        """The version written last, accepted or not."""
+        return self.thoughts[-1] if self.thoughts else None
+
+    @property
+    def undecided(self) -> tuple[Thought, ...]:
+        """The versions that were written last and not compared yet, in their order."""
+        first = len(self.thoughts)
+        while first and self.thoughts[first - 1].id not in self.decisions:
+            first -= 1
+        return self.thoughts[first:]
+
+    @property
+    def champion(self) -> Thought | None:
+        """The best version so far."""
+        return self.thought(self.champion_id) if self.champion_id else None
+
+    @property
+    def original(self) -> Thought | None:
+        """The version everything else is compared with in the end: the input."""
+        return self.thoughts[0] if self.thoughts else None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the champion passes every required validator."""
+        return self.champion is not None and bool(self.champion.text) and self.champion.passed
+
+    @property
+    def iterations(self) -> int:
+        """How many rounds of writing came after the first version."""
+        return sum(thought.candidate == 0 for thought in self.thoughts[1:])
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will happen to the run by itself or by a submission."""
+        return self.status in FINAL
+
+    def summary(self) -> RunSummary:
+        """The run in one line."""
+        best = self.champion or self.latest
+        text = (best.text if best else "") or self.prompt
+        return RunSummary(
+            run_id=self.run_id,
+            status=self.status,
+            passed=self.passed,
+            stop_reason=self.stop_reason,
+            iterations=self.iterations,
+            excerpt=" ".join(text[:400].split())[:120],
+            created_at=self.created_at,
+            updated_at=self.updated_at,
+        )
+
+    def _with_history(self, thought: Thought) -> Thought:
+        # Stored thoughts carry no history: a run stays linear in its iterations.
+        if thought.parent_id is None:
+            return thought
+        parent = self.thought(thought.parent_id)
+        history = (*parent.history, parent.reference())
+        return thought.model_copy(update={"history": history})
+
+    def _replacing(self, thought: Thought) -> dict[str, object]:
+        if self.thoughts[-1].id == thought.id:  # nearly always: earlier versions are settled
+            return {"thoughts": (*self.thoughts[:-1], thought)}
+        return {"thoughts": tuple(thought if t.id == thought.id else t for t in self.thoughts)}

@@ -1,0 +1,173 @@
+"""The Thought: the immutable state of one iteration."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import cast
+
+from pydantic import Field
+
+from sifaka._internal.immutable import Frozen, FrozenJson, FrozenMap
+from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.usage import Usage
+
+EDITOR = "editor"
+"""The author whose edits are certain one by one and therefore win a tie."""
+
+
+def new_run_id() -> str:
+    """A run id that nobody can guess: `run_` and 16 hexadecimal digits."""
+    return f"run_{secrets.token_hex(8)}"
+
+
+def thought_id(run_id: str, iteration: int) -> str:
+    """The id of a run's nth version."""
+    return f"{run_id}.{iteration}"
+
+
+class Document(Frozen):
+    """A retrieved text that models and critics may read."""
+
+    text: str
+    id: str = ""
+    title: str = ""
+    url: str = ""
+    score: float | None = None
+    metadata: FrozenJson = Field(default_factory=dict[str, object])
+
+
+class ToolCall(Frozen):
+    """One tool call an agent made while it wrote the text."""
+
+    tool_name: str
+    arguments: FrozenJson = Field(default_factory=dict[str, object])
+    result: str = ""
+    success: bool = True
+    tool_call_id: str = ""
+
+
+class ThoughtReference(Frozen):
+    """A pointer to an earlier version: never a copy of it."""
+
+    thought_id: str
+    iteration: int
+
+
+class Thought(Frozen):
+    """The immutable state of ONE iteration: every `add_*` returns a new Thought."""
+
+    prompt: str = ""
+    """The task in the user's words; may be empty when there is only a text to improve."""
+    text: str = ""
+    run_id: str = Field(default_factory=new_run_id)
+    iteration: int = 0
+    id: str = Field(default_factory=lambda data: thought_id(data["run_id"], data["iteration"]))
+    parent_id: str | None = None
+    """The version this one was made from."""
+    model_prompt: str | None = None
+    """What the model was asked, word for word; None when no model wrote this version."""
+    candidate: int = 0
+    """Its number among the versions written at the same time."""
+    author: str = "input"
+    """Who wrote the text: `input`, `editor`, `caller` or a model's name."""
+    validation_results: FrozenMap[ValidationResult] = Field(
+        default_factory=dict[str, ValidationResult]
+    )
+    critic_feedback: tuple[CriticFeedback, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    pre_generation_context: tuple[Document, ...] = ()
+    post_generation_context: tuple[Document, ...] = ()
+    lessons: tuple[str, ...] = ()
+    """What earlier attempts of the run have taught, the latest last: the writer's memory."""
+    history: tuple[ThoughtReference, ...] = ()
+    """The versions this one descends from, oldest first."""
+    usage: Usage = Usage()
+    """What writing this version has cost; critics' cost is in their feedback."""
+    created_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    metadata: FrozenJson = Field(default_factory=dict[str, object])
+
+    def add_validation_result(self, name: str, result: ValidationResult) -> "Thought":
+        """This thought with one more validator's result, replacing one of the same name."""
+        return self.add_validation_results({name: result})
+
+    def add_validation_results(self, results: Mapping[str, ValidationResult]) -> "Thought":
+        """This thought with more validators' results, replacing those of the same names."""
+        merged = MappingProxyType({**self.validation_results, **results})
+        return self.model_copy(update={"validation_results": merged})
+
+    def add_critic_feedback(self, *feedback: CriticFeedback) -> "Thought":
+        """This thought with more critics' feedback."""
+        return self.model_copy(update={"critic_feedback": (*self.critic_feedback, *feedback)})
+
+    def add_tool_call(self, tool_call: ToolCall) -> "Thought":
+        """This thought with one more tool call."""
+        return self.model_copy(update={"tool_calls": (*self.tool_calls, tool_call)})
+
+    def add_pre_generation_context(self, documents: Sequence[Document]) -> "Thought":
+        """This thought with more documents for the model that writes."""
+        context = (*self.pre_generation_context, *documents)
+        return self.model_copy(update={"pre_generation_context": context})
+
+    def add_post_generation_context(self, documents: Sequence[Document]) -> "Thought":
+        """This thought with more documents for the critics."""
+        context = (*self.post_generation_context, *documents)
+        return self.model_copy(update={"post_generation_context": context})
+
+    def add_degraded(self, lines: Sequence[str]) -> "Thought":
+        """This thought with notes on what did not work as it should have, one line each."""
+        if not lines:
+            return self
+        known = cast("tuple[str, ...]", self.metadata.get("degraded", ()))
+        metadata = MappingProxyType({**self.metadata, "degraded": (*known, *lines)})
+        return self.model_copy(update={"metadata": metadata})
+
+    def next_iteration(self, *, iteration: int | None = None, candidate: int = 0) -> "Thought":
+        """A fresh thought that descends from this one.
+
+        It starts from this text, without verdicts, feedback, tool calls or usage.
+
+        Args:
+            iteration: Its number in the run, when versions that were turned down lie between;
+                otherwise one more than this thought's.
+            candidate: Its number among those written at the same time.
+        """
+        return Thought(
+            prompt=self.prompt,
+            text=self.text,
+            run_id=self.run_id,
+            iteration=self.iteration + 1 if iteration is None else iteration,
+            parent_id=self.id,
+            candidate=candidate,
+            author=self.author,
+            pre_generation_context=self.pre_generation_context,
+            lessons=self.lessons,
+            history=(*self.history, self.reference()),
+            metadata=self.metadata,
+        )
+
+    def reference(self) -> ThoughtReference:
+        """A pointer to this thought."""
+        return ThoughtReference(thought_id=self.id, iteration=self.iteration)
+
+    def with_text(self, text: str, **changes: object) -> "Thought":
+        """This thought with another text and other changes; verdicts on the old text go."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        fields |= {"text": text, "validation_results": {}, "critic_feedback": ()}
+        # Not model_copy: that would let a caller's list or dict in unfrozen.
+        return Thought.model_validate(fields | changes)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every required validator that ran has passed."""
+        return all(r.passed for r in self.validation_results.values() if r.required)
+
+    def save_to_file(self, path: str | Path) -> None:
+        """Write the thought to a file as indented JSON."""
+        Path(path).write_text(self.model_dump_json(indent=2), encoding="utf-8")
+
+    @classmethod
+    def load_from_file(cls, path: str | Path) -> "Thought":
+        """Read a thought that `save_to_file` wrote; equal to the one that was saved."""
+        return cls.model_validate_json(Path(path).read_text(encoding="utf-8"))

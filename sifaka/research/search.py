@@ -1,0 +1,149 @@
+"""Making the searches of one iteration, and judging what they bring."""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import zip_longest
+
+from anyio import to_thread
+
+from sifaka.calls.concurrency import fan_out
+from sifaka.calls.journal import scope
+from sifaka.errors import SourceError
+from sifaka.evidence.assessments import Evidence, Verification
+from sifaka.evidence.classify import classify, ranked
+from sifaka.evidence.criteria import Criterion, weighted
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.ranking import rank_documents
+from sifaka.evidence.search import search
+from sifaka.evidence.search_result import Searched
+from sifaka.evidence.verify import NO_MODEL, verify_each
+from sifaka.research.findings import Finding, source_of
+from sifaka.research.resources import Loop
+from sifaka.research.state import LoopState, Task
+
+RESULTS = 5
+"""Documents that one search brings at most."""
+MOST_JUDGED = 10
+"""Documents that are judged in one iteration: each costs a call."""
+_TIME_OVER = "not verified: the budget of time was spent"
+
+
+@dataclass(slots=True)
+class Haul:
+    """What an iteration has brought; filled step by step, so that what there is can be used."""
+
+    documents: dict[str, tuple[SourceDocument, str]] = field(
+        default_factory=dict[str, tuple[SourceDocument, str]]
+    )
+    """By their source, each with the query that has found it."""
+    judged: dict[int, Verification] = field(default_factory=dict[int, Verification])
+    """By the number of the document."""
+    degraded: list[str] = field(default_factory=list[str])
+    failures: list[str] = field(default_factory=list[str])
+    """Why searches have failed altogether."""
+    answered: int = 0
+    """Searches that were answered."""
+
+    def require_an_answer(self) -> None:
+        """See that some search was answered.
+
+        Raises:
+            SourceError: None was.
+        """
+        if self.failures and not self.answered:
+            told = "; ".join(dict.fromkeys(self.failures))
+            raise SourceError(f"no source could be searched: {told}", "see that sources answer")
+
+
+async def search_all(loop: Loop, state: LoopState, tasks: Sequence[Task], haul: Haul) -> None:
+    """Make every search, all at the same time; what was looked at before is left out."""
+    searches = {f"task {n}": partial(_searched, loop, task) for n, task in enumerate(tasks)}
+    results = await fan_out(searches, calls_each=0)
+    for task, result in zip(tasks, results, strict=True):
+        if task.adapter and task.adapter not in loop.work.adapters.names:
+            haul.degraded.append(f"there is no adapter {task.adapter!r}: all were searched")
+        haul.degraded += [*result.degraded, *result.notes]
+        if result.status == "search_failed":
+            haul.failures += result.degraded
+        else:
+            haul.answered += 1
+    # In turn, so that each search has its share of what is judged.
+    columns = [
+        [(document, task.query) for document in result.documents]
+        for task, result in zip(tasks, results, strict=True)
+    ]
+    for row in zip_longest(*columns):
+        for document, query in filter(None, row):
+            source = source_of(document)
+            if source not in state.seen and len(haul.documents) < MOST_JUDGED:
+                haul.documents.setdefault(source, (document, query))
+
+
+async def _searched(loop: Loop, task: Task) -> Searched:
+    adapters = loop.work.adapters
+    names = [task.adapter] if task.adapter in adapters.names else []
+    return await search(adapters.chosen(names), [task.query], max_results=RESULTS)
+
+
+async def judge_all(loop: Loop, state: LoopState, haul: Haul) -> None:
+    """Hold every new document against the question and the gaps."""
+    documents = [document for document, _ in haul.documents.values()]
+    criteria = _criteria(loop, state)
+    with scope("judging"):
+        judging = verify_each(
+            documents, lambda _: criteria, question=loop.plan.question, model=loop.work.model
+        )
+        async with aclosing(judging) as coming:
+            async for number, verification in coming:
+                haul.judged[number] = verification
+
+
+async def findings_of(loop: Loop, state: LoopState, haul: Haul) -> tuple[Finding, ...]:
+    """What the documents amount to that were not turned down, the best first."""
+    evidence = await _evidence(loop, state, haul)
+    queries = {source_of(document): query for document, query in haul.documents.values()}
+    first = len(state.findings) + 1
+    kept = [each for each in ranked(evidence) if each.classification != "reject"]
+    haul.degraded += dict.fromkeys(each.degraded for each in kept if each.degraded)
+    return tuple(
+        Finding.of(number, each, queries[source_of(each.document)])
+        for number, each in enumerate(kept, first)
+    )
+
+
+async def _evidence(loop: Loop, state: LoopState, haul: Haul) -> list[Evidence]:
+    documents = [document for document, _ in haul.documents.values()]
+    if loop.work.model is None:
+        asked = " ".join((loop.plan.question, *state.now.gaps))
+        order = await to_thread.run_sync(rank_documents, asked, documents)
+        best = max((document.score or 0.0 for document in order), default=0.0) or 1.0
+        return [
+            Evidence(
+                document=document,
+                classification="unverified",
+                score=(document.score or 0.0) / best,
+                degraded=NO_MODEL,
+            )
+            for document in order
+        ]
+    criteria = _criteria(loop, state)
+    late = [Verification(document=document, degraded=_TIME_OVER) for document in documents]
+    judged = [haul.judged.get(number, each) for number, each in enumerate(late)]
+    return [classify(each, criteria) for each in judged]
+
+
+def _criteria(loop: Loop, state: LoopState) -> tuple[Criterion, ...]:
+    gaps = " ".join(state.now.gaps)
+    question = Criterion(
+        id="question",
+        name="the question",
+        description=f"It says something that helps to answer: {loop.plan.question}",
+    )
+    if not gaps or gaps == loop.plan.question:
+        return weighted((question,), (1,))
+    missing = Criterion(
+        id="gap", name="what is missing", description=f"It says something about: {gaps}"
+    )
+    return weighted((question, missing), (1, 1))

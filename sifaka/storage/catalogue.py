@@ -1,0 +1,267 @@
+"""Opening a store by its URL."""
+
+import logging
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, cast
+
+from sifaka.calls.failure_log import report_failure
+from sifaka.embeddings.protocol import Embedder
+from sifaka.errors import ConfigurationError, PluginError, SifakaError
+from sifaka.plugins import NO_PLUGINS, Plugins
+from sifaka.storage.memory import MemoryStorage
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.sqlite import SQLiteStorage
+
+if TYPE_CHECKING:
+    from sifaka.storage.tool_backed.caller import ToolCaller
+
+logger = logging.getLogger(__name__)
+
+_QUEUE = "queue.db"
+"""The file in the home folder for what a server could not take yet."""
+_PLUGGED_SCHEME = re.compile(r"[a-z]+(?:\+[a-z]+)?")
+_METHODS = (
+    "place", "degraded", "append", "claim", "load", "follow", "recent", "search", "size", "delete",
+    "catch_up", "health", "scoped", "aclose",
+)  # fmt: skip
+"""What a store is made of; see `ThoughtStore`."""
+_NEXT_TIER = re.compile(r",\s*(?=[a-z]+(?:\+[a-z]+)?:)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """What a URL is opened with."""
+
+    url: str
+    rest: str
+    """The URL without its scheme and the colon."""
+    home: Path
+    tenant: str
+    embedder: Embedder | None
+    tool_session: "Callable[[Sequence[str]], ToolCaller] | None"
+
+
+def _memory(place: _Place) -> ThoughtStore | None:
+    return MemoryStorage(tenant=place.tenant) if place.rest in {"", "//"} else None
+
+
+def _sqlite(place: _Place) -> ThoughtStore | None:
+    path = place.home / "sifaka.db" if not place.rest else _path(place.rest)
+    return path and SQLiteStorage(path, tenant=place.tenant, embedder=place.embedder)
+
+
+def _file(place: _Place) -> ThoughtStore | None:
+    from sifaka.storage.files import FileStorage
+
+    folder = place.home / "runs" if not place.rest else _path(place.rest)
+    return folder and FileStorage(folder, tenant=place.tenant)
+
+
+def _redis(place: _Place) -> ThoughtStore | None:
+    from sifaka.storage.redis import RedisStorage
+
+    return RedisStorage.of_url(place.url, tenant=place.tenant)
+
+
+def _milvus(place: _Place) -> ThoughtStore | None:
+    from sifaka.storage.milvus import MilvusStorage
+
+    return MilvusStorage.of_url(place.url, tenant=place.tenant, embedder=place.embedder)
+
+
+def _elasticsearch(place: _Place) -> ThoughtStore | None:
+    from sifaka.storage.elasticsearch import ElasticsearchStorage
+
+    return ElasticsearchStorage.of_url(place.url, tenant=place.tenant, embedder=place.embedder)
+
+
+def _redis_tools(place: _Place) -> ThoughtStore | None:
+    from sifaka.storage.tool_backed.redis import RedisToolStorage
+
+    session = _session(place)
+    return RedisToolStorage(session, tenant=place.tenant, name=f"redis+mcp:{session.shown}")
+
+
+def _milvus_tools(place: _Place) -> ThoughtStore | None:
+    from sifaka.storage.tool_backed.milvus import MilvusToolStorage
+
+    session = _session(place)
+    return MilvusToolStorage(session, tenant=place.tenant, name=f"milvus+mcp:{session.shown}")
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A kind of URL."""
+
+    form: str
+    make: Callable[[_Place], ThoughtStore | None]
+    """None when what follows the scheme cannot be understood."""
+    remote: bool = False
+    """Whether the store is somewhere else, and may be away for a while."""
+
+
+SCHEMES: Mapping[str, Scheme] = MappingProxyType(
+    {
+        "memory": Scheme("memory:", _memory),
+        "sqlite": Scheme(
+            "sqlite: | sqlite:///relative/path.db | sqlite:////absolute/path.db", _sqlite
+        ),
+        "file": Scheme("file: | file:///relative/folder | file:////absolute/folder", _file),
+        "redis": Scheme("redis://host:6379/0", _redis, remote=True),
+        "rediss": Scheme("rediss://host:6379/0", _redis, remote=True),
+        "unix": Scheme("unix:///path/to/redis.sock", _redis, remote=True),
+        "milvus": Scheme("milvus:///relative/path.db | milvus:////absolute/path.db", _milvus),
+        "milvus+http": Scheme("milvus+http://host:19530", _milvus, remote=True),
+        "milvus+https": Scheme("milvus+https://host:19530", _milvus, remote=True),
+        "elasticsearch+http": Scheme("elasticsearch+http://host:9200", _elasticsearch, remote=True),
+        "elasticsearch+https": Scheme(
+            "elasticsearch+https://host:9200", _elasticsearch, remote=True
+        ),
+        "redis+mcp": Scheme("redis+mcp:COMMAND", _redis_tools, remote=True),
+        "milvus+mcp": Scheme("milvus+mcp:COMMAND", _milvus_tools, remote=True),
+    }
+)
+"""Every kind of URL that `open_store` understands."""
+FORMS = " | ".join(scheme.form for scheme in SCHEMES.values())
+"""Every URL form that `open_store` understands; several with commas between them are tiers."""
+
+
+def tiers_of(url: str) -> tuple[str, ...]:
+    """The URL of each tier of a store."""
+    return tuple(_NEXT_TIER.split(url))
+
+
+def open_store(
+    url: str,
+    *,
+    home: Path,
+    tenant: str = "default",
+    embedder: Embedder | None = None,
+    tool_session: "Callable[[Sequence[str]], ToolCaller] | None" = None,
+    plugins: Plugins = NO_PLUGINS,
+) -> ThoughtStore:
+    """The store that a URL names; files and servers are touched on first use only.
+
+    Several URLs with commas between them are tiers, see `CachedStorage`. What a store on another
+    machine cannot take while it is away waits in a file in the home folder.
+
+    Whoever opens it closes it with `aclose`; what `scoped` makes of it is closed with it.
+
+    Args:
+        url: One of `FORMS`, or several. A path is taken as it stands, without decoding; a relative
+            one starts at the current directory.
+        home: The folder of the default files, for `sqlite:`, `file:` and what waits.
+        tenant: Whose runs it shows.
+        embedder: Makes vectors, in the stores that can keep some.
+        tool_session: How a program that is an MCP server is called, given its command line.
+        plugins: Where stores come from whose schemes are not built in. Each is made by
+            `make(url, home=..., tenant=...)`.
+
+    Raises:
+        ConfigurationError: The URL has none of the forms, or a part of it is wrong.
+        PluginError: A store of another package is not allowed, or cannot be used.
+    """
+    schemes: list[Scheme] = []
+    tiers: list[ThoughtStore] = []
+    for part in tiers_of(url):
+        name, colon, rest = part.partition(":")
+        scheme = _scheme(name.lower(), plugins) if colon else None
+        place = _Place(
+            url=f"{name.lower()}:{rest}",
+            rest=rest,
+            home=home,
+            tenant=tenant,
+            embedder=embedder,
+            tool_session=tool_session,
+        )
+        store = scheme.make(place) if scheme else None
+        if scheme is None or store is None:
+            offered = [f"{name}:..." for name in plugins.offered("stores", SCHEMES)]
+            raise ConfigurationError(
+                f"no store can be opened by {_shown(url)!r}",
+                f"allowed: {' | '.join([FORMS, *offered])}",
+            )
+        schemes.append(scheme)
+        tiers.append(store)
+    if len(tiers) == 1 and not schemes[0].remote:
+        return tiers[0]
+    from sifaka.storage.tiers import CachedStorage
+
+    if len(tiers) == 1:
+        tiers.insert(0, MemoryStorage(tenant=tenant))  # answers while the other one is away
+    return CachedStorage.of(tiers, queue=home / _QUEUE, tenant=tenant)
+
+
+def deciding_url(url: str) -> str:
+    """The part of a store's URL where versions and claims are decided: the first that lasts."""
+    parts = tiers_of(url)
+    return next((part for part in parts if not part.lower().startswith("memory:")), parts[-1])
+
+
+def _scheme(name: str, plugins: Plugins) -> Scheme | None:
+    if name in SCHEMES:
+        plugins.tell_if_shadowed("stores", name)
+        return SCHEMES[name]
+    if not _PLUGGED_SCHEME.fullmatch(name) or (make := plugins.load("stores", name)) is None:
+        return None
+    return Scheme(f"{name}:...", partial(_plugged, name, make))
+
+
+def _plugged(name: str, make: Callable[..., object], place: _Place) -> ThoughtStore:
+    try:
+        store = make(place.url, home=place.home, tenant=place.tenant)
+    except SifakaError:
+        raise
+    # Foreign code: whatever is wrong with it is told in our words.
+    except Exception as error:
+        report_failure(logger, f"plugin {name}", error)
+        raise PluginError(
+            f"the plugin for {name!r} stores could not open one: {type(error).__name__}",
+            "see the log, and the plugin's documentation",
+        ) from error
+    missing = [each for each in _METHODS if not hasattr(store, each)]
+    if missing:
+        raise PluginError(
+            f"the plugin for {name!r} stores made a {type(store).__name__}, which has no "
+            f"{', '.join(missing)}",
+            "report it to its makers",
+        )
+    return cast("ThoughtStore", store)
+
+
+def _path(rest: str) -> Path | None:
+    path = rest.removeprefix("///")
+    # An option or a home folder in the URL would end up in the name of a new file, and nobody would
+    # find their runs again.
+    if path == rest or not path or path.startswith("~") or "?" in path:
+        return None
+    return Path(path)
+
+
+def _session(place: _Place) -> "ToolCaller":
+    if place.tool_session is None:
+        raise ConfigurationError(
+            f"{_shown(place.url)!r} needs an MCP client", "open it through the server's settings"
+        )
+    try:
+        command = shlex.split(place.rest)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"{_shown(place.url)!r} is not a command line: {error}", "close its quotes"
+        ) from error
+    if not command:
+        raise ConfigurationError(f"{place.url!r} names no command", "such as redis+mcp:COMMAND")
+    return place.tool_session(command)
+
+
+def _shown(url: str) -> str:
+    """A URL without what may be a password or a key."""
+    return re.sub(
+        r"(api_key|password|token)=[^&,\s]*", r"\1=***", re.sub(r"//[^/]*@", "//***@", url)
+    )

@@ -1,0 +1,88 @@
+"""The language of searches: words, and filters among them such as `tag:legal` and `since:7d`."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from pydantic import TypeAdapter, ValidationError
+
+from sifaka._internal.durations import parse_duration
+from sifaka.errors import ConfigurationError
+from sifaka.record.entries import TAG, Tag
+from sifaka.storage.protocol import Filters
+
+_FILTER = re.compile(r"(?<!\S)(?P<key>tag|passed|since|until):(?P<value>\S*)")
+_TAG: TypeAdapter[str] = TypeAdapter(Tag)
+_TRUTHS: Mapping[str, bool] = MappingProxyType(
+    {"true": True, "yes": True, "false": False, "no": False}
+)
+
+
+def parse_query(query: str, *, now: datetime | None = None) -> tuple[str, Filters]:
+    """The words of a search and its filters.
+
+    `tag:NAME` (several must all be there), `passed:true` or `passed:false`, `since:` and `until:`
+    with a date, a moment in ISO 8601, or how long ago it was (`30m`, `12h`, `7d`, `2w`); moments
+    without a zone are UTC. Anything else is a word.
+
+    Args:
+        query: What somebody typed.
+        now: The moment that `7d` is counted from.
+
+    Raises:
+        ConfigurationError: A filter has a value that it does not know, one that can be there once
+            is there twice, or there are no words.
+    """
+    moment = now or datetime.now(UTC)
+    found: dict[str, object] = {}
+    tags: list[str] = []
+    for match in _FILTER.finditer(query):
+        key = match["key"]
+        if key == "tag":
+            tags.append(_tag(match))
+        elif key in found:
+            raise _wrong(match, f"{key}: once")
+        else:
+            found[key] = _READERS[key](match, moment)
+    words = " ".join(_FILTER.sub(" ", query).split())
+    if not words:
+        raise ConfigurationError(
+            "the query has no words to search for", "add words; without a query, runs are listed"
+        )
+    return words, Filters.model_validate({**found, "tags": tuple(tags)})
+
+
+def _tag(match: re.Match[str]) -> str:
+    try:
+        return _TAG.validate_python(match["value"])
+    except ValidationError as error:
+        raise _wrong(match, TAG) from error
+
+
+def _truth(match: re.Match[str], _: datetime) -> bool:
+    truth = _TRUTHS.get(match["value"].lower())
+    if truth is None:
+        raise _wrong(match, "true or false")
+    return truth
+
+
+def _moment(match: re.Match[str], now: datetime) -> datetime:
+    ago = parse_duration(match["value"])
+    try:
+        if ago is not None:
+            return now - ago
+        moment = datetime.fromisoformat(match["value"])
+        # Seen from here, so that a moment at the edge of time is refused now and not in a store.
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise _wrong(match, "a date such as 2026-01-31, or 30m, 12h, 7d, 2w ago") from error
+
+
+def _wrong(match: re.Match[str], allowed: str) -> ConfigurationError:
+    return ConfigurationError(f"{match.group()[:60]!r} in the query", f"allowed: {allowed}")
+
+
+_READERS: Mapping[str, Callable[[re.Match[str], datetime], object]] = MappingProxyType(
+    {"passed": _truth, "since": _moment, "until": _moment}
+)

@@ -1,0 +1,110 @@
+"""Following a run through its stream: Redis itself wakes whoever waits for the next entry.
+
+Streams rather than publish/subscribe: a follower that was cut off goes on where it was.
+"""
+
+import math
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import cast
+
+import anyio
+
+from sifaka.errors import StorageError, ThoughtNotFound
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
+from sifaka.storage.entry_json import apply_entry, decode_entries
+from sifaka.storage.redis.connections import Connections, RedisClient
+from sifaka.storage.redis.failures import failures, silence
+from sifaka.storage.redis.keys import Keys
+from sifaka.storage.redis.read import Stored, between_versions, missing, payloads
+
+SLICE = 5.0
+"""Seconds that one request waits; after each without an entry the run is looked after."""
+PATIENCE = 60.0
+"""Seconds without a server after which a follower gives up."""
+_LATE = 5.0
+"""Seconds after its time within which a request has to be answered."""
+_AT_ONCE = 100
+_PAUSES = (0.1, 2.0)
+"""The first and the longest pause between two attempts to reach the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFollower:
+    """What is needed to follow one run."""
+
+    connections: Connections
+    keys: Keys
+    run_id: str
+    slice: float = SLICE
+    patience: float = PATIENCE
+
+    async def follow(self, *, after: int) -> AsyncGenerator[tuple[Entry, Run]]:
+        """Every entry, those to come included; see `ThoughtStore.follow`."""
+        run: Run | None = None
+        async with aclosing(self._entries()) as entries:
+            async for entry in entries:
+                run = apply_entry(self.run_id, run, entry)
+                if run.version > after:
+                    yield entry, run
+                if run.finished:
+                    return
+
+    async def _entries(self) -> AsyncGenerator[Entry]:
+        known = 0
+        quiet = True
+        deadline = math.inf
+        pause, longest = _PAUSES
+        async with self.connections.blocking() as client:
+            while True:
+                try:
+                    with failures(self.connections.address.shown):
+                        if quiet:
+                            await self._look_after(client, known)
+                        stored = await self._next(client, known)
+                except StorageError as error:
+                    now = anyio.current_time()
+                    deadline = min(deadline, now + self.patience)
+                    if not error.retryable or now >= deadline:
+                        raise
+                    await anyio.sleep(pause)
+                    pause, quiet = min(2 * pause, longest), True
+                    continue
+                deadline, pause = math.inf, _PAUSES[0]
+                quiet = not stored
+                texts = payloads(self.run_id, stored, after=known)
+                for entry in decode_entries(self.run_id, texts, after=known):
+                    yield entry
+                known += len(stored)
+
+    async def _next(self, client: RedisClient, known: int) -> Stored:
+        """The entries after the first so many, as soon as there is one, or none in time."""
+        try:
+            with anyio.fail_after(self.slice + _LATE):
+                found = cast(
+                    "Sequence[tuple[bytes, Stored]] | None",
+                    await client.execute_command(
+                        *("XREAD", "COUNT", _AT_ONCE, "BLOCK", max(1, round(self.slice * 1000))),
+                        *("STREAMS", self.keys.entries(self.run_id), f"{known}-0"),
+                    ),
+                )
+        except TimeoutError:
+            raise silence(self.connections.address.shown) from None
+        return found[0][1] if found else ()
+
+    async def _look_after(self, client: RedisClient, known: int) -> None:
+        """Raise if there is nothing to wait for."""
+        try:
+            with anyio.fail_after(_LATE):
+                version, count = await between_versions(
+                    client, self.keys, self.run_id, "XLEN", self.keys.entries(self.run_id)
+                )
+        except TimeoutError:
+            raise silence(self.connections.address.shown) from None
+        # One with fewer entries than were seen is another run, begun when this one was deleted.
+        if version < known:
+            raise ThoughtNotFound(self.run_id)
+        if count < version:
+            raise missing(self.run_id, count + 1)

@@ -1,0 +1,1 @@
+"""Reading texts: words, sentences, Markdown, sections and the places of quotes."""

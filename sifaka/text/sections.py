@@ -1,0 +1,229 @@
+"""A long text as sections that can be worked on one by one and put together again."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sifaka.text.markdown import Block, blocks_of, front_matter
+from sifaka.text.prose import Span
+
+SECTION_CHARS = 24_000
+"""Characters beyond which a text is worked on in sections, where nothing else is said."""
+_OUTLINE = 3_000
+"""Characters of an outline; the deepest headings are left out first."""
+_LONGEST_TITLE = 80
+_LABEL = re.compile(r"\[section (\d+)[^\]\n]*\] ")
+_ITEM = re.compile(r"\n(?=(?:[-*+•]|\d{1,9}[.)])[ \t])")
+# Bounded, as a run of marks would be read again from each of them.
+_SENTENCE = re.compile(r"[.!?…][\"'”’)\]*_]{0,9}\s+")
+_LINE_END = re.compile(r"\r\n|\n|\r(?!\n)")
+_SPACE = re.compile(r"\s+")
+
+
+class Heading(NamedTuple):
+    """A heading of a text."""
+
+    level: int
+    """1 to 6."""
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A stretch of a text; all of them together, in their order, are the text."""
+
+    number: int
+    """From 1."""
+    start: int
+    """Where it begins in the text."""
+    text: str
+    heading: str
+    """The lines of the heading that it begins with, as they stand; empty when it does not."""
+    title: str
+    """The title of that heading, or of the last one before it; empty before any."""
+    part: int
+    """Its number among those that share its heading, from 1."""
+    headings: tuple[Heading, ...]
+    """All headings in it."""
+    literal: bool
+    """Whether it is front matter, or a piece of code too long for one section: nothing in it is to
+    be worded anew."""
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the text."""
+        return self.start + len(self.text)
+
+    @property
+    def label(self) -> str:
+        """What a remark about it begins with, so that `labelled` knows it again."""
+        title = " ".join(self.title.replace("[", "(").replace("]", ")").split())
+        return f"[section {self.number}{f': {title[:_LONGEST_TITLE]}' if title else ''}]"
+
+
+class _Piece(NamedTuple):
+    start: int
+    end: int
+    literal: bool = False
+
+
+def split(text: str, most: int) -> tuple[Section, ...]:
+    """The sections of a text, each of at most `most` characters.
+
+    Markdown headings decide: what stands under one stays together as long as it fits, and small
+    neighbours under one heading are taken together. What is too long is divided at paragraphs, then
+    at items of a list, sentences, lines and words. Front matter is a section of its own.
+
+    Returns:
+        None for an empty text. Their texts put together are the text, character by character.
+    """
+    front = front_matter(text)
+    pieces = [_Piece(*span, literal=True) for span in _cut(text, (0, front), most)] if front else []
+    blocks = blocks_of(text, front)
+    pieces += _Packing(text, blocks, most).pieces()
+    return tuple(_sections(text, pieces, [b for b in blocks if b.level]))
+
+
+def outline(sections: Sequence[Section]) -> str:
+    """The headings of a text, one a line, indented by level; empty when it has none."""
+    headings = [heading for section in sections for heading in section.headings]
+    for deepest in range(6, 0, -1):
+        lines = [f"{'  ' * (h.level - 1)}{h.title}" for h in headings if h.level <= deepest]
+        if sum(len(line) + 1 for line in lines) <= _OUTLINE or deepest == 1:
+            return "\n".join(lines)[:_OUTLINE]
+    return ""
+
+
+def labelled(remark: str) -> tuple[int | None, str]:
+    """The number of the section that a remark's label names, and the remark without it."""
+    match = _LABEL.match(remark)
+    return (None, remark) if match is None else (int(match.group(1)), remark[match.end() :])
+
+
+def overlapping(sections: Sequence[Section], start: int, end: int) -> Sequence[Section]:
+    """The sections that a span of the text touches; that of its beginning when it is empty."""
+    starts = [section.start for section in sections]
+    first = max(0, bisect_right(starts, start) - 1)
+    return sections[first : max(first + 1, bisect_left(starts, end))]
+
+
+def _sections(text: str, pieces: Sequence[_Piece], headings: Sequence[Block]) -> Iterator[Section]:
+    starts = [heading.start for heading in headings]
+    title, part = "", 0
+    for number, piece in enumerate(pieces, 1):
+        inside = headings[bisect_left(starts, piece.start) : bisect_left(starts, piece.end)]
+        opens = bool(inside) and inside[0].start == piece.start
+        if opens:
+            title, part = inside[0].title, 0
+        part += 1
+        yield Section(
+            number=number,
+            start=piece.start,
+            text=text[piece.start : piece.end],
+            heading=text[piece.start : inside[0].heading_end] if opens else "",
+            title=title,
+            part=part,
+            headings=tuple(Heading(h.level, h.title) for h in inside),
+            literal=piece.literal,
+        )
+        if inside and inside[-1].title != title:
+            title, part = inside[-1].title, 1
+
+
+class _Packing:
+    """The blocks of one text, put together to pieces."""
+
+    def __init__(self, text: str, blocks: Sequence[Block], most: int) -> None:
+        self._text = text
+        self._blocks = blocks
+        self._most = most
+        self._headings = [n for n, block in enumerate(blocks) if block.level]
+
+    def pieces(self) -> list[_Piece]:
+        """All of them."""
+        return self._packed(0, len(self._blocks)) if self._blocks else []
+
+    def _packed(self, first: int, last: int) -> list[_Piece]:
+        """The pieces of the blocks from `first` up to `last`."""
+        whole = self._piece(first, last)
+        if self._fits(whole):
+            return [whole]
+        inside = self._headings[
+            bisect_right(self._headings, first) : bisect_left(self._headings, last)
+        ]
+        if not inside:
+            return self._filled(first, last)
+        highest = min(self._blocks[n].level for n in inside)
+        cuts = [n for n in inside if self._blocks[n].level == highest]
+        packed: list[_Piece] = []
+        group: tuple[int, int] | None = None
+        for part in zip((first, *cuts), (*cuts, last), strict=True):
+            if group is not None and self._fits(self._piece(group[0], part[1])):
+                group = (group[0], part[1])
+                continue
+            bare = group is not None and all(b.level for b in self._blocks[slice(*group)])
+            if self._fits(self._piece(*part)):
+                packed += [self._piece(*group)] if group is not None else []
+                group = part
+                continue
+            inner = self._packed(*part)
+            if group is not None:
+                joined = inner[0]._replace(start=self._blocks[group[0]].start)
+                if bare and not joined.literal and self._fits(joined):
+                    inner[0] = joined  # headings alone go with what they stand above
+                else:
+                    packed.append(self._piece(*group))
+            packed += inner
+            group = None
+        return [*packed, self._piece(*group)] if group is not None else packed
+
+    def _filled(self, first: int, last: int) -> list[_Piece]:
+        """The pieces of blocks among which no heading divides."""
+        filled: list[_Piece] = []
+        start = self._blocks[first].start
+        for n in range(first, last):
+            block = self._blocks[n]
+            if self._fits(_Piece(start, block.end)):
+                continue
+            heading_alone = n == first + 1 and bool(self._blocks[first].level)
+            if block.start > start and not (heading_alone and block.end - block.start > self._most):
+                filled.append(_Piece(start, block.start))
+                start = block.start
+            if not self._fits(_Piece(start, block.end)):
+                if block.code and start < block.start:
+                    filled.append(_Piece(start, block.start))
+                    start = block.start
+                cut = _cut(self._text, (start, block.end), self._most, by_line=block.by_line)
+                whole = [_Piece(*span, literal=block.code) for span in cut]
+                filled += whole if block.code else whole[:-1]
+                start = block.end if block.code else whole[-1].start
+        end = self._blocks[last - 1].end
+        return [*filled, _Piece(start, end)] if start < end else filled
+
+    def _piece(self, first: int, last: int) -> _Piece:
+        return _Piece(self._blocks[first].start, self._blocks[last - 1].end)
+
+    def _fits(self, piece: _Piece) -> bool:
+        return piece.end - piece.start <= self._most
+
+
+def _cut(text: str, span: Span, most: int, *, by_line: bool = True) -> Iterator[Span]:
+    """Spans of at most `most` characters, cut in the second half of what one could be."""
+    start, end = span
+    ends = (_ITEM, _LINE_END, _SENTENCE, _SPACE) if by_line else (_SENTENCE, _LINE_END, _SPACE)
+    while end - start > most:
+        furthest = start + max(1, most)
+        nearest = start + max(1, most // 2)
+        at = furthest
+        for pattern in ends:
+            found = [m.end() for m in pattern.finditer(text, nearest - 1, furthest)]
+            if found and start < found[-1] <= furthest:
+                at = found[-1]
+                break
+        if text[at - 1] == "\r" and text[at : at + 1] == "\n" and at - 1 > start:
+            at -= 1
+        yield start, at
+        start = at
+    yield start, end

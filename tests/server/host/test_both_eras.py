@@ -1,0 +1,137 @@
+"""The host's model writes and judges, in both eras of the protocol and over every transport."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from mcp import Client
+
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
+from tests.stubs.provider import fails, opinion, provider, told_of
+from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, hosted
+from tests.stubs.servers import Era, http_server
+
+pytestmark = pytest.mark.anyio
+
+CRITICS: list[Any] = [
+    "self_refine",
+    {"type": "prompt", "name": "nice", "rubric": "is it nice?"},
+    {"type": "self_consistency", "n": 2},
+]
+ARGUMENTS: dict[str, Any] = {
+    "text": TEXT,
+    "prompt": "write drafts",
+    "model": "host",
+    "critics": CRITICS,
+}
+IN_FOUR_ROUNDS_OF_CRITIQUE = 4 * 4 + 3
+
+
+def is_the_third_draft(out: dict[str, Any], host: ScriptedHost) -> bool:
+    """Whether a run has come to what it comes to everywhere, and no question was asked twice."""
+    found = (out["status"], out["stop_reason"], out["text"], out["iterations"], out["degraded"])
+    assert found == ("done", "passed", "Draft 3 of the text.", 3, [])
+    return out["usage"]["model_calls"] == len(host.asked) == IN_FOUR_ROUNDS_OF_CRITIQUE
+
+
+@pytest.mark.parametrize(
+    ("transport", "era"), [("memory", "legacy"), ("memory", "auto"), ("stdio", "legacy")]
+)
+async def test_the_host_leads_to_the_same_text_in_both_eras(
+    transport: Literal["memory", "stdio"], era: Era, tmp_path: Path
+) -> None:
+    host = ScriptedHost(content_with=3)
+    async with hosted(transport, era, tmp_path, host) as client:
+        assert is_the_third_draft(data(await client.call_tool("improve_text", ARGUMENTS)), host)
+
+
+async def test_over_http_the_host_is_asked_in_rounds_and_in_a_handshake_not_at_all(
+    tmp_path: Path,
+) -> None:
+    host, unasked = ScriptedHost(content_with=3), ScriptedHost()
+    with http_server(tmp_path) as (url, _):
+        async with Client(url, sampling_callback=host) as client:
+            assert is_the_third_draft(data(await client.call_tool("improve_text", ARGUMENTS)), host)
+        async with Client(url, mode="legacy", sampling_callback=unasked) as client:
+            arguments = {"text": TEXT, "prompt": "write drafts"}
+            out = data(await client.call_tool("improve_text", arguments))
+    assert (out["model"], out["status"], unasked.asked) == ("auto", "needs_revision", [])
+
+
+async def test_an_iteration_takes_two_rounds_and_all_critics_ride_one(tmp_path: Path) -> None:
+    host, call = ScriptedHost(content_with=3), ByHand("improve_text", **ARGUMENTS)
+    async with hosted("memory", "auto", tmp_path, host) as client:
+        out = await call.finish(client, host)
+    assert out["text"] == "Draft 3 of the text."
+    assert [len(each.input_requests or {}) for each in call.rounds] == [4, 1, 4, 1, 4, 1, 4]
+    assert all(len(each.request_state or "") < 1000 for each in call.rounds)
+
+
+async def test_auto_takes_the_host_where_the_client_offers_its_model(
+    tmp_path: Path, era: Era
+) -> None:
+    arguments = {"text": TEXT, "prompt": "write drafts"}
+    host = ScriptedHost(content_with=1)
+    async with hosted("memory", era, tmp_path, host) as client:
+        out = data(await client.call_tool("improve_text", arguments))
+    assert (out["model"], out["text"]) == ("host", "Draft 1 of the text.")
+    async with Client(SifakaServer(Settings(home=tmp_path)), mode=era) as client:
+        out = data(await client.call_tool("improve_text", arguments))
+    assert (out["model"], out["status"]) == ("auto", "needs_revision")
+
+
+async def test_a_configured_provider_comes_before_the_host(
+    tmp_path: Path, era: Era, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = ScriptedHost()
+    server = SifakaServer(Settings(home=tmp_path, model="openai-chat:stub"))
+    with provider([opinion("accept")]) as served:
+        told_of(served, monkeypatch)
+        async with Client(server, mode=era, sampling_callback=host) as client:
+            out = data(await client.call_tool("improve_text", {"text": TEXT}))
+    assert (out["model"], out["status"], host.asked) == ("openai-chat:stub", "done", [])
+
+
+async def test_a_client_without_sampling_that_asks_for_the_host_writes_itself(
+    tmp_path: Path, era: Era
+) -> None:
+    arguments = {"text": TEXT, "prompt": "write drafts", "model": "host"}
+    async with Client(SifakaServer(Settings(home=tmp_path)), mode=era) as client:
+        out = data(await client.call_tool("improve_text", arguments))
+    assert out["status"] == "needs_revision"
+    assert "the caller writes in place of a model that failed" in out["degraded"][-1]
+    assert "the client offers no sampling" in out["degraded"][-1]
+    assert out["usage"]["model_calls"] == 0
+
+
+async def test_a_run_that_outlives_its_request_goes_on_with_resume_run(
+    tmp_path: Path, era: Era
+) -> None:
+    host = ScriptedHost(content_with=2)
+    async with hosted("memory", era, tmp_path, host) as client:
+        begun = data(await client.call_tool("improve_text", {**ARGUMENTS, "wait_seconds": 0}))
+        assert begun["status"] == "running"
+        out = data(await client.call_tool("resume_run", {"run_id": begun["run_id"]}))
+    assert (out["status"], out["text"]) == ("done", "Draft 2 of the text.")
+    assert out["usage"]["model_calls"] == len(host.asked)
+
+
+async def test_a_revision_is_judged_by_the_host_where_the_judge_fails(
+    tmp_path: Path, era: Era, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = ScriptedHost(content_with=1)
+    settings = Settings(home=tmp_path, judge_model="openai-chat:stub", fallback_models=("host",))
+    arguments = {"text": TEXT, "model": "caller", "critics": ["self_refine"]}
+    with provider([fails(401)] * 20) as served:
+        told_of(served, monkeypatch)
+        async with Client(SifakaServer(settings), mode=era, sampling_callback=host) as client:
+            begun = data(await client.call_tool("improve_text", arguments))
+            revision = {
+                "run_id": begun["run_id"],
+                "parent_id": begun["brief"]["parent_id"],
+                "text": "Draft 1 of the text.",
+            }
+            out = data(await client.call_tool("submit_revision", revision))
+    assert (begun["status"], out["status"], out["accepted"]) == ("needs_revision", "done", True)
+    assert len(host.asked) == 2

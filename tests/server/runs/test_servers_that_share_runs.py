@@ -1,0 +1,239 @@
+"""Two servers in front of one file of runs, and servers that come one after the other."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from sifaka.storage import SQLiteStorage
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
+from tests.stubs.calls import call
+from tests.stubs.provider import HANGS, Gate, provider, says, told_of
+from tests.stubs.servers import environment, http_server, let_go
+
+pytestmark = pytest.mark.anyio
+
+ARGUMENTS: dict[str, Any] = {
+    "text": "one two three four",
+    "validators": [{"type": "length", "max_words": 3}],
+    "critics": [],
+}
+HELLO = {
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+IMPROVE = {
+    "id": 2,
+    "method": "tools/call",
+    "params": {"name": "improve_text", "arguments": ARGUMENTS},
+}
+BETTER, SHORT = says("one two three four five"), says("one two")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path, model="openai-chat:stub")
+
+
+async def test_a_run_is_cancelled_in_the_middle_of_a_call_by_another_server(
+    monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
+) -> None:
+    first = SifakaServer(settings)
+    with provider([BETTER, says("too late", gate=gate)]) as served:
+        told_of(served, monkeypatch)
+        async with Client(first) as worker, Client(SifakaServer(settings)) as other:
+            begun = await call(worker, "improve_text", **ARGUMENTS, wait_seconds=0)
+            with anyio.fail_after(20):
+                await gate.reached()
+            cancelled = await call(other, "cancel_run", run_id=begun["run_id"])
+            with anyio.fail_after(10):
+                await served.deserted()
+                await let_go(first, begun["run_id"])
+            gate.open()
+            told = await call(worker, "resume_run", run_id=begun["run_id"])
+
+    assert (cancelled["status"], cancelled["text"]) == ("cancelled", ARGUMENTS["text"])
+    assert told == cancelled
+    assert len(served.requests) == 2
+
+
+async def test_a_run_that_another_server_works_on_is_followed_and_not_taken_away(
+    monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
+) -> None:
+    told: list[tuple[float, str]] = []
+    joined = anyio.Event()
+
+    async def listen(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, message or ""))
+
+    async def resume() -> None:
+        joined.set()
+        result = await other.call_tool("resume_run", {"run_id": run_id}, progress_callback=listen)
+        assert result.structured_content is not None
+        ended.update(result.structured_content)
+
+    early: dict[str, Any] = {}
+    ended: dict[str, Any] = {}
+    with provider([BETTER, says("one two", gate=gate)]) as served:
+        told_of(served, monkeypatch)
+        async with (
+            Client(SifakaServer(settings)) as worker,
+            Client(SifakaServer(settings)) as other,
+        ):
+            begun = await call(worker, "improve_text", **ARGUMENTS, wait_seconds=0)
+            run_id = begun["run_id"]
+            with anyio.fail_after(20):
+                await gate.reached()
+                async with anyio.create_task_group() as group:
+                    group.start_soon(resume)
+                    await joined.wait()
+                    # It is answered after the request before it was taken up.
+                    early.update(await call(other, "resume_run", run_id=run_id, wait_seconds=0))
+                    gate.open()
+
+    assert early["status"] == "running"
+    assert (ended["status"], ended["text"]) == ("done", "one two")
+    assert len(served.requests) == 2
+    assert [value for value, _ in told] == sorted({value for value, _ in told})
+    assert "stop: passed" in [message for _, message in told]
+
+
+async def test_a_server_that_ends_leaves_its_run_to_whoever_resumes_it(
+    monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
+) -> None:
+    with provider([BETTER, says("never heard", gate=gate), SHORT]) as served:
+        told_of(served, monkeypatch)
+        async with Client(SifakaServer(settings)) as client:
+            begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
+            with anyio.fail_after(20):
+                await gate.reached()
+        run_id = begun["run_id"]
+        async with Client(SifakaServer(settings)) as later:
+            between = (await call(later, "get_thought_history", run_id=run_id))["run"]
+            ended = await call(later, "resume_run", run_id=run_id)
+
+    assert (between["status"], between["stop_reason"]) == ("cancelled", "cancelled")
+    assert (ended["status"], ended["text"], ended["degraded"]) == ("done", "one two", [])
+    assert len(served.requests) == 3  # the first answer was not asked for again
+    assert served.requests[1] == served.requests[2]
+
+
+async def test_a_run_that_was_interrupted_and_goes_on_is_cancelled_in_the_middle_of_a_call(
+    monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
+) -> None:
+    first, asked = SifakaServer(settings), Gate()
+    with provider([says("never heard", gate=asked), says("too late", gate=gate)]) as served:
+        told_of(served, monkeypatch)
+        async with Client(SifakaServer(settings)) as client:
+            begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
+            with anyio.fail_after(20):
+                await asked.reached()
+        async with Client(first) as worker, Client(SifakaServer(settings)) as other:
+            again = await call(worker, "resume_run", run_id=begun["run_id"], wait_seconds=0)
+            with anyio.fail_after(20):
+                await gate.reached()
+            seen = await call(other, "resume_run", run_id=begun["run_id"], wait_seconds=0)
+            await call(other, "cancel_run", run_id=begun["run_id"])
+            with anyio.fail_after(10):
+                await let_go(first, begun["run_id"])
+            ended = await call(worker, "resume_run", run_id=begun["run_id"])
+    assert (again["status"], seen["status"], ended["status"]) == ("running", "running", "cancelled")
+    assert len(served.requests) == 2, "it was not taken away from who had gone on with it"
+
+
+async def test_an_interrupted_run_can_be_cancelled_for_good(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    with provider([HANGS]) as served:
+        told_of(served, monkeypatch)
+        async with Client(SifakaServer(settings)) as client:
+            begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
+        async with Client(SifakaServer(settings)) as later:
+            cancelled = await call(later, "cancel_run", run_id=begun["run_id"])
+            assert await call(later, "resume_run", run_id=begun["run_id"]) == cancelled
+    assert cancelled["status"] == "cancelled"
+
+
+async def status_of(home: Path) -> tuple[str, str | None, str | None]:
+    store = SQLiteStorage(home / "sifaka.db")
+    (summary,) = (await store.recent(limit=2)).runs
+    run = await store.load(summary.run_id)
+    await store.aclose()
+    return run.status, run.error_code, run.run_id
+
+
+@contextmanager
+def asked_on_stdio(home: Path, **more: str) -> Generator[subprocess.Popen[bytes]]:
+    """A server that a host has asked to improve a text."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "sifaka_mcp"],
+        env=environment(home, **more),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin is not None
+        for message in (HELLO, {"method": "notifications/initialized"}, IMPROVE):
+            line = json.dumps({"jsonrpc": "2.0", **message})
+            process.stdin.write(f"{line}\n".encode())
+        process.stdin.flush()
+        yield process
+
+
+@pytest.mark.servers
+async def test_a_host_that_closes_our_input_interrupts_the_run_it_waits_for(
+    monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings, tmp_path: Path
+) -> None:
+    with provider([says("never heard", gate=gate), SHORT]) as served:
+        with asked_on_stdio(tmp_path, **told_of(served, monkeypatch)) as process:
+            with anyio.fail_after(20):
+                await gate.reached()
+            assert process.stdin is not None
+            process.stdin.close()
+            assert process.wait(timeout=10) == 0
+        status, code, run_id = await status_of(tmp_path)
+        async with Client(SifakaServer(settings)) as later:
+            ended = await call(later, "resume_run", run_id=run_id)
+
+    assert (status, code) == ("cancelled", "interrupted")
+    assert (ended["status"], ended["text"]) == ("done", "one two")
+
+
+@pytest.mark.servers
+async def test_a_server_that_is_told_to_stop_answers_first_and_interrupts_the_run(
+    monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings, tmp_path: Path
+) -> None:
+    answers: list[dict[str, Any]] = []
+
+    async def ask() -> None:
+        await client.list_tools()  # or it would ask for them when it has the answer
+        answers.append(await call(client, "improve_text", **ARGUMENTS))
+
+    with provider([says("never heard", gate=gate), SHORT]) as served:
+        with http_server(tmp_path, **told_of(served, monkeypatch)) as (url, process):
+            async with Client(url) as client, anyio.create_task_group() as group:
+                group.start_soon(ask)
+                with anyio.fail_after(20):
+                    await gate.reached()
+                process.send_signal(signal.SIGTERM)
+            process.wait(timeout=10)
+        status, code, run_id = await status_of(tmp_path)
+        async with Client(SifakaServer(settings)) as later:
+            ended = await call(later, "resume_run", run_id=run_id)
+
+    assert [answer["status"] for answer in answers] == ["running"]
+    assert (status, code) == ("cancelled", "interrupted")
+    assert (ended["status"], ended["text"]) == ("done", "one two")

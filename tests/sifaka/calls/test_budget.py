@@ -1,0 +1,159 @@
+import anyio
+import pytest
+
+from sifaka.calls.context import Calls, current_calls
+from sifaka.calls.ledger import Ledger, Quote
+from sifaka.errors import BudgetExceeded
+from sifaka.record.usage import Budget, Usage
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_reserved_calls_count_before_they_are_settled() -> None:
+    ledger = Ledger(Budget(max_calls=2), Usage())
+    ledger.reserve()
+    ledger.reserve()
+    with pytest.raises(BudgetExceeded) as error:
+        ledger.reserve()
+    assert error.value.limit == "calls"
+
+
+def test_what_was_spent_before_a_resume_counts() -> None:
+    ledger = Ledger(Budget(max_calls=3), Usage(model_calls=3))
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve()
+
+
+def test_tokens_are_input_and_output_together() -> None:
+    ledger = Ledger(Budget(max_tokens=100), Usage())
+    ledger.settle(ledger.reserve(), Usage(model_calls=1, input_tokens=60, output_tokens=40))
+    assert ledger.exhausted() == "tokens"
+
+
+def test_tokens_in_flight_are_set_aside_for_parallel_calls() -> None:
+    ledger = Ledger(Budget(max_tokens=1000), Usage())
+    first = ledger.reserve(Quote(input_tokens=100, output_tokens=500))
+    second = ledger.reserve(Quote(input_tokens=100, output_tokens=500))
+    assert (first.clipped, second.clipped) == (False, True)
+    assert second.usage.output_tokens == 300, "what is left after the first is set aside"
+    with pytest.raises(BudgetExceeded) as error:
+        ledger.reserve(Quote(input_tokens=100, output_tokens=500))
+    assert error.value.limit == "tokens"
+    ledger.settle(first, Usage(model_calls=1, input_tokens=90, output_tokens=10))
+    assert ledger.reserve(Quote(input_tokens=100, output_tokens=400)).usage.output_tokens == 400
+
+
+def test_an_answer_too_short_to_be_of_use_is_not_bought() -> None:
+    ledger = Ledger(Budget(max_tokens=300), Usage())
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve(Quote(input_tokens=100, output_tokens=1000))
+    assert ledger.reserve(Quote(input_tokens=100, output_tokens=50)).usage.output_tokens == 50
+
+
+def test_money_is_set_aside_at_the_models_price() -> None:
+    ledger = Ledger(Budget(max_cost_usd=1.0), Usage())
+    dear = Quote(input_tokens=1, output_tokens=4000, input_cost=0.2, output_cost=0.0001)
+    assert ledger.reserve(dear).usage.cost_usd == pytest.approx(0.6)
+    second = ledger.reserve(dear)
+    assert second.clipped
+    assert second.usage.cost_usd == pytest.approx(0.4, abs=0.0002)
+    with pytest.raises(BudgetExceeded) as error:
+        ledger.reserve(dear)
+    assert error.value.limit == "cost"
+
+
+def test_a_model_without_a_price_makes_one_call_and_none_beside_it() -> None:
+    unpriced = Quote(input_cost=None)
+    ledger = Ledger(Budget(max_cost_usd=1.0), Usage())
+    reserved = ledger.reserve(unpriced)
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve(unpriced)
+    ledger.settle(reserved, Usage(model_calls=1, cost_usd=None))
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve(Quote(input_cost=0.01))
+    with pytest.raises(BudgetExceeded):
+        Ledger(Budget(max_cost_usd=0), Usage()).reserve(unpriced)
+
+
+def test_calls_set_aside_are_there_for_whoever_set_them_aside_and_nobody_else() -> None:
+    ledger = Ledger(Budget(max_calls=3), Usage())
+    with ledger.set_aside(2):
+        ledger.reserve()
+        assert ledger.calls_left == 1, "one is used, one is still set aside, one is free"
+        ledger.reserve()
+        ledger.reserve()
+        with pytest.raises(BudgetExceeded):
+            ledger.reserve()
+
+
+def test_what_was_set_aside_and_not_used_goes_back() -> None:
+    ledger = Ledger(Budget(max_calls=3), Usage())
+    with ledger.set_aside(3):
+        with ledger.set_aside(2):
+            assert ledger.calls_left == 0
+            ledger.reserve()
+        assert ledger.calls_left == 0, "what the inner one left belongs to the outer one"
+        with pytest.raises(BudgetExceeded), ledger.set_aside(3):
+            pytest.fail("there are two calls left")
+    assert ledger.calls_left == 2
+
+
+def test_setting_aside_more_than_there_is_sets_nothing_aside() -> None:
+    ledger = Ledger(Budget(max_calls=3), Usage())
+    with pytest.raises(BudgetExceeded), ledger.set_aside(4):
+        pytest.fail("there is no room")
+    assert ledger.calls_left == 3
+
+
+def test_a_share_of_one_ledger_is_no_share_of_another() -> None:
+    outer, inner = Ledger(Budget(), Usage()), Ledger(Budget(max_calls=0), Usage())
+    with outer.set_aside(5), pytest.raises(BudgetExceeded):
+        inner.reserve()
+
+
+@pytest.mark.anyio
+async def test_tasks_share_what_their_parent_has_set_aside() -> None:
+    ledger = Ledger(Budget(max_calls=5), Usage())
+    refused: list[BudgetExceeded] = []
+
+    async def call() -> None:
+        try:
+            ledger.reserve()
+        except BudgetExceeded as error:
+            refused.append(error)
+
+    with ledger.set_aside(3):
+        async with anyio.create_task_group() as group:
+            for _ in range(7):
+                group.start_soon(call)
+    assert (len(refused), ledger.calls_left) == (2, 0)
+
+
+def test_seconds_run_with_the_clock_and_across_resumes() -> None:
+    clock = Clock()
+    ledger = Ledger(Budget(max_seconds=10), Usage(seconds=4), clock=clock)
+    clock.now = 5.0
+    assert ledger.seconds_left == 1.0
+    clock.now = 6.5
+    assert ledger.exhausted() == "seconds"
+
+
+def test_an_unknown_price_is_none_and_stays_none() -> None:
+    ledger = Ledger(Budget(), Usage())
+    ledger.settle(ledger.reserve(), Usage(model_calls=1, cost_usd=None))
+    ledger.settle(ledger.reserve(), Usage(model_calls=1, cost_usd=0.5))
+    assert ledger.spent.cost_usd is None
+    assert ledger.spent.model_calls == 2
+
+
+def test_model_calls_find_the_surroundings_of_their_run() -> None:
+    calls = Calls(ledger=Ledger(Budget(max_calls=1), Usage()))
+    with calls.active():
+        assert current_calls() is calls
+    assert current_calls().ledger is not calls.ledger

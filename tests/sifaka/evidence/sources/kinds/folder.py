@@ -1,0 +1,34 @@
+"""A folder of files."""
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from anyio import to_thread
+
+from sifaka.evidence.sources.catalogue import open_adapters
+from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Source
+
+
+@asynccontextmanager
+async def source(folder: Path) -> AsyncGenerator[Source]:
+    isles = folder / "isles"
+    isles.mkdir()
+    for document in DOCUMENTS:
+        assert document.published is not None
+        path = isles / f"{document.id}.md"
+        path.write_text(f"# {document.title}\n\n{document.text}\n", encoding="utf-8")
+        written = document.published.timestamp()
+        os.utime(path, (written, written))
+    (adapter,) = open_adapters([f"tested=folder:{isles}"]).chosen()
+
+    async def break_down() -> None:
+        await to_thread.run_sync(isles.rename, folder / "gone")
+
+    yield Source(
+        adapter=adapter,
+        ids=[f"{document.id}.md" for document in DOCUMENTS],
+        has_links=False,
+        break_down=break_down,
+    )

@@ -1,0 +1,85 @@
+"""Meilisearch: recorded shapes, not a real server.
+
+https://www.meilisearch.com/docs/reference/api/search and
+https://www.meilisearch.com/docs/reference/errors/error_codes
+"""
+
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.sources.catalogue import open_adapters
+from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Remote, Source
+from tests.stubs.search_server import Answered, Asked, SearchServer, of_json
+
+_CONDITION = re.compile(r"seconds (>=|<) (\d+)")
+
+
+@asynccontextmanager
+async def source(folder: Path) -> AsyncGenerator[Source]:
+    del folder
+    server = SearchServer(_answer)
+    there = Remote(
+        server=server,
+        refused=_error(403, "The provided API key is invalid.", "invalid_api_key", "auth"),
+        no_index=_error(404, "Index `isles` not found.", "index_not_found", "invalid_request"),
+        broken=_error(500, "An internal error has occurred.", "internal", "internal"),
+        empty=of_json(_hits("x")),
+        without_text=of_json(_hits("x", {"id": 1, "title": "Skär", "_rankingScore": 1.0})),
+        query_of=lambda at: server.asked[at].json["q"],
+    )
+    spec = f"tested=meilisearch+http://{server.host}/isles?text=body&url=link&timestamp=seconds"
+    (adapter,) = open_adapters([spec], keys={"tested": "s3cret"}).chosen()
+    yield Source(adapter=adapter, remote=there)
+    assert {each.headers["authorization"] for each in server.asked} <= {"Bearer s3cret"}
+    server.stop()
+
+
+def _answer(asked: Asked) -> Answered:
+    assert (asked.method, asked.path) == ("POST", "/indexes/isles/search")
+    body = asked.json
+    assert set(body) <= {"q", "limit", "attributesToRetrieve", "showRankingScore", "filter"}
+    assert body["attributesToRetrieve"] == ["body", "title", "link", "doi", "id", "seconds"]
+    assert body["showRankingScore"] is True
+    found = list(DOCUMENTS)
+    for condition in body.get("filter", []):
+        told = _CONDITION.fullmatch(condition)
+        assert told is not None, condition
+        bound = int(told[2])
+        found = [d for d in found if (_seconds(d) >= bound) == (told[1] == ">=")]
+    hits = (_hit(each, 0.9 - n / 10) for n, each in enumerate(found[: body["limit"]]))
+    return of_json(_hits(body["q"], *hits))
+
+
+def _seconds(document: SourceDocument) -> int:
+    assert document.published is not None
+    return int(document.published.timestamp())
+
+
+def _hit(document: SourceDocument, score: float) -> dict[str, object]:
+    return {
+        "id": document.id,
+        "title": document.title,
+        "body": document.text,
+        "link": document.url,
+        "seconds": _seconds(document),
+        "_rankingScore": score,
+    }
+
+
+def _hits(query: str, *hits: dict[str, object]) -> dict[str, object]:
+    return {
+        "hits": list(hits),
+        "query": query,
+        "processingTimeMs": 1,
+        "limit": 20,
+        "offset": 0,
+        "estimatedTotalHits": len(hits),
+    }
+
+
+def _error(status: int, message: str, code: str, kind: str) -> Answered:
+    link = f"https://docs.meilisearch.com/errors#{code}"
+    return of_json({"message": message, "code": code, "type": kind, "link": link}, status)

@@ -1,0 +1,175 @@
+"""A folder of files: what is read, and what is not."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sifaka.errors import SourceError
+from sifaka.evidence.filters import ANYTHING
+from sifaka.evidence.sources.file_text import file_text
+from sifaka.evidence.sources.folder import FolderAdapter
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "notes"
+    made.mkdir()
+    return made
+
+
+async def ids(adapter: FolderAdapter, query: str = "badger") -> list[str]:
+    found = await adapter.search(query, limit=50, filters=ANYTHING)
+    return sorted(each.id for each in found)
+
+
+async def test_texts_of_several_kinds_are_found_in_subfolders_too(folder: Path) -> None:
+    (folder / "deep" / "deeper").mkdir(parents=True)
+    (folder / "deep" / "deeper" / "a.md").write_text("# On badgers\n\nA badger digs.")
+    for name in ("b.txt", "c.rst", "d.csv", "e.json", "F.TXT"):
+        (folder / name).write_text("badger,1\n")
+    (folder / "g.png").write_text("badger")
+    (folder / "h.py").write_text("badger")
+    adapter = FolderAdapter(folder)
+    assert await ids(adapter) == ["F.TXT", "b.txt", "c.rst", "d.csv", "deep/deeper/a.md", "e.json"]
+    titles = {d.title for d in await adapter.search("badger", limit=9, filters=ANYTHING)}
+    assert "On badgers" in titles
+    assert "b.txt" in titles
+
+
+async def test_of_html_what_a_reader_sees_is_read(folder: Path) -> None:
+    page = (
+        "<html><head><title>T</title><style>badger{}</style></head><body><script>badger()</script>"
+    )
+    table = "<table><tr><th>Stoats</th><td>12</td></tr></table></body>"
+    (folder / "a.html").write_text(f"{page}<h1>Sett</h1><p>A <b>stoat</b> &amp; more</p>{table}")
+    adapter = FolderAdapter(folder)
+    assert await ids(adapter) == []
+    (found,) = await adapter.search("stoat", limit=5, filters=ANYTHING)
+    assert "badger" not in found.text
+    assert "Sett\nA stoat & more\nStoats 12" in found.text, "words of a line stay together"
+
+
+async def test_links_that_lead_out_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "secret"
+    outside.mkdir()
+    (outside / "a.md").write_text("badger")
+    (folder / "inside.md").write_text("badger")
+    (folder / "to_file.md").symlink_to(outside / "a.md")
+    (folder / "to_folder").symlink_to(outside)
+    (folder / "loop").symlink_to(folder)
+    (folder / "itself.md").symlink_to(folder / "itself.md")
+    (folder / "broken.md").symlink_to(folder / "nothing")
+    (folder / "within.md").symlink_to(folder / "inside.md")
+    assert await ids(FolderAdapter(folder)) == ["inside.md", "within.md"]
+
+
+async def test_hidden_files_are_not_read_through_a_link_either(folder: Path) -> None:
+    (folder / ".git").mkdir()
+    (folder / ".git" / "a.md").write_text("badger")
+    (folder / ".hidden.md").write_text("badger")
+    (folder / "shown.md").symlink_to(folder / ".hidden.md")
+    assert await ids(FolderAdapter(folder)) == []
+
+
+async def test_a_folder_that_is_a_link_itself_is_read(folder: Path, tmp_path: Path) -> None:
+    (folder / "a.md").write_text("badger")
+    (tmp_path / "link").symlink_to(folder)
+    assert await ids(FolderAdapter(tmp_path / "link")) == ["a.md"]
+
+
+async def test_what_is_no_text_is_left_out_and_told(folder: Path) -> None:
+    (folder / "a.txt").write_bytes(b"badger \x00\x01\x02")
+    (folder / "b.txt").write_bytes("badger smörgås".encode("latin-1"))
+    (folder / "c.txt").write_text("badger " * 100)
+    (folder / "d.txt").write_text("badger")
+    os.mkfifo(folder / "e.txt")
+    adapter = FolderAdapter(folder, largest=500)
+    assert await ids(adapter) == ["d.txt"]
+    assert dict(adapter.left_out) == {
+        "a.txt": "binary",
+        "b.txt": "not UTF-8",
+        "c.txt": "larger than 500 bytes",
+    }
+    health = await adapter.health()
+    assert health.works
+    assert health.found.startswith("1 file; left out: a.txt (binary), b.txt (not UTF-8)")
+
+
+async def test_a_file_that_cannot_be_read_costs_the_others_nothing(folder: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root reads everything")
+    (folder / "a.txt").write_text("badger")
+    (folder / "b.txt").write_text("badger")
+    (folder / "a.txt").chmod(0)
+    adapter = FolderAdapter(folder)
+    assert await ids(adapter) == ["b.txt"]
+    assert dict(adapter.left_out) == {"a.txt": "permission denied"}
+
+
+async def test_files_and_bytes_are_bounded(folder: Path) -> None:
+    for number in range(9):
+        (folder / f"{number}.txt").write_text("badger " * 10)
+    few = FolderAdapter(folder, most_files=3)
+    assert await ids(few) == ["0.txt", "1.txt", "2.txt"]
+    assert len(few.left_out) == 6
+    small = FolderAdapter(folder, most_bytes=150)
+    assert await ids(small) == ["0.txt", "1.txt"]
+    assert "beyond what is read of a folder" in small.left_out.values()
+    assert "and 4 more" in (await small.health()).found
+
+
+async def test_a_file_is_read_again_only_after_it_has_changed(folder: Path) -> None:
+    path = folder / "a.txt"
+    path.write_text("badger")
+    other = folder / "b.txt"
+    other.write_text("badger")
+    adapter = FolderAdapter(folder)
+    (first, second) = await adapter.search("badger", limit=2, filters=ANYTHING)
+    assert {first.id, second.id} == {"a.txt", "b.txt"}
+    # The same size and time: it is taken for unchanged, so its old text is still there.
+    told = path.stat()
+    path.write_text("weasel")
+    os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
+    assert await ids(adapter) == ["a.txt", "b.txt"]
+    os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns + 1))
+    assert await ids(adapter) == ["b.txt"]
+    other.unlink()
+    assert await ids(adapter) == []
+
+
+async def test_a_long_file_is_found_by_its_parts(folder: Path) -> None:
+    filler = "\n\n".join(f"Paragraph {n} says nothing of note." for n in range(1_500))
+    (folder / "a.md").write_text(f"# Long\n\n{filler}\n\nThe badger is here.\n")
+    (found,) = await FolderAdapter(folder).search("badger", limit=5, filters=ANYTHING)
+    assert found.id == "a.md#3"
+    assert found.title == "Long (part 3 of 3)"
+    assert len(found.text) <= 20_000
+
+
+async def test_files_of_one_title_are_told_apart(folder: Path) -> None:
+    for name in ("a", "b"):
+        (folder / name).mkdir()
+        (folder / name / "README.md").write_text(f"# Read me\n\nbadger {name}")
+    found = await FolderAdapter(folder).search("badger", limit=5, filters=ANYTHING)
+    assert {d.title for d in found} == {"Read me (a/README.md)", "Read me (b/README.md)"}
+
+
+@pytest.mark.parametrize("made", ["missing", "file"])
+async def test_what_is_no_folder_is_one_clear_line(tmp_path: Path, made: str) -> None:
+    (tmp_path / "file").write_text("badger")
+    adapter = FolderAdapter(tmp_path / made, name="notes")
+    with pytest.raises(SourceError, match=r"^notes: the folder cannot be read: ") as caught:
+        await adapter.search("badger", limit=1, filters=ANYTHING)
+    assert str(tmp_path) not in str(caught.value), "whoever may search it need not know where"
+    assert not (await adapter.health()).works
+
+
+def test_what_has_become_a_link_meanwhile_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("badger")
+    (tmp_path / "b.txt").symlink_to(tmp_path / "a.txt")
+    assert file_text(tmp_path / "a.txt") == "badger"
+    with pytest.raises(OSError, match="symbolic links"):
+        file_text(tmp_path / "b.txt")

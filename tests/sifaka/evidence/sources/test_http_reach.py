@@ -1,0 +1,292 @@
+"""Where the HTTP client goes, and where nobody can send it."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+
+from sifaka.errors import SourceError
+from sifaka.evidence.sources.addresses import Network, is_public
+from sifaka.evidence.sources.http import HttpClient
+from sifaka.evidence.sources.retry import Retrying
+from tests.stubs.sources import Source, json_reply, redirect, source
+
+pytestmark = pytest.mark.anyio
+
+GOOD = json_reply({"ok": True})
+PUBLIC, INSIDE = "127.0.0.1", "127.0.0.2"
+HOSTS = {
+    "wiki.example": [PUBLIC],
+    "mirror.example": [PUBLIC],
+    "inside.example": [INSIDE],
+    "both.example": [INSIDE, PUBLIC],
+}
+
+
+async def resolve(host: str) -> Sequence[str]:
+    return HOSTS.get(host, [])
+
+
+INTERNET = Network(resolve, lambda address: address == PUBLIC)
+"""One in which an address of the loopback stands for the public ones."""
+
+
+def client_of(served: Source, host: str = "wiki.example", **headers: str) -> HttpClient:
+    once = Retrying(attempts=1)
+    return HttpClient(
+        served.at(host), adapter="wiki", headers=headers, network=INTERNET, retrying=once
+    )
+
+
+async def refusal(client: HttpClient) -> SourceError:
+    with pytest.raises(SourceError) as caught:
+        await client.get_json()
+    await client.aclose()
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+@asynccontextmanager
+async def leading_to(target: str, status: int = 302) -> AsyncGenerator[Source]:
+    async with source(lambda request: redirect(target, status)) as served:
+        yield served
+
+
+async def test_a_redirect_is_followed_to_another_public_host() -> None:
+    async with source([GOOD]) as other, leading_to(other.at("mirror.example") + "/x") as served:
+        client = client_of(served)
+        assert await client.get_json() == {"ok": True}
+        await client.aclose()
+    assert other.requests[0].headers["host"] == f"mirror.example:{other.port}"
+
+
+@pytest.mark.parametrize("host", [INSIDE, "inside.example", "both.example"])
+async def test_no_redirect_leads_from_a_public_base_to_a_private_address(host: str) -> None:
+    async with source([GOOD], host=INSIDE) as inside, leading_to(inside.at(host)) as served:
+        error = await refusal(client_of(served))
+    assert error.code == "forbidden"
+    assert "private address 127.0.0.2" in str(error)
+    assert inside.connections == 0
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://2130706434/",
+        "//169.254.169.254/",
+    ],
+)
+async def test_no_redirect_leads_to_what_only_this_machine_or_its_network_has(target: str) -> None:
+    async with leading_to(target) as served:
+        error = await refusal(client_of(served))
+    # The machine's own resolver would take a number for an address; ours knows no such host.
+    assert error.code in {"forbidden", "connection"}
+    assert "could not be connected to" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "target", ["ftp://mirror.example/", "file:///etc/passwd", "javascript:alert(1)"]
+)
+async def test_no_redirect_leads_out_of_the_web(target: str) -> None:
+    async with leading_to(target) as served:
+        assert (await refusal(client_of(served))).code == "forbidden"
+    assert len(served.requests) == 1
+
+
+@pytest.mark.parametrize("target", ["http://[", "http://x:99999999/", "http://\x80/"])
+async def test_a_redirect_to_nothing_is_told_in_one_line(target: str) -> None:
+    async with leading_to(target.encode("utf-8").decode("latin-1")) as served:
+        assert (await refusal(client_of(served))).code in {"malformed", "connection"}
+    assert len(served.requests) == 1
+
+
+async def test_redirects_in_a_circle_end() -> None:
+    async with leading_to("/again") as served:
+        error = await refusal(client_of(served))
+    assert error.code == "forbidden"
+    assert len(served.requests) == 4
+
+
+async def test_a_base_that_is_private_may_redirect_to_itself() -> None:
+    async with source([redirect("/here"), GOOD]) as served:
+        client = HttpClient(served.url, adapter="wiki")
+        assert await client.get_json() == {"ok": True}
+        await client.aclose()
+
+
+@pytest.mark.parametrize("host", [PUBLIC, "mirror.example", "127.0.0.3"])
+async def test_a_base_that_is_private_may_redirect_to_no_other_host(host: str) -> None:
+    async with (
+        source([GOOD]) as other,
+        source([redirect(other.at(host))], host=INSIDE) as served,
+    ):
+        error = await refusal(client_of(served, "inside.example"))
+    assert error.code == "forbidden"
+    assert other.connections == 0
+
+
+async def test_credentials_are_not_sent_to_another_origin() -> None:
+    async with source([GOOD]) as other, leading_to(other.at("wiki.example")) as served:
+        client = HttpClient(
+            f"http://ann:secret@wiki.example:{served.port}",
+            adapter="wiki",
+            headers={"X-Api-Key": "k", "User-Agent": "us/1"},
+            network=INTERNET,
+        )
+        await client.get_json(params={"token": "t"})
+        await client.aclose()
+    assert {"authorization", "x-api-key"} <= set(served.requests[0].headers)
+    [request] = other.requests
+    assert not {"authorization", "x-api-key", "cookie"} & set(request.headers)
+    assert (request.headers["user-agent"], request.target) == ("us/1", "/")
+
+
+async def test_credentials_go_on_within_the_origin() -> None:
+    async with source([redirect("/here"), GOOD]) as served:
+        client = client_of(served, authorization="Bearer abc")
+        await client.get_json()
+        await client.aclose()
+    assert [each.headers["authorization"] for each in served.requests] == ["Bearer abc"] * 2
+
+
+async def test_credentials_of_a_redirect_are_not_taken_over() -> None:
+    async with source([GOOD]) as other, leading_to(f"http://x:y@mirror.example:{1}") as served:
+        target = f"http://x:y@mirror.example:{other.port}/"
+        async with leading_to(target) as leading:
+            client = client_of(leading)
+            await client.get_json()
+            await client.aclose()
+        assert served.requests == []
+    assert "authorization" not in other.requests[0].headers
+
+
+@pytest.mark.parametrize("status", [301, 302, 303])
+async def test_a_search_with_a_body_is_not_made_another_one(status: int) -> None:
+    async with leading_to("/elsewhere", status) as served:
+        client = client_of(served)
+        with pytest.raises(SourceError) as caught:
+            await client.post_json("x", {"q": 1})
+        await client.aclose()
+    assert caught.value.code == "forbidden"
+    assert len(served.requests) == 1
+
+
+async def test_a_search_with_a_body_is_redirected_within_its_origin_only() -> None:
+    async with source([GOOD]) as other:
+        async with source([redirect("/there", 307), GOOD]) as served:
+            client = client_of(served)
+            assert await client.post_json("x", {"q": 1}) == {"ok": True}
+            await client.aclose()
+        assert [each.body for each in served.requests] == [b'{"q":1}'] * 2
+        async with leading_to(other.at("mirror.example"), 307) as served:
+            client = client_of(served)
+            with pytest.raises(SourceError, match="has a body"):
+                await client.post_json("x", {"q": 1})
+            await client.aclose()
+    assert other.requests == []
+
+
+async def test_a_public_name_that_moves_to_a_private_address_is_not_followed() -> None:
+    answers = iter([[PUBLIC], [INSIDE]])
+
+    async def rebinding(host: str) -> Sequence[str]:
+        return next(answers)
+
+    async with source([GOOD]) as served, source([GOOD], host=INSIDE, port=served.port) as inside:
+        network = Network(rebinding, lambda address: address == PUBLIC, remembered=0.0)
+        client = HttpClient(served.at("wiki.example"), adapter="wiki", network=network)
+        assert await client.get_json() == {"ok": True}
+        assert (await refusal(client)).code == "forbidden"
+    assert inside.connections == 0
+
+
+async def test_the_address_that_was_checked_is_the_one_that_is_connected_to() -> None:
+    asked: list[str] = []
+
+    async def first_time_only(host: str) -> Sequence[str]:
+        asked.append(host)
+        return [PUBLIC] if len(asked) == 1 else [INSIDE]
+
+    # No name is looked up but here: nobody else knows this one.
+    async with source([GOOD]) as served:
+        network = Network(first_time_only, lambda address: address == PUBLIC)
+        client = HttpClient(served.at("wiki.example"), adapter="wiki", network=network)
+        await client.get_json()
+        await client.get_json()
+        await client.aclose()
+    assert asked == ["wiki.example"]
+    assert {each.headers["host"] for each in served.requests} == {f"wiki.example:{served.port}"}
+
+
+async def test_another_address_of_a_host_is_tried_when_one_does_not_answer() -> None:
+    async def resolve_two(host: str) -> Sequence[str]:
+        return ["127.0.0.3", PUBLIC]
+
+    async with source([GOOD]) as served:
+        network = Network(resolve_two, lambda address: True)
+        client = HttpClient(served.at("wiki.example"), adapter="wiki", network=network)
+        assert await client.get_json() == {"ok": True}
+        await client.aclose()
+
+
+async def test_of_a_public_base_private_addresses_are_left_out() -> None:
+    async with source([GOOD], host=INSIDE) as inside, source([GOOD], port=inside.port) as served:
+        client = client_of(served, "both.example")
+        assert await client.get_json() == {"ok": True}
+        await client.aclose()
+    assert inside.connections == 0
+
+
+async def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with source([GOOD]) as proxy, source([GOOD]) as served:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url)
+        client = HttpClient(served.url, adapter="wiki")
+        await client.get_json()
+        await client.aclose()
+    assert proxy.connections == 0
+
+
+async def test_cookies_are_not_kept() -> None:
+    async with source([json_reply({}, set_cookie="a=b"), GOOD]) as served:
+        client = HttpClient(served.url, adapter="wiki")
+        await client.get_json()
+        await client.get_json()
+        await client.aclose()
+    assert "cookie" not in served.requests[1].headers
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("93.184.215.14", True),
+        ("2606:2800:21f:cb07:6820:80da:af6b:8b2c", True),
+        ("127.0.0.1", False),
+        ("10.1.2.3", False),
+        ("172.16.0.1", False),
+        ("192.168.0.1", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),  # noqa: S104 - told apart, not listened on
+        ("224.0.0.1", False),
+        ("255.255.255.255", False),
+        ("::1", False),
+        ("::", False),
+        ("fe80::1%eth0", False),
+        ("fd00::1", False),
+        ("ff02::1", False),
+        ("::ffff:127.0.0.1", False),
+        ("::ffff:93.184.215.14", True),
+        ("64:ff9b::7f00:1", False),
+        ("2002:7f00:1::", False),
+        ("64:ff9b:1::7f00:1", False),
+        ("::ffff:0:127.0.0.1", False),
+        ("::127.0.0.1", False),
+        ("fec0::1", False),
+    ],
+)
+def test_addresses_are_told_apart(address: str, public: bool) -> None:
+    assert is_public(address) is public

@@ -1,0 +1,145 @@
+"""Adapters by their specs."""
+
+from pathlib import Path
+
+import pytest
+
+from sifaka.errors import ConfigurationError
+from sifaka.evidence.sources.catalogue import FORMS, SCHEMES, open_adapters
+from sifaka.evidence.sources.thoughts import ThoughtsAdapter, on_store
+from sifaka.storage import MemoryStorage
+from tests.stubs.search_server import SearchServer, always, of_json
+
+WRONG = [
+    ("google:everything", "unknown kind 'google'", "allowed: wikipedia:en | mediawiki+https"),
+    ("nothing", "'nothing' names no source", "allowed: wikipedia:en"),
+    ("", "'' names no source", "allowed: wikipedia:en"),
+    ("Wiki=wikipedia:en", "'Wiki' is no name", "lower-case letters"),
+    ("a b=wikipedia:en", "'a b' is no name", "lower-case letters"),
+    ("wikipedia:", "the code of a language", "such as wikipedia:en"),
+    ("wikipedia:en.evil.example/", "the code of a language", "such as wikipedia:en"),
+    ("wikipedia+https://en.wikipedia.org", "the code of a language", "such as wikipedia:en"),
+    ("mediawiki:en", "needs the URL of a server", "such as mediawiki+https://host/w/api.php"),
+    ("mediawiki+https:///w/api.php", "has a wrong URL", "such as mediawiki+https"),
+    ("mediawiki+https://h/w/api.php?action=x", "unknown option 'action'", "allowed: contact"),
+    ("elasticsearch:/idx", "needs the URL of a server", "such as elasticsearch+https"),
+    ("elasticsearch+https://host:9200", "names no index", "such as elasticsearch+https"),
+    ("elasticsearch+https://host:9200/", "names no index", "such as elasticsearch+https"),
+    ("elasticsearch+https://host:port/isles", "wrong host or port", "such as elasticsearch"),
+    ("elasticsearch+https://host/isles#x", "has a wrong URL", "such as elasticsearch"),
+    ("elasticsearch+https://host/is les", "has a wrong URL", "such as elasticsearch"),
+    ("elasticsearch+https://host/..", "has a wrong index", "such as elasticsearch"),
+    ("elasticsearch+https://host/i?size=9", "unknown option 'size'", "allowed: text, title, url"),
+    ("elasticsearch+https://host/i?text=", "a wrong 'text'", "give a name or a word"),
+    ("elasticsearch+https://host/i?date=a%20OR%20b", "a wrong 'date'", "give a name or a word"),
+    ("wikipedia:en?contact=two words", "a wrong 'contact'", "a mail address"),
+    ("solr+http://host:8983", "names no index", "such as solr+http://host:8983/solr/core"),
+    ("meilisearch+http://host:7700", "names no index", "such as meilisearch"),
+    ("atomwalker+https://host?strategy=wild", "wrong 'strategy'", "fast or comprehensive"),
+    ("folder:notes", "the absolute path of a folder", "such as folder:/absolute/path"),
+    ("folder:~/notes", "the absolute path of a folder", "such as folder:/absolute/path"),
+    ("folder:", "the absolute path of a folder", "such as folder:/absolute/path"),
+    ("folder+https://host/x", "the absolute path of a folder", "such as folder:/absolute/path"),
+    ("thoughts:sqlite", "takes nothing after `thoughts:`", "the store of the runs"),
+    ("thoughts:", "needs a store of runs", "open_adapters"),
+]
+
+
+@pytest.mark.parametrize(("spec", "wrong", "allowed"), WRONG)
+def test_a_wrong_spec_is_one_line_that_says_what_is_allowed(
+    spec: str, wrong: str, allowed: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        open_adapters([spec])
+    said = str(caught.value)
+    assert wrong in caught.value.message
+    assert allowed in (caught.value.suggestion or "")
+    assert "\n" not in said
+
+
+def test_every_kind_can_be_opened_and_nothing_is_touched(tmp_path: Path) -> None:
+    specs = [f"a{number}={form.form}" for number, form in enumerate(SCHEMES.values())]
+    adapters = open_adapters(specs, store=MemoryStorage())
+    assert adapters.names == tuple(f"a{number}" for number in range(len(SCHEMES)))
+    places = {each.name: each.place for each in adapters.chosen()}
+    assert places["a0"] == "https://en.wikipedia.org/w/api.php"
+    assert places["a2"] == "https://host:9200/index"
+    assert places["a4"] == "http://host:8983/solr/core"
+    assert places["a7"] == "folder:/absolute/path"
+    assert not list(tmp_path.iterdir())
+    assert "folder:/absolute/path" in FORMS
+
+
+def test_a_spec_without_a_name_has_that_of_its_kind() -> None:
+    found = open_adapters(["wikipedia:sv", "folder:/x", "thoughts:"], store=MemoryStorage())
+    assert found.names == ("wikipedia", "folder", "thoughts")
+
+
+def test_two_of_one_name_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="two adapters are named 'folder'"):
+        open_adapters(["folder:/x", "folder:/y"])
+
+
+def test_a_path_in_front_of_an_index_is_kept() -> None:
+    (adapter,) = open_adapters(["es=elasticsearch+https://host/es/papers-*"]).chosen()
+    assert adapter.place == "https://host/es/papers-*"
+
+
+SECRET = [
+    "es=elasticsearch+https://jo:s3cret@host/isles",
+    "es=elasticsearch+https://s3cret@host/isles",
+    "es=elasticsearch+https://host/isles?api_key=s3cret",
+    "es=mediawiki+https://jo:s3cret@host/api.php",
+    "es=solr+https://jo:s3cret@host:port/core",
+    "es=elasticsearch+https://jo:s3cret@[host/isles",
+]
+
+
+@pytest.mark.parametrize("spec", SECRET)
+def test_credentials_in_a_url_are_refused_and_not_repeated(spec: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        open_adapters([spec])
+    assert "s3cret" not in str(caught.value)
+    told: BaseException | None = caught.value
+    while told := told.__cause__ or told.__context__:
+        assert "s3cret" not in str(told)
+    if "api_key" in spec or spec.startswith("es=mediawiki"):
+        assert "SIFAKA_ADAPTER_KEYS" in str(caught.value)
+
+
+def test_a_key_that_cannot_be_sent_is_refused_and_not_repeated() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        open_adapters(["es=elasticsearch+https://host/isles"], keys={"es": "s3cret\ninjected"})
+    assert "the adapter 'es'" in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_kind_without_keys_refuses_one() -> None:
+    with pytest.raises(ConfigurationError, match="takes no key"):
+        open_adapters(["folder:/x"], keys={"folder": "abc"})
+
+
+@pytest.mark.anyio
+async def test_a_wiki_is_told_who_asks_and_with_which_key() -> None:
+    server = SearchServer(always(of_json({"query": {"general": {}, "extensions": []}})))
+    spec = f"mediawiki+http://{server.host}/w/api.php?contact=jo%40isles.example"
+    async with open_adapters([spec], keys={"mediawiki": "abc"}) as adapters:
+        await adapters.chosen()[0].health()
+    server.stop()
+    assert "(jo@isles.example)" in server.asked[0].headers["user-agent"]
+    assert server.asked[0].headers["authorization"] == "Bearer abc"
+
+
+def test_a_key_for_an_adapter_that_is_not_opened_is_left_alone() -> None:
+    assert open_adapters(["folder:/x"], keys={"other": "abc"}).names == ("folder",)
+
+
+def test_past_texts_are_those_of_the_store_that_is_given() -> None:
+    mine, yours = MemoryStorage(), MemoryStorage(tenant="yours")
+    adapters = open_adapters(["folder:/x", "past=thoughts:"], store=mine)
+    other = on_store(adapters, yours)
+    assert other.names == ("folder", "past")
+    folder, past = other.chosen()
+    assert folder is adapters.chosen()[0], "what is shared stays open with its owner"
+    assert isinstance(past, ThoughtsAdapter)
+    assert past.store is yours

@@ -1,0 +1,177 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sifaka.text.sections import labelled, outline, overlapping, split
+
+_PIECES = [*"ab.# \n\r\t`~-=*1|[]\u2028é", "\n\n", "\r\n", "```", "## ", "---\n", "- "]
+MARKDOWN = st.lists(st.sampled_from(_PIECES), max_size=300).map("".join)
+ANY = st.one_of(MARKDOWN, st.text(max_size=300))
+
+
+def titles(text: str, most: int) -> list[str]:
+    return [section.title for section in split(text, most)]
+
+
+@given(text=ANY, most=st.integers(min_value=1, max_value=200))
+def test_sections_put_together_are_the_text_byte_by_byte(text: str, most: int) -> None:
+    sections = split(text, most)
+    assert "".join(section.text for section in sections) == text
+    assert all(0 < len(section.text) <= most for section in sections)
+    assert [section.number for section in sections] == [n + 1 for n in range(len(sections))]
+    assert all(one.end == other.start for one, other in pairwise(sections))
+
+
+@given(text=ANY, most=st.integers(min_value=1, max_value=200))
+def test_a_heading_of_a_section_is_what_it_begins_with(text: str, most: int) -> None:
+    for section in split(text, most):
+        assert section.text.startswith(section.heading) or len(section.heading) > most
+        assert not section.heading or section.headings[0].title == section.title
+
+
+def test_a_text_that_fits_is_one_section() -> None:
+    (section,) = split("# A\n\nb\n\n## C\n\nd\n", 100)
+    assert (section.title, section.part, len(section.headings)) == ("A", 1, 2)
+
+
+def test_a_section_is_what_stands_under_a_heading() -> None:
+    text = "# Book\n\n" + "".join(f"## {n}th\n\n{'word ' * 15}\n\n" for n in range(4))
+    sections = split(text, 100)
+    assert [s.text.strip().splitlines()[-1].strip() for s in sections] == [
+        ("word " * 15).strip() for _ in sections
+    ]
+    assert [h.title for s in sections for h in s.headings] == ["Book", "0th", "1th", "2th", "3th"]
+    assert sections[0].title == "Book", "a heading alone goes with what it stands above"
+    assert [s.title for s in sections[1:]] == ["1th", "2th", "3th"]
+
+
+def test_a_heading_alone_goes_with_the_beginning_of_what_it_stands_above() -> None:
+    text = f"# Book\n\n## Long\n\n{'word ' * 15}\n\n{'more ' * 15}\n\n## Next\n\nshort\n"
+    first, second, third = split(text, 100)
+    assert [heading.title for heading in first.headings] == ["Book", "Long"]
+    assert (second.text.strip(), second.title, second.part) == ("more " * 14 + "more", "Long", 2)
+    assert third.title == "Next"
+
+
+def test_small_neighbours_under_one_heading_are_taken_together() -> None:
+    small = "".join(f"### S{n}\n\nshort\n\n" for n in range(6))
+    text = f"## Big\n\n{'long ' * 30}\n\n## Small\n\n{small}## Last\n\n{'long ' * 30}\n"
+    assert titles(text, 200) == ["Big", "Small", "Last"]
+
+
+def test_neighbours_under_different_headings_stay_apart() -> None:
+    chapter = "".join(f"## {{0}}{n}\n\n{'word ' * 12}\n\n" for n in range(2))
+    text = "".join(f"# {c}\n\n{chapter.format(c)}" for c in "AB")
+    for section in split(text, 130):
+        assert len({heading.title[0] for heading in section.headings}) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "```python\n# not a heading\n```\n",
+        "~~~\n# not a heading\n```\n# nor this\n~~~\n",
+        "- item\n\n  ```\n  # not a heading\n  ```\n",
+        "    # indented code\n",
+    ],
+)
+def test_what_looks_like_a_heading_in_code_is_none(code: str) -> None:
+    text = f"# Real\n\nbefore\n\n{code}\n# Next\n\nafter\n"
+    (section,) = split(text, 1000)
+    assert [heading.title for heading in section.headings] == ["Real", "Next"]
+
+
+def test_a_fence_that_is_never_closed_goes_on_to_the_end() -> None:
+    (section,) = split("# Real\n\n```\n# no\n\n# no\n", 1000)
+    assert [heading.title for heading in section.headings] == ["Real"]
+
+
+@pytest.mark.parametrize("marks", ["---", "+++"])
+def test_front_matter_is_a_section_of_its_own_and_has_no_headings(marks: str) -> None:
+    front = f"{marks}\ntitle: x\n# a comment\n{marks}\n"
+    first, second = split(f"{front}# Real\n\nbody\n", 1000)
+    assert (first.text, first.literal, first.headings) == (front, True, ())
+    assert (second.title, second.literal) == ("Real", False)
+
+
+def test_a_rule_at_the_top_without_an_end_is_no_front_matter() -> None:
+    (section,) = split("---\n\n# Real\n\nbody\n", 1000)
+    assert section.headings[0].title == "Real"
+
+
+def test_lines_under_a_paragraph_make_it_a_heading() -> None:
+    (section,) = split("Title\n=====\n\nbody\n\nLess\n----\n\nmore\n\n- item\n---\n", 1000)
+    assert section.heading == "Title\n=====\n"
+    assert [(h.level, h.title) for h in section.headings] == [(1, "Title"), (2, "Less")]
+
+
+def test_a_text_without_headings_is_divided_at_paragraphs() -> None:
+    paragraphs = [f"{'word ' * 10}{n}.\n\n" for n in range(10)]
+    sections = split("".join(paragraphs), 120)
+    assert [section.text for section in sections] == [
+        "".join(paragraphs[n : n + 2]) for n in range(0, 10, 2)
+    ]
+    assert {section.part for section in sections} == {1, 2, 3, 4, 5}
+
+
+def test_a_long_paragraph_is_divided_at_sentences() -> None:
+    text = "This is one sentence of several. " * 20
+    assert all(section.text.endswith(". ") for section in split(text, 150))
+
+
+def test_a_long_list_is_divided_at_its_items_and_a_table_at_its_rows() -> None:
+    items = "".join(f"- item {n} has some words. And more\n  goes on here\n" for n in range(30))
+    assert all(section.text.startswith("- item") for section in split(items, 200))
+    rows = "".join(f"| cell {n} | a b. c |\n" for n in range(30))
+    assert all(section.text.startswith("| cell") for section in split(rows, 200))
+
+
+def test_a_list_that_fits_is_not_cut() -> None:
+    items = "- one\n\n  goes on\n\n- two\n- three\n\n"
+    text = "Intro words here.\n\n" * 4 + items + "After the list.\n"
+    assert sum(items in section.text for section in split(text, 90)) == 1
+
+
+def test_code_that_is_too_long_is_marked_as_not_to_be_worded_anew() -> None:
+    text = "# A\n\nBefore it.\n\n```\n" + "code line\n" * 30 + "```\n\nAfter it.\n"
+    sections = split(text, 100)
+    assert [s.literal for s in sections if "code" in s.text] == [True] * 4
+    assert not sections[0].literal
+    assert not sections[-1].literal
+
+
+def test_windows_line_ends_are_not_cut_in_two() -> None:
+    text = "# A\r\n\r\n" + "word\r\n" * 50
+    assert not any(section.text.startswith("\n") for section in split(text, 40))
+    assert split("Title\r\n===\r\n\r\nbody", 100)[0].heading == "Title\r\n===\r\n"
+
+
+def test_the_outline_has_every_heading_or_leaves_out_the_deepest() -> None:
+    assert outline(split("# A\n\n## B\n\nx\n\n# C\n", 100)) == "A\n  B\nC"
+    many = "# Top\n\n" + "".join(f"## Head {n}\n\n### Under {n}\n\n" for n in range(150))
+    told = outline(split(many, 10_000))
+    assert "Head 149" in told
+    assert "Under" not in told
+    assert len(outline(split("# aaaaaaaaa\n" * 1000, 10_000))) <= 3_000
+
+
+def test_a_label_is_known_again() -> None:
+    section = split("# Odd ] title [x]\n\nbody\n", 100)[0]
+    assert labelled(f"{section.label} say more") == (1, "say more")
+    assert labelled("say more") == (None, "say more")
+
+
+def test_a_place_belongs_to_the_sections_it_touches() -> None:
+    sections = split("a" * 25, 10)
+    assert [s.number for s in overlapping(sections, 5, 10)] == [1]
+    assert [s.number for s in overlapping(sections, 5, 11)] == [1, 2]
+    assert [s.number for s in overlapping(sections, 10, 10)] == [2]
+    assert [s.number for s in overlapping(sections, 25, 25)] == [3]
+
+
+@pytest.mark.parametrize("mark", ["…", ".", '."', "!)"])
+def test_a_text_of_nothing_but_marks_is_split_in_proportion_to_its_length(mark: str) -> None:
+    text = mark * (500_000 // len(mark))
+    assert "".join(section.text for section in split(text, 12_000)) == text
