@@ -1,4 +1,4 @@
-"""What is wrong with an argument, in one line a caller can act on."""
+"""Explains a validation error in one line a caller can act on."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -39,7 +39,7 @@ _EXPECTED = {
     "too_short": "at least {min_length} items long",
     "too_long": "at most {max_length} items long",
 }
-"""What the input should have been, by pydantic's error type; braces take the error's context."""
+"""The expected input by pydantic's error type; braces take the error's context."""
 
 _MISMATCH = frozenset(
     {
@@ -92,7 +92,7 @@ def _alternatives(errors: list[ErrorDetails]) -> list[ErrorDetails]:
 
 
 def _is_label(part: int | str) -> bool:
-    """Whether pydantic made this part of a path up: the name of a union's branch."""
+    """True when pydantic made this part of a path up: the name of a union's branch."""
     return isinstance(part, str) and (part in _BUILTIN_LABELS or not _FIELD.match(part))
 
 

@@ -8,10 +8,10 @@ _MODULES = ("pydantic_ai", "pydantic_ai.direct", "pydantic_ai.models.wrapper")
 
 
 def load_pydantic_ai() -> None:
-    """Import what every use of a provider needs; at once when that is done already.
+    """Import PydanticAI; returns at once when it is imported.
 
-    A second thread that imports a circle of modules half-way through sees them half-made. So
-    everything that uses PydanticAI comes through here first, and waits for whoever is importing.
+    Its modules form a circle, and a second thread would see them half-made. So every use of
+    PydanticAI comes through here first, and waits for the thread that imports.
     """
     with _importing:
         for module in _MODULES:

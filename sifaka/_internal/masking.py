@@ -98,5 +98,5 @@ def secrets_in(environ: Mapping[str, str]) -> Iterable[str]:
 
 
 def passwords_in(url: str) -> Iterable[str]:
-    """What stands before the host in a URL, or in several with commas between them."""
+    """The user information before the host of a URL, or of several URLs with commas."""
     return (found[1] for found in _USERINFO.finditer(url))

@@ -1,4 +1,4 @@
-"""Classifiers: what kind of text it is, how sure that is, and what was looked at."""
+"""Classifiers: the label of a text, with a confidence and the coverage."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -43,7 +43,7 @@ CLASSIFIERS: Mapping[str, Callable[[], Classifier]] = MappingProxyType(
         "spam": spam,
     }
 )
-"""What makes each built-in classifier, by its name."""
+"""The factory of each built-in classifier, by its name."""
 
 
 def classifier(name: str) -> CachedClassifier:

@@ -1,4 +1,4 @@
-"""Remembering what a classifier has said."""
+"""A cache of classifications."""
 
 import threading
 from collections import OrderedDict
@@ -10,7 +10,7 @@ from inspect import isawaitable
 from sifaka.classifiers.protocol import Classification, Classifier
 
 LIMIT = 256
-"""How many texts one classifier remembers."""
+"""Texts that one classifier remembers."""
 
 
 class ClassificationCache:
@@ -28,7 +28,7 @@ class ClassificationCache:
         return len(self._known)
 
     def get(self, text: str) -> Classification | None:
-        """What was kept for exactly this text."""
+        """The classification of exactly this text."""
         key = _digest(text)
         with self._lock:
             if key in self._known:
@@ -36,7 +36,7 @@ class ClassificationCache:
             return self._known.get(key)
 
     def put(self, text: str, classification: Classification) -> None:
-        """Keep it, in place of the one that nobody has asked for the longest."""
+        """Keep it, in place of the least recently used one."""
         key = _digest(text)
         with self._lock:
             self._known[key] = classification
@@ -65,7 +65,7 @@ class CachedClassifier:
         return self.inner.labels
 
     def classify(self, text: str) -> Classification | Awaitable[Classification]:
-        """What the classifier says, or said; an answer to await only where it is asked."""
+        """The classification; awaitable only when the classifier has to be asked."""
         known = self.cache.get(text)
         if known is not None:
             return known

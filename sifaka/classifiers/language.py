@@ -1,4 +1,4 @@
-"""Which language a text is in."""
+"""Identifies the language of a text."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _LEAST_OF_DENSE_SCRIPT = 6
 SAMPLE = 10_000
 """Characters that are looked at of the beginning, the middle and the end of a long text."""
 OWN_LANGUAGES = frozenset({*FUNCTION_WORDS, *SCRIPT_LANGUAGES})
-"""What is told without any package."""
+"""The languages that need no package."""
 INSTALL = "pip install 'sifaka-mcp[classifiers]'"
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -37,7 +37,7 @@ Engine = Literal["auto", "own", "py3langid"]
 
 
 class _Identifier(Protocol):
-    """What is used of py3langid, which has no types."""
+    """The part of py3langid in use, which has no types."""
 
     @property
     def labels(self) -> list[str]: ...

@@ -13,8 +13,8 @@ _LEAST_MASKED = 4
 def disguised(stem: str) -> str:
     """A pattern for the stem that starts and ends on a word boundary of the stem's own letters.
 
-    The first and last letter stand as they are or doubled, so that a row of stars is nobody's
-    word; the others may be look-alikes, stars, or repeated. Longer stems may also be spelled out
+    The first and last letter stand as they are or doubled, so that a row of stars is no word; the
+    others may be look-alikes, stars, or repeated. Longer stems may also be spelled out
     with one and the same mark between the letters.
     """
     if len(stem) < _LEAST_MASKED:

@@ -1,4 +1,4 @@
-"""What a text only quotes: words that are talked about are not said to anybody."""
+"""Finds quoted words: a text that talks about a word does not say it to its reader."""
 
 import re
 from bisect import bisect_right
@@ -34,12 +34,12 @@ class Mentions:
         self._starts = [start for start, _ in self._spans]
 
     def quotes(self, at: int) -> bool:
-        """Whether the place is inside a quotation or in code."""
+        """True when the place is inside a quotation or in code."""
         before = bisect_right(self._starts, at)
         return before > 0 and at < self._spans[before - 1][1]
 
     def reports(self, at: int) -> bool:
-        """Whether what stands there is denied, or told as somebody's words or belief."""
+        """True when the words there are denied, or reported as another person's words or belief."""
         return bool(_TALKED_ABOUT.search(self._text[max(0, at - 80) : at].replace("’", "'")))
 
 

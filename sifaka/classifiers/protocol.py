@@ -1,4 +1,4 @@
-"""What every classifier does."""
+"""The protocol of classifiers."""
 
 from collections.abc import Awaitable
 from typing import Protocol
@@ -15,15 +15,15 @@ UNKNOWN = "unknown"
 
 
 class Classification(Frozen):
-    """What kind of text it is, how sure that is, and what was looked at."""
+    """The label of a text, its confidence, and the coverage."""
 
     label: str
     confidence: float = Field(ge=0, le=1)
-    """How far the label can be trusted, 0 to 1; an estimate, calibrated only where it says so."""
+    """Trust in the label, 0 to 1; an estimate, calibrated only where the classifier says so."""
     scores: FrozenMap[float] = Field(default_factory=dict[str, float])
-    """What speaks for each label that was weighed, 0 to 1."""
+    """The score of each label that was weighed, 0 to 1."""
     coverage: str = ""
-    """What was looked at: words, a language, a model. What is outside of it was not judged."""
+    """The material that was examined: words, a language, a model."""
     evidence: tuple[Issue, ...] = ()
     """The places of the text that the label rests on."""
 
@@ -33,12 +33,12 @@ class Classifier(Protocol):
 
     @property
     def name(self) -> str:
-        """What it judges, such as `sentiment`."""
+        """The judged quality, such as `sentiment`."""
         ...
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What it may answer; empty when that is open."""
+        """The possible labels; empty when they are open."""
         ...
 
     def classify(self, text: str) -> Classification | Awaitable[Classification]:

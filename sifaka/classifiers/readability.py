@@ -1,4 +1,4 @@
-"""How much schooling a text asks of its readers."""
+"""Estimates the years of schooling that a text asks of its readers."""
 
 from dataclasses import dataclass
 

@@ -17,7 +17,7 @@ EVIDENCE_LIMIT = 200
 NOTHING_FOUND = 0.2
 """Confidence of a screen that found nothing: of what is paraphrased, it sees 0 to 20 in 100."""
 MENTIONED = 0.5
-"""What a weight is multiplied by where the words are only quoted, denied or reported."""
+"""The factor of a weight when the words are only quoted, denied or reported."""
 
 
 class Rule(NamedTuple):
@@ -28,10 +28,10 @@ class Rule(NamedTuple):
     """A regular expression; upper and lower case are the same unless it says `(?-i:...)`. Empty
     where the rule is about how the text is set, which by itself never suffices."""
     message: str
-    """What is said about a place; `{quote}` stands for the words found."""
+    """The message about a place; `{quote}` stands for the words found."""
     severity: int = 4
     weight: float = 0.9
-    """How sure one place makes the label, 0 to 1."""
+    """The certainty that one place gives the label, 0 to 1."""
 
 
 class Finding(NamedTuple):
@@ -44,7 +44,7 @@ class Finding(NamedTuple):
 
     @property
     def weight(self) -> float:
-        """How sure this place makes the label."""
+        """The certainty that this place gives the label."""
         return self.rule.weight * (MENTIONED if self.mentioned else 1)
 
 
@@ -54,13 +54,13 @@ class Screen:
 
     name: str
     label: str
-    """What a text is called in which something was found."""
+    """The label of a text with findings."""
     rules: Callable[[], Sequence[Rule]]
     coverage: str = "explicit terms, English"
     denials: bool = True
-    """Whether words that are denied or reported are taken as mentioned only."""
+    """True when denied or reported words count as mentioned only."""
     whole: Callable[[str], Iterable[Finding]] | None = None
-    """What else is looked at, in the text as a whole."""
+    """Another rule, about the text as a whole."""
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ _SCRIPTS = {
 """The letters of each script. One that a single large language writes has the name of that."""
 _LETTERS = {name: re.compile(f"[{letters}]") for name, letters in _SCRIPTS.items()}
 _LETTERS_OF_ONE = {"han": 3, "kana": 3, "hangul": 2}
-"""How many letters of an alphabet one sign says as much as."""
+"""Letters of an alphabet that carry as much as one sign."""
 _OWN_LETTERS = {
     "cyrillic": (("uk", "[іїєґІЇЄҐ]"), ("be", "[ўЎ]"), ("sr", "[ђћјљњџЂЋЈЉЊЏ]")),
     "arabic": (("ur", "[ٹڈڑےں]"), ("fa", "[پچژگکی]")),
@@ -33,7 +33,7 @@ SCRIPT_LANGUAGES = (
     "ru", "uk", "be", "bg", "sr", "ar", "fa", "ur", "ja", "zh", "ko", "el", "he", "hi", "bn", "ta",
     "te", "th", "ka", "hy",
 )  # fmt: skip
-"""What `language_of_script` may answer."""
+"""The languages that `language_of_script` returns."""
 
 
 def script(text: str) -> tuple[str, float]:

@@ -1,4 +1,4 @@
-"""Whether a text reads positive, negative or neither."""
+"""Classifies a text as positive, negative or neutral."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from sifaka.text.prose import Span, urls
 from sifaka.text.sentences import blanked, code_spans, sentence_spans
 
 NEUTRAL_WITHIN = 0.05
-"""How far from 0 the mean of a neutral text may be; the bound its authors give."""
+"""Distance from 0 of a neutral text's mean, at most; the bound its authors give."""
 EVIDENCE_LIMIT = 20
 _OFTEN_RIGHT = {"positive": 0.88, "negative": 0.88, "neutral": 0.45}
 """Share of right answers on labelled sentences: no confidence is higher."""
@@ -101,7 +101,7 @@ def _score(prose: str, span: Span) -> float:
 
 
 class _Analyzer(Protocol):
-    """What is used of vaderSentiment, which has no types."""
+    """The part of vaderSentiment in use, which has no types."""
 
     def polarity_scores(self, text: str) -> dict[str, float]: ...
 

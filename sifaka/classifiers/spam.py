@@ -59,7 +59,7 @@ def _rules() -> Sequence[Rule]:
 
 
 def _setting(text: str) -> Iterator[Finding]:
-    """How the text is set: shouting, exclamation marks, links and repeated lines."""
+    """Findings in the setting of the text: shouting, exclamation marks, links, repeated lines."""
     links = urls(text)
     prose = blanked(text, [*code_spans(text), *links])
     for match in _SHOUTED.finditer(prose):

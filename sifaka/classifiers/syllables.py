@@ -1,4 +1,4 @@
-"""How many syllables an English word has, by rule: no dictionary, no download."""
+"""Counts the syllables of an English word by rule: no dictionary, no download."""
 
 import re
 import unicodedata

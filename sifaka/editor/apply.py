@@ -1,4 +1,4 @@
-"""Applying safe fixes to a text."""
+"""Applies safe fixes to a text."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from sifaka.editor.spans import Cover
 from sifaka.record.results import Issue
 
 Gate = Callable[[str, Issue], bool]
-"""Whether the fix of an issue may be applied to a text."""
+"""Decides if the fix of an issue may be applied to a text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Edit:
     rule: str
     message: str
     start: int
-    """Where the change is in the text before the call."""
+    """The offset of the change in the text before the call."""
     before: str
     """The words that were replaced, as they stood when the rule fired."""
     after: str
@@ -34,7 +34,7 @@ class Edited:
 
     @property
     def changed(self) -> bool:
-        """Whether anything was done."""
+        """True when the text was changed."""
         return bool(self.edits)
 
 
@@ -69,7 +69,7 @@ def apply_gated(text: str, issues: Iterable[Issue], gate: Gate) -> Edited:
 
 
 def replaces_everything(text: str, issue: Issue) -> bool:
-    """Whether the fix puts another text in place of the whole one, as a JSON repair does."""
+    """True when the fix replaces the whole text, as a JSON repair does."""
     return issue.start == 0 and issue.end == len(text) and bool(text)
 
 

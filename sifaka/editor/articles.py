@@ -20,7 +20,7 @@ _VOWEL_SOUND = re.compile(
     r"[aeio]|un[^aiu]|up[a-z]{2}|ul[tc]|um[bp]|ugly|ush|utt|ur[bcg]|hour|honest|honou?r|heir|herb"
 )
 _UNSURE = re.compile(r"one|oui|ono|uno|oen")
-# Vote 3, where letter and sound differ: words whose sound nobody argues about.
+# Vote 3, where letter and sound differ: words whose sound is not disputed.
 _SAID_YOU = lexicon(
     "user unit unique union unified uniform universal universe university unilateral unicorn",
     "useful",
@@ -83,14 +83,14 @@ def _sound(word: str) -> str | None:
 
 
 def _is_said_you(passage: Passage, match: re.Match[str]) -> bool:
-    """Whether the word, with what a hyphen joins to it, begins with the sound of `you` or `won`."""
+    """True when the word, with its hyphenated rest, begins with the sound of `you` or `won`."""
     word = match.group(2).lower()
     joined = re.compile(r"-[a-z]+").match(passage.text, match.end())
     return word in _SAID_YOU or (joined is not None and word + joined.group() in _SAID_YOU)
 
 
 def _is_name(passage: Passage, match: re.Match[str]) -> bool:
-    """Whether the `a` names a variable, a record, a section."""
+    """True when the `a` names a variable, a record, a section."""
     article, word = match.groups()
     start = match.start()
     if article[0] == "A" and start not in passage.sentence_starts:

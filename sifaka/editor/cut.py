@@ -1,4 +1,4 @@
-"""Shortening a text at the end of a sentence."""
+"""Shortens a text at the end of a sentence."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Editing a text until there is nothing left that is safe to do."""
+"""Edits a text until no safe fix is left."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from sifaka.editor.report import LONG_TEXT, RULES, findings, is_data
 from sifaka.record.results import Issue
 
 ROUNDS = 4
-"""How often the text is checked again after edits, because one edit can make another possible."""
+"""Checks of a text after edits: one edit can make another possible."""
 
 LONG_ROUNDS = 1
 """The same for a text of more than `LONG_TEXT` characters, so that it takes seconds only."""
@@ -25,7 +25,7 @@ def edit(text: str, issues: Sequence[Issue] = ()) -> Edited:
     Args:
         text: The text to edit.
         issues: What validators report about this very text. Their safe fixes are applied outside
-            code and URLs, also where they name another number: somebody asked for them. After a
+            code and URLs, also where they name another number: the user asked for them. After a
             replacement of the whole text (a JSON repair, a new Markdown layout), and in JSON, the
             rules for prose do not run.
     """
@@ -61,7 +61,7 @@ def _log(rounds: Sequence[Edited]) -> tuple[Edit, ...]:
 
 
 def _origin(offset: int, edits: Sequence[Edit]) -> int:
-    """Where an offset of the edited text was before; inside a replacement, where that began."""
+    """The offset in the text before the edits; inside a replacement, that of its start."""
     shift = 0
     for entry in edits:
         start = entry.start + shift

@@ -1,4 +1,4 @@
-"""What an edit must leave as it was: numbers, addresses and negations."""
+"""The gate of edits: numbers, addresses and negations stay as they were."""
 
 import re
 from collections import Counter
@@ -7,7 +7,7 @@ from sifaka.record.results import Issue
 from sifaka.text.prose import urls
 
 WINDOW = 40
-"""How many characters on each side of an edit are compared, rounded up to whole words."""
+"""Characters compared on each side of an edit, rounded up to whole words."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATION = re.compile(
@@ -32,7 +32,7 @@ def facts(text: str) -> Counter[str]:
 
 
 def keeps_facts(text: str, issue: Issue) -> bool:
-    """Whether the issue's fix leaves the facts nearby unchanged.
+    """True when the issue's fix leaves the facts nearby unchanged.
 
     A repaired encoding may bring a negation to light: `donâ€™t` has none, `don’t` has.
     """
@@ -47,9 +47,9 @@ def keeps_facts(text: str, issue: Issue) -> bool:
 
 
 def keeps_surroundings(text: str, issue: Issue) -> bool:
-    """Whether only the replaced words themselves change facts, not what they stand next to.
+    """True when the fix changes facts in the replaced words only, not beside them.
 
-    For replacements somebody asked for: those may name another number on purpose.
+    For requested replacements: those may name another number on purpose.
     """
     start, end, fix = issue.start or 0, issue.end or 0, issue.fix or ""
     left, right = _window(text, start, end)

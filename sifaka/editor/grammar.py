@@ -42,7 +42,7 @@ _CERTAIN = frozenset({"ModalOf"})
 
 
 def grammar(passage: Passage) -> Iterator[Issue]:
-    """What Harper reports outside the reserved parts.
+    """Harper's findings outside the reserved parts.
 
     Raises:
         PluginError: `harper-py` is not installed.
@@ -111,7 +111,7 @@ def _new_linter() -> "harper.Linter":
 
 
 def _fix(lint: "harper.Lint") -> str | None:
-    """What to put in place of the lint's span; None when there is a choice."""
+    """The replacement for the lint's span; None when there is a choice."""
     from harper import SuggestionKind
 
     if lint.suggestion_count != 1:

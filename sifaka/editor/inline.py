@@ -105,7 +105,7 @@ def _delimited(text: str) -> Iterator[Span]:
 
 
 def _tokens(text: str) -> Iterator[Span]:
-    """What stands between white space and brackets, without the punctuation of the sentence."""
+    """The pieces between white space and brackets, without the punctuation of the sentence."""
     for match in _TOKEN.finditer(text):
         token = match.group()
         # A leading dot or underscore belongs to a name: .gitignore, _private.

@@ -1,4 +1,4 @@
-"""Which paragraphs are not English, so that rules for English leave them alone."""
+"""Finds the paragraphs that are not English, so that rules for English skip them."""
 
 import re
 from collections.abc import Iterator

@@ -73,7 +73,7 @@ def _is_row(line: str) -> bool:
 
 
 def _stands_alone(line: str) -> bool:
-    """Whether one line by itself shows that it is not a sentence."""
+    """True when one line alone shows that it is not a sentence."""
     line = line.rstrip()
     stripped = line.strip()
     if not stripped:

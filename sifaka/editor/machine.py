@@ -53,7 +53,7 @@ def _literals(text: str) -> Iterator[Span]:
 
 
 def _is_whole(lines: Sequence[str], machine: Sequence[bool], *, after_machine: bool) -> bool:
-    """Whether all lines of a paragraph belong to something for a machine."""
+    """True when all lines of a paragraph are written for a machine."""
     if any(WHOLE.match(line) for line in lines) and not is_prose(lines[0]):
         return True
     if is_records(lines) or _is_recipe(lines):
@@ -73,7 +73,7 @@ def _is_whole(lines: Sequence[str], machine: Sequence[bool], *, after_machine: b
 
 
 def _is_recipe(lines: Sequence[str]) -> bool:
-    """Whether this is a rule of a makefile: a target, and commands behind tabs."""
+    """True for a rule of a makefile: a target, and commands behind tabs."""
     return (
         len(lines) > 1
         and bool(_TARGET.match(lines[0]))

@@ -109,7 +109,7 @@ _SYMBOLS = re.compile(r"[{}=<>;\\$|]|\w\(|\w\[|^\s{4,}")
 
 
 def is_machine(line: str) -> bool:
-    """Whether a line by itself shows that no sentence is written there."""
+    """True when a line alone shows that it holds no sentence."""
     line = line.rstrip()[:500]
     if _MARK.match(line) or not line.strip():
         return False
@@ -121,7 +121,7 @@ def is_machine(line: str) -> bool:
 
 
 def is_prose(line: str) -> bool:
-    """Whether a line is a sentence, or a part of one, in the language of people."""
+    """True when a line is a sentence, or a part of one, in a natural language."""
     if _MARK.match(line):
         return not line.lstrip().startswith("#") and _reads_well(line)
     return _reads_well(line) and not (_LOG.match(line) or _TRACE.match(line) or _QUERY.match(line))

@@ -14,7 +14,7 @@ from sifaka.record.results import Issue
 from sifaka.text.prose import Span, sentences
 
 REACH = 200
-"""How much of a long line is looked at."""
+"""Characters of a long line that are examined."""
 
 _MARKS = re.compile(r"(?:[#>*+•\-–\s_\"'“(\[]|\d{1,3}[.)]\s)*")
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+•#]+|\d{1,3}[.)])[ \t]+", re.MULTILINE)
@@ -30,12 +30,12 @@ class Passage:
 
     @cached_property
     def protected(self) -> Cover:
-        """What nothing may touch."""
+        """The parts that no rule may change."""
         return Cover(protected(self.text))
 
     @cached_property
     def reserved(self) -> Cover:
-        """What no rule about English may touch: the protected parts and other languages."""
+        """The parts closed to rules about English: the protected ones and other languages."""
         return Cover(merged(chain(self.protected.spans, foreign(self.text))))
 
     @cached_property
@@ -45,7 +45,7 @@ class Passage:
 
     @cached_property
     def sentence_starts(self) -> frozenset[int]:
-        """Where sentences, list items and headings begin, their marks left out."""
+        """The offsets at which sentences, list items and headings begin, after their marks."""
         starts = [self._after_marks(start) for start, _ in self.sentences]
         starts += [self._after_marks(match.end()) for match in _ITEM.finditer(self.text)]
         return frozenset(starts)
@@ -64,11 +64,11 @@ class Passage:
         )
 
     def free(self, start: int, end: int) -> bool:
-        """Whether a rule about English may look at this place."""
+        """True when a rule about English may examine this place."""
         return not self.reserved.touches(start, end)
 
     def sentence_start_before(self, offset: int) -> int:
-        """Where the sentence, list item or heading that holds an offset begins."""
+        """The start of the sentence, list item or heading around an offset."""
         index = bisect_right(self._ordered_starts, offset) - 1
         return self._ordered_starts[index] if index >= 0 else 0
 
@@ -79,7 +79,7 @@ class Passage:
         return before[before.rfind("\n") + 1 :] + after.partition("\n")[0]
 
     def words_in_line(self, offset: int) -> int:
-        """How many words the line around an offset has."""
+        """The number of words in the line around an offset."""
         return len(_WORD.findall(self.line(offset)))
 
     def word_before(self, offset: int) -> str:
@@ -95,7 +95,7 @@ class Passage:
     def safe(
         self, start: int, end: int, fix: str, message: str, *, rule: str, category: str
     ) -> Issue:
-        """A mistake whose fix needs nobody's judgement.
+        """A mistake with a certain fix.
 
         When the fix would alter a number, an address or a negation it is only a suggestion.
         """
@@ -113,7 +113,7 @@ class Passage:
         fix: str | None = None,
         severity: int = 2,
     ) -> Issue:
-        """A place somebody should look at."""
+        """A place that needs a person's judgement."""
         return Issue.at(
             self.text, start, end, message, category=category, severity=severity, fix=fix, rule=rule
         )

@@ -1,4 +1,4 @@
-"""What the editor never touches."""
+"""The parts of a text that the editor never changes."""
 
 from itertools import chain
 
@@ -21,7 +21,7 @@ def protected(text: str) -> list[Span]:
 
 
 def verbatim(text: str) -> list[Span]:
-    """The narrower set that even a replacement somebody asked for must leave alone.
+    """The narrower set that even a requested replacement must leave alone.
 
     Code, URLs, e-mail addresses, paths, tags and formulas: another spelling there is another thing.
     """

@@ -17,7 +17,7 @@ _HTTP_KEY = re.compile(
 
 
 def is_records(lines: Sequence[str]) -> bool:
-    """Whether all lines together are data: values with separators, or keys with values."""
+    """True when all lines are data: values with separators, or keys with values."""
     return _are_values(lines) or _are_settings(lines)
 
 
@@ -44,7 +44,7 @@ def _fields(line: str, mark: str) -> int:
 
 
 def _is_short(line: str, mark: str) -> bool:
-    """Whether no field is long enough for a clause."""
+    """True when no field is long enough for a clause."""
     fields = line.strip().split(mark)
     return line.rstrip()[-1:] not in {".", "!", "?", ":", ","} and all(
         len(field.split()) <= 2 for field in fields

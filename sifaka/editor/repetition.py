@@ -73,7 +73,7 @@ def repetition(passage: Passage) -> Iterator[Issue]:
 
 
 def _ends_a_clause(passage: Passage, start: int, word: str) -> bool:
-    """Whether one verb may end a clause and the other go on: "what the host sends sends us"."""
+    """True when one verb may end a clause and the other go on: "what the host sends sends us"."""
     before = passage.text[passage.sentence_start_before(start) : start].lower()
     return len(word) > 3 and word.endswith("s") and not _RELATIVE.isdisjoint(before.split())
 
@@ -92,7 +92,7 @@ def _openings(passage: Passage) -> Iterator[Issue]:
 
 
 def _is_accident(passage: Passage, start: int, word: str) -> bool:
-    """Whether a doubled verb or `to` cannot belong to two clauses.
+    """True when a doubled verb or `to` cannot belong to two clauses.
 
     A verb is doubled by accident only behind a short subject at the beginning of its sentence.
     """

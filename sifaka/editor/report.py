@@ -50,7 +50,7 @@ GRAMMAR_LIMIT = LONG_TEXT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lint:
-    """What was found, and what could not be looked for."""
+    """The findings, and the rules that could not run."""
 
     issues: tuple[Issue, ...]
     """In text order; none overlaps a safe one."""
@@ -73,15 +73,15 @@ def lint(text: str) -> Lint:
 
 
 def warm_up() -> None:
-    """Load what the first lint would otherwise wait about a second for.
+    """Load the tools of the rules, which take the first lint about a second.
 
-    Safe to call from any thread and more than once; what is not installed is left out.
+    Safe to call from any thread and more than once; tools that are not installed are left out.
     """
-    lint("Loading the tools, so that nobody waits for them – that is all.")
+    lint("Loading the tools, so that no text waits for them – that is all.")
 
 
 def findings(text: str, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
-    """What some rules find, and a line for each that could not run."""
+    """The findings of some rules, and a line for each rule that could not run."""
     if is_data(text):
         return (), ()
     passage = Passage(text)
@@ -96,7 +96,7 @@ def findings(text: str, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple
 
 
 def is_data(text: str) -> bool:
-    """Whether the text is a JSON object or array."""
+    """True when the text is a JSON object or array."""
     if text.lstrip()[:1] not in {"{", "["}:
         return False
     try:
@@ -111,7 +111,7 @@ def _without_overlaps(issues: list[Issue]) -> tuple[Issue, ...]:
     kept: list[Issue] = []
     taken: list[Span] = []
     for issue in sorted(issues, key=lambda issue: not issue.safe):
-        # A long sentence stays to be told about, whatever is wrong inside it.
+        # A long sentence is always reported, with or without other mistakes in it.
         if issue.rule != "long_sentence":
             start, end = place = _place(issue)
             # The last place that begins before this one ends; earlier ones end before it begins.

@@ -32,7 +32,7 @@ class Cover:
         return [start for start, _ in self.spans]
 
     def touches(self, start: int, end: int) -> bool:
-        """Whether `start:end` shares a character with a span, or is an insertion inside one."""
+        """True when `start:end` shares a character with a span, or is an insertion inside one."""
         # The last span that starts before the place ends; earlier ones end before it starts.
         index = bisect_right(self._starts, max(end - 1, start)) - 1
         if index < 0:

@@ -80,7 +80,7 @@ def _sure(passage: Passage, start: int, end: int, fix: str) -> Issue:
 
 
 def _may_be_name(passage: Passage, match: re.Match[str]) -> bool:
-    """Whether a capital at the start of a sentence may be more than that.
+    """True when a capital at the start of a sentence may belong to a name.
 
     It may where another capital follows (`Lenght Brothers`), where nothing does, and where the
     same word has a capital inside another sentence.
@@ -104,7 +104,7 @@ def _unsure(passage: Passage, start: int, end: int, fixes: Sequence[str]) -> Iss
 
 
 def _is_doubtful(word: str, fix: str) -> bool:
-    """Whether the word is too short to be sure, or looks like the name of a daemon (`buildd`)."""
+    """True when the word is too short to be sure, or looks like a daemon's name (`buildd`)."""
     if len(word) < 4 and word not in _SHORT:
         return True
     return word.endswith(("d", "ds")) and fix == re.sub(r"d(s?)$", r"\1", word)

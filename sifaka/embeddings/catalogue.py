@@ -32,7 +32,7 @@ def open_embedder(name: str) -> Embedder:
 
     Raises:
         ConfigurationError: The name is none of these, its package or key is missing, or there is
-            no such folder: a model is downloaded by whoever wants it, never by this.
+            no such folder. Models are never downloaded.
     """
     kind, colon, rest = name.partition(":")
     if not (colon and kind and rest):

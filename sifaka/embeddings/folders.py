@@ -18,7 +18,7 @@ def model_folder(kind: str, path: str) -> Path:
     """
     try:
         folder = Path(path).expanduser().absolute()
-    except RuntimeError:  # the home of somebody who is not there
+    except RuntimeError:  # the home folder of an unknown user
         folder = Path(path).absolute()
     if not folder.is_dir():
         raise ConfigurationError(

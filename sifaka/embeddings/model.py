@@ -1,4 +1,4 @@
-"""What all embedders share: batches, and vectors that can be relied on."""
+"""The base of all embedders: batches, and checked vectors."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from math import hypot, isfinite, sqrt
@@ -32,11 +32,11 @@ class ModelEmbedder:
 
     @property
     def model_id(self) -> str:
-        """What is kept with every vector."""
+        """The id that is stored with every vector."""
         return self._model_id
 
     async def dimension(self) -> int:
-        """How many numbers a vector has; the first call embeds a word to see."""
+        """The length of a vector; the first call embeds a word to find out."""
         if self._dimension is None:
             (vector,) = await self.embed(["dimension"], role="document")
             return len(vector)

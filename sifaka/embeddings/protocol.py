@@ -1,4 +1,4 @@
-"""What every embedder does."""
+"""The protocol of embedders."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -13,11 +13,11 @@ class Embedder(Protocol):
 
     @property
     def model_id(self) -> str:
-        """What is kept with every vector: vectors of different ids are never compared."""
+        """The id that is stored with every vector: vectors of different ids are never compared."""
         ...
 
     async def dimension(self) -> int:
-        """How many numbers a vector has; the first call may load or ask the model.
+        """The length of a vector; the first call may load or ask the model.
 
         Raises:
             EmbeddingError: The model could not be used.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _EXTRAS = frozenset({"google", "huggingface", "ollama", "openai"})
 """The providers with embedding models whose packages ours has an extra for."""
 SECONDS = 60.0
-"""How long a call may take, with the retries of the provider's client."""
+"""Seconds that a call may take, with the retries of the provider's client."""
 
 
 class ProviderModel:

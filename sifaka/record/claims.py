@@ -22,7 +22,7 @@ class Claim(Frozen):
     """One claim of fact that a text makes."""
 
     text: str = Field(min_length=1)
-    """What is claimed, as a sentence that can be understood without the text."""
+    """The claim as a sentence that can be understood without the text."""
     quote: str = ""
     """The words of the text that make it, exactly; empty when it came without a text."""
     start: int | None = None
@@ -34,53 +34,53 @@ class Claim(Frozen):
 
 
 class ClaimEvidence(Frozen):
-    """What one document says about a claim."""
+    """The statement of one document about a claim."""
 
     stance: Stance
-    """`unjudged` where nobody could say: the document was only found and ranked."""
+    """`unjudged` for a document that was only found and ranked."""
     quote: str = ""
     """Words of the document, which were found in it; of an unjudged one its nearest passage."""
     title: str = ""
     url: str = ""
     document_id: str = ""
     adapter: str = ""
-    """Where it was found; `given` for documents that came with the text."""
+    """The adapter that found it; `given` for documents that came with the text."""
     published: datetime | None = None
-    """When the document was written or last changed; None when it does not say."""
+    """Time of writing or of the last change; None when the document does not say."""
     retrieved_at: datetime | None = None
     score: float | None = None
-    """How well it matched the claim; comparable among the documents of one claim only."""
+    """Relevance to the claim; comparable among the documents of one claim only."""
 
 
 class ClaimVerdict(Frozen):
-    """What the evidence says about one claim."""
+    """The verdict of the evidence on one claim."""
 
     claim: Claim
     verdict: ClaimStatus
     evidence: tuple[ClaimEvidence, ...] = ()
     """The documents that were looked at, those that decide first."""
     reason: str = ""
-    """Why it is not decided, in one line; empty when it is."""
+    """The reason why it is not decided, in one line; empty when it is."""
     checked_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
     reused: bool = False
-    """Whether an earlier verdict on the same claim from the same sources was taken."""
+    """True when an earlier verdict on the same claim from the same sources was used again."""
     basis: str = ""
     """A digest of what it was judged by: the sources, the filters, the documents given and the
     model. It may be taken again on the same basis only; empty where it may not at all."""
 
     @property
     def blocks(self) -> bool:
-        """Whether the claim must not stay as it is."""
+        """True when the claim must not stay as it is."""
         return self.verdict in BLOCKING
 
 
 class ClaimReport(Frozen):
-    """What became of the claims of one text."""
+    """The claims of one text, each with its verdict."""
 
     verdicts: tuple[ClaimVerdict, ...] = ()
     """In the order of the claims."""
     degraded: tuple[str, ...] = ()
-    """What did not work as it should have, one line each."""
+    """Parts of the check that failed, one line each."""
     usage: Usage = Usage()
 
     @property
@@ -90,18 +90,18 @@ class ClaimReport(Frozen):
 
 
 class CheckOptions(Frozen):
-    """How claims are to be checked."""
+    """Options of a check of claims."""
 
     adapters: tuple[str, ...] = ()
     """The names of those to search with; empty means all that are configured."""
     search: bool = True
-    """Whether to search at all, or to hold claims against given documents only."""
+    """True to search; False to compare claims with the given documents only."""
     max_claims: int = Field(default=20, ge=1, le=100)
     """Of more, those that need evidence most; the others are told to be unchecked."""
     max_documents: int = Field(default=4, ge=1, le=20)
     """Documents looked at for each claim."""
     max_age_seconds: float = Field(default=86_400.0, ge=0, allow_inf_nan=False)
-    """How old a verdict may be that is taken again for the same claim from the same sources."""
+    """Seconds for which a verdict on the same claim from the same sources is used again."""
     since: datetime | None = None
     """Documents written or changed at this moment or later."""
     until: datetime | None = None
@@ -126,7 +126,7 @@ class ClaimChecker(Protocol):
         documents: Sequence[Document] = (),
         options: CheckOptions | None = None,
     ) -> ClaimReport:
-        """What the evidence says about the claims of a text, or about given ones.
+        """Check the claims of a text, or given claims, against evidence.
 
         Args:
             text: Whose claims to extract, where none are given.

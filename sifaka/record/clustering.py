@@ -62,7 +62,7 @@ class _Report:
 
 
 def _pairs(reports: Sequence[_Report]) -> int:
-    """How many comparisons there are at most, each counted from both sides."""
+    """The most comparisons possible, each counted from both sides."""
     unanchored = Counter(report.category for report in reports if not report.anchored)
     anchored = [report for report in reports if report.anchored]
     starts = sorted(report.start for report in anchored)
@@ -96,7 +96,7 @@ def _clusters(reports: Iterable[_Report]) -> Iterable[Sequence[_Report]]:
 
 
 def _alike(report: _Report, seen: Sequence[_Report]) -> Iterable[tuple[int, float]]:
-    """Which of those seen mean the same, and how sure that is: above 0, up to 300."""
+    """The reports that mean the same, each with a certainty above 0 and up to 300."""
     from rapidfuzz import fuzz, process
 
     shares = dict(_near(report, seen))

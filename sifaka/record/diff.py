@@ -1,4 +1,4 @@
-"""What was changed between two texts, word by word, and which issue asked for it."""
+"""The word diff of two texts, with the issue behind each change."""
 
 import re
 from bisect import bisect_right
@@ -73,7 +73,7 @@ def _refined(
 
 
 def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[_Piece]:
-    """What is equal, inserted, deleted and replaced between two lists of pieces."""
+    """The equal, inserted, deleted and replaced parts of two lists of pieces."""
     pairs = len(old) * len(new)
     if pairs <= _CAREFUL:
         codes: Iterable[_Opcode] = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
@@ -121,7 +121,7 @@ def _joined(pieces: list[_Piece]) -> Iterator[_Piece]:
 
 
 class _Reasons:
-    """Which issue asked for a change at a place."""
+    """Finds the issue that asked for a change at a place."""
 
     _LONG = 500
     """Characters from which an issue's place is looked at for every change."""

@@ -41,7 +41,7 @@ FINAL: frozenset[RunStatus] = frozenset({"done", "cancelled", "failed"})
 
 
 class ChainConfig(Frozen):
-    """What a run was configured with, as data: another process builds the same chain from it."""
+    """The configuration of a run, as data: another process builds the same chain from it."""
 
     model: str = "auto"
     validators: tuple[FrozenJson, ...] = ()
@@ -55,7 +55,7 @@ class ChainConfig(Frozen):
     max_edit_ratio: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """The largest share of the original's words that may be changed; None means any."""
     protect: bool = True
-    """Whether code, numbers, quotes, links and names must survive when there is no task."""
+    """True when code, numbers, quotes, links and names must survive in a run without a task."""
     patience: int | None = Field(default=2, ge=1)
     """Rounds without any gain after which a model is not asked again; None means no limit."""
     critic_deadline: float | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -69,7 +69,7 @@ class ChainConfig(Frozen):
     section_chars: int | None = Field(default=SECTION_CHARS, ge=2_000)
     """Characters beyond which a text is worked on section by section; None means never."""
     inquiry: Inquiry | None = None
-    """How the first version is researched; None when it is given, or written from the task."""
+    """The research for the first version; None when it is given, or written from the task."""
 
     @property
     def fingerprint(self) -> str:
@@ -79,7 +79,7 @@ class ChainConfig(Frozen):
 
 
 TAG = "1 to 64 letters, digits or characters of _ . / @ -"
-"""What a tag may be."""
+"""The form of a tag, in words."""
 MOST_TAGS = 32
 
 
@@ -98,7 +98,7 @@ Strategy = Literal["retry", "skip", "restart_iteration", "shorter_context", "few
 
 
 class Decision(Frozen):
-    """Whether a version became the champion, and why or why not."""
+    """The decision on a version: champion or not, and why."""
 
     accepted: bool
     reason: str
@@ -107,7 +107,7 @@ class Decision(Frozen):
 class _Entry(Frozen):
     at: datetime = Field(default_factory=lambda: datetime.now(UTC))
     usage: Usage = Usage()
-    """What was spent since the entry before, failed calls included."""
+    """Usage since the entry before, failed calls included."""
 
 
 class Started(_Entry):
@@ -118,14 +118,14 @@ class Started(_Entry):
     prompt: str = ""
     config: ChainConfig = ChainConfig()
     frame_key: str = ""
-    """A secret that the marks around quoted material are made with, so that nobody who writes some
-    can foresee them; the run's id when empty."""
+    """The secret in the marks around quoted material, which keeps its authors from forging them;
+    the run's id when empty."""
     branch_of: str | None = None
     """The run whose best version this one began with, under another configuration."""
     tags: tuple[Tag, ...] = Field(default=(), max_length=MOST_TAGS)
     """Words to find it by."""
     remembered: tuple[str, ...] = ()
-    """What similar past runs have taught, for the writer."""
+    """Lessons of similar past runs, for the writer."""
 
 
 class Drafted(_Entry):
@@ -170,7 +170,7 @@ class Decided(_Entry):
 
 
 class Called(_Entry):
-    """A model, or a source of evidence, answered; that is durable before anybody uses it."""
+    """An answer of a model or a source of evidence, durable before it is used."""
 
     kind: Literal["called"] = "called"
     key: str
@@ -179,7 +179,7 @@ class Called(_Entry):
     """SHA-256 of what was asked, so that an answer to another question is never taken."""
     model: str
     fallback: bool = False
-    """Whether it answered in place of the model that was meant to."""
+    """True when it answered in place of the configured model."""
     response: str
     """The answer: of a model PydanticAI's `ModelResponse` in JSON, else what its source gave."""
 
@@ -196,9 +196,9 @@ class Researched(_Entry):
     iteration: int = 0
     """The round of searches that it ends, from 1."""
     message: str = ""
-    """What was found or failed, for a person."""
+    """The finding or failure, for a person."""
     state: FrozenJson = Field(default_factory=dict[str, object])
-    """What the step has added, in the form of `sifaka.research`."""
+    """The result of the step, in the form of `sifaka.research`."""
 
 
 class Anchored(_Entry):
@@ -209,7 +209,7 @@ class Anchored(_Entry):
     """Accepted when the champion stays; otherwise the original takes its place."""
     status: RunStatus
     stop_reason: StopReason
-    """How the run stops after this."""
+    """The reason for which the run stops after this."""
 
 
 class Recovered(_Entry):
@@ -218,7 +218,7 @@ class Recovered(_Entry):
     kind: Literal["recovered"] = "recovered"
     strategy: Strategy
     error: str
-    """What failed, in one line."""
+    """The failure, in one line."""
     thought_id: str | None = None
     """The version that was worked on."""
     phase: str = ""

@@ -1,4 +1,4 @@
-"""What a running chain tells its listeners."""
+"""The events that a running chain emits."""
 
 from typing import Literal
 
@@ -19,12 +19,12 @@ class ChainEvent(Frozen):
     iteration: int
     phase: Phase
     message: str
-    """What is being done or was found, for a person."""
+    """The action or finding, for a person."""
     research: ResearchStep | None = None
-    """Which step of research it is; of the event that ends a run of research, how that ended."""
+    """The step of research; for the event that ends a run of research, its outcome."""
     section: int | None = None
     """The number of the section the step belongs to, from 0; None for the whole."""
     entry: Entry | None = None
-    """What was stored, once it was."""
+    """The entry, once it was stored."""
     run: Run | None = None
     """The run after that entry."""

@@ -1,4 +1,4 @@
-"""How a question is to be researched, as data."""
+"""A research question with its mode and limits, as data."""
 
 from typing import Literal
 
@@ -42,4 +42,4 @@ class Inquiry(Frozen):
     parallel: int = Field(default=4, ge=1, le=12)
     """Sections researched at the same time."""
     section_budget: Budget | None = None
-    """What the research of one section may spend, besides the run's own budget for all of it."""
+    """The budget of one section's research, within the run's own budget for all of it."""

@@ -1,8 +1,8 @@
-"""What was changed over several versions, and which issue asked for it in which step.
+"""The changes over several versions, each with the issue that asked for it.
 
-The diff of the two ends alone cannot say it: a change of the third step was asked for by an issue
-of the second version, whose words the first one never had. So each step's changes are carried
-along, through the diffs of the later steps, to where they stand in the last version.
+A diff of the two ends cannot name the issue: a change in the third step answers an issue of the
+second version, whose words the first one never had. So the changes of each step are carried
+through the diffs of the later steps to their place in the last version.
 """
 
 from bisect import bisect_left
@@ -32,8 +32,8 @@ class _Change:
 def explained_diff(run: Run, thought: Thought) -> tuple[Hunk, ...]:
     """The hunks that lead from a run's first version to one of its others.
 
-    A hunk takes as its reason the issue for which the words in its place were written, in whichever
-    step that was; None when no issue asked for it.
+    The reason of a hunk is the issue for which its words were written, in any of the steps; None
+    when no issue asked for it.
     """
     original = run.original
     if original is None or original.id == thought.id:

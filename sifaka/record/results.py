@@ -1,4 +1,4 @@
-"""What validators and critics say about a text."""
+"""Results of validators and critics."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -27,13 +27,13 @@ class Issue(Frozen):
     severity: int = Field(default=3, ge=1, le=5)
     """1 is a matter of taste, 5 makes the text unusable."""
     fix: str | None = None
-    """What to put in place of the span; the empty string deletes it."""
+    """The replacement for the span; the empty string deletes it."""
     safe: bool = False
-    """Whether the fix is certain enough to be applied without anybody's judgement."""
+    """True when the fix is certain enough to be applied without a judgement."""
     rule: str | None = None
     """The rule, pattern or principle that fired."""
     support: int = 1
-    """How many opinions reported it; a critic that asks several times has several."""
+    """The number of opinions that reported it; a critic that asks several times has several."""
 
     @classmethod
     def at(cls, text: str, start: int, end: int, message: str, **fields: Any) -> "Issue":
@@ -43,24 +43,24 @@ class Issue(Frozen):
 
     @property
     def anchored(self) -> bool:
-        """Whether the issue points at a place of the text."""
+        """True when the issue points at a place of the text."""
         return self.start is not None
 
 
 class ValidationResult(Frozen):
-    """What one validator found."""
+    """The result of one validator."""
 
     passed: bool
     message: str = ""
     validator: str = ""
     required: bool = True
-    """Whether the run is not done before this passes; otherwise the result is advice."""
+    """True when the run is not done before this passes; otherwise the result is advice."""
     score: float = Field(default=-1.0, ge=-1.0, le=1.0)
-    """How near the text is to passing, 0 to 1; 1 when passed. Left out, it follows `passed`."""
+    """Distance to passing, 0 to 1; 1 when passed. Left out, it follows `passed`."""
     issues: tuple[Issue, ...] = ()
     suggestions: tuple[str, ...] = ()
     details: FrozenJson = Field(default_factory=dict[str, object])
-    """What else it puts on record, such as the evidence for each claim."""
+    """More of the validator's record, such as the evidence for each claim."""
 
     def model_post_init(self, context: object, /) -> None:
         """Fill the score in from the verdict when none was given."""
@@ -69,15 +69,15 @@ class ValidationResult(Frozen):
 
 
 class CriticFeedback(Frozen):
-    """What one critic said, or why it said nothing."""
+    """The opinion of one critic, or the reason why it abstained."""
 
     critic: str = ""
     status: Literal["ok", "abstained"] = "ok"
     reason: str | None = None
-    """Why it abstained: one line that never reaches the writer."""
+    """The reason for an abstention: one line that never reaches the writer."""
     verdict: Verdict | None = None
     judges_task: bool = True
-    """Whether it weighed the text against its task; a critic of mechanics alone does not."""
+    """True when the text was compared with its task; a critic of mechanics alone does not do so."""
     scores: FrozenMap[float] = Field(default_factory=dict[str, float])
     """Score by aspect, 0 to 1."""
     issues: tuple[Issue, ...] = ()
@@ -86,11 +86,11 @@ class CriticFeedback(Frozen):
     reflection: str | None = None
     """A lesson for the next attempt; kept apart from what is said about this text."""
     details: FrozenJson = Field(default_factory=dict[str, object])
-    """What else its technique puts on record: agreement, rankings, which principle fired."""
+    """More of the technique's record: agreement, rankings, the principles that fired."""
     degraded: tuple[str, ...] = ()
-    """What it could not look at, one line each."""
+    """The parts of the text that it could not examine, one line each."""
     usage: Usage = Usage()
-    """What the opinion has cost; its seconds are the time from the question to the answer."""
+    """Usage of the opinion; its seconds are the time from the question to the answer."""
 
     @classmethod
     def abstain(
@@ -111,11 +111,11 @@ class CriticFeedback(Frozen):
 
 
 def majority(feedback: tuple[CriticFeedback, ...]) -> Verdict | None:
-    """What the critics decide together.
+    """The verdict of the critics together.
 
     Returns:
         `revise` when a strict majority of those that voted asks for it, `accept` when critics voted
-        and no such majority exists, None when nobody voted.
+        and no such majority exists, None when no critic voted.
     """
     votes = [f.verdict for f in feedback if f.status == "ok" and f.verdict is not None]
     if not votes:

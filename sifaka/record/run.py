@@ -66,9 +66,9 @@ class Run(Frozen):
     research: tuple[Researched, ...] = ()
     """The steps of the research that its first version is written from."""
     recoveries: tuple[Recovered, ...] = ()
-    """How it went on after failures."""
+    """The recoveries after its failures."""
     failures: int = 0
-    """How often it stopped with an error."""
+    """The number of times it stopped with an error."""
     prompt: str = ""
     config: ChainConfig = ChainConfig()
     status: RunStatus = "running"
@@ -79,21 +79,21 @@ class Run(Frozen):
     retry_after: float | None = None
     """Seconds that the provider which ended it asked to wait."""
     frame_key: str = Field(default="", repr=False)
-    """What the marks around quoted material in its prompts are made with."""
+    """The secret in the marks around quoted material in its prompts."""
     branch_of: str | None = None
     """The run whose best version this one began with."""
     tags: tuple[str, ...] = ()
     """Words to find it by."""
     remembered: tuple[str, ...] = ()
-    """What similar past runs have taught, for the writer."""
+    """Lessons of similar past runs, for the writer."""
     handed_over: bool = False
-    """Whether the caller writes because every model that was to write has failed."""
+    """True when the caller writes because every configured model has failed."""
     champion_id: str | None = None
     thoughts: tuple[Thought, ...] = ()
     decisions: FrozenMap[Decision] = Field(default_factory=dict[str, Decision])
     usage: Usage = Usage()
     version: int = 0
-    """How many entries it consists of."""
+    """The number of its entries."""
     created_at: datetime
     updated_at: datetime
 
@@ -181,7 +181,7 @@ class Run(Frozen):
         return self.model_copy(update=changes)
 
     def reopened(self) -> "Run":
-        """The run as it was before it stopped, for somebody who goes on with it."""
+        """The run as it was before it stopped, to go on with it."""
         return self.model_copy(
             update={"status": "running", "stop_reason": None, "error": None, "error_code": None}
         )
@@ -222,17 +222,17 @@ class Run(Frozen):
 
     @property
     def passed(self) -> bool:
-        """Whether the champion passes every required validator."""
+        """True when the champion passes every required validator."""
         return self.champion is not None and bool(self.champion.text) and self.champion.passed
 
     @property
     def iterations(self) -> int:
-        """How many rounds of writing came after the first version."""
+        """The number of rounds of writing after the first version."""
         return sum(thought.candidate == 0 for thought in self.thoughts[1:])
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more will happen to the run by itself or by a submission."""
+        """True when neither the run itself nor a submission can add to it."""
         return self.status in FINAL
 
     def summary(self) -> RunSummary:

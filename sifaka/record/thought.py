@@ -18,7 +18,7 @@ EDITOR = "editor"
 
 
 def new_run_id() -> str:
-    """A run id that nobody can guess: `run_` and 16 hexadecimal digits."""
+    """A new run id: `run_` and 16 random hexadecimal digits."""
     return f"run_{secrets.token_hex(8)}"
 
 
@@ -67,11 +67,11 @@ class Thought(Frozen):
     parent_id: str | None = None
     """The version this one was made from."""
     model_prompt: str | None = None
-    """What the model was asked, word for word; None when no model wrote this version."""
+    """The prompt of the model, word for word; None when no model wrote this version."""
     candidate: int = 0
     """Its number among the versions written at the same time."""
     author: str = "input"
-    """Who wrote the text: `input`, `editor`, `caller` or a model's name."""
+    """The author of the text: `input`, `editor`, `caller` or a model's name."""
     validation_results: FrozenMap[ValidationResult] = Field(
         default_factory=dict[str, ValidationResult]
     )
@@ -80,11 +80,11 @@ class Thought(Frozen):
     pre_generation_context: tuple[Document, ...] = ()
     post_generation_context: tuple[Document, ...] = ()
     lessons: tuple[str, ...] = ()
-    """What earlier attempts of the run have taught, the latest last: the writer's memory."""
+    """Lessons of earlier attempts of the run, the latest last: the writer's memory."""
     history: tuple[ThoughtReference, ...] = ()
     """The versions this one descends from, oldest first."""
     usage: Usage = Usage()
-    """What writing this version has cost; critics' cost is in their feedback."""
+    """Usage of writing this version; the usage of critics is in their feedback."""
     created_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
     metadata: FrozenJson = Field(default_factory=dict[str, object])
 
@@ -160,7 +160,7 @@ class Thought(Frozen):
 
     @property
     def passed(self) -> bool:
-        """Whether every required validator that ran has passed."""
+        """True when every required validator that ran has passed."""
         return all(r.passed for r in self.validation_results.values() if r.required)
 
     def save_to_file(self, path: str | Path) -> None:

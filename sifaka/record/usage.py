@@ -1,4 +1,4 @@
-"""What a run may spend, and what it has spent."""
+"""The budget of a run, and its usage."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,7 @@ class Budget(Frozen):
 
 
 class Usage(Frozen):
-    """What a step or a run has consumed. Usages add up and subtract."""
+    """The usage of a step or a run. Usages add up and subtract."""
 
     model_calls: int = 0
     input_tokens: int = 0
