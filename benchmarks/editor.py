@@ -8,7 +8,7 @@ from statistics import median
 from time import perf_counter
 
 from benchmarks.report import Figure, Report
-from sifaka.editor import edit, lint, warm_up
+from sifaka.editor import edit, lint
 
 RUNS = 5
 LONG = 900_000
@@ -22,7 +22,6 @@ def measure() -> Report:
     """The command as a whole process, and the editor's parts in this one."""
     text = ANNOUNCEMENT.read_text(encoding="utf-8")
     command = [_seconds_of_command() for _ in range(RUNS)]
-    warm_up()
     lint(text)
     # Another word each time, so that the spelling is really looked up.
     lints = [_seconds(lint, f"{text}\n\nIt was {'really' * (n + 2)} good.") for n in range(RUNS)]

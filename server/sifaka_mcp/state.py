@@ -194,11 +194,8 @@ def _fatal(deaths: int) -> Stopped:
 
 
 def _load(state: AppState) -> None:
-    from sifaka.editor import warm_up
-
     try:
         state.build()
-        warm_up()
         if asks_a_provider(state.settings.model) and state.settings.model != HOST:
             from sifaka.models.provider import provider_model
 

@@ -8,7 +8,7 @@ from sifaka.editor.apply import Edit, Edited, apply
 from sifaka.editor.cut import cut
 from sifaka.editor.edit import edit
 from sifaka.editor.protection import protected
-from sifaka.editor.report import ADVISORS, RULES, Lint, Rule, lint, warm_up
+from sifaka.editor.report import ADVISORS, RULES, Lint, Rule, lint
 
 __all__ = [
     "ADVISORS",
@@ -22,5 +22,4 @@ __all__ = [
     "edit",
     "lint",
     "protected",
-    "warm_up",
 ]

@@ -1,17 +1,21 @@
 """Grammar by Harper: suggestions only, never applied."""
 
+import atexit
+import json
+import os
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
-from threading import Lock
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
+from threading import Lock, Timer
 
+from sifaka.editor.harper_process import Finding
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.passage import Passage
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
-
-if TYPE_CHECKING:
-    import harper
 
 _CATEGORIES: Mapping[str, str] = {
     "Spelling": "spelling",
@@ -39,21 +43,24 @@ _OFF = lexicon(
     "QuoteSpacing SentenceCapitalization AllowTo",
 )
 _CERTAIN = frozenset({"ModalOf"})
+_IDLE_SECONDS = 30.0
+_MOST_SECONDS = 120.0
+"""Seconds for one text; the slowest of the longest texts took 17."""
 
 
 def grammar(passage: Passage) -> Iterator[Issue]:
     """Harper's findings outside the reserved parts.
 
     Raises:
-        PluginError: `harper-py` is not installed.
+        PluginError: Harper is not installed, or it failed.
     """
     for rule, start, end, message, kind, fix in _harper().lint(passage.text):
-        if not passage.free(start, end):
+        if kind in _IGNORED_KINDS or rule.startswith("Expand") or not passage.free(start, end):
             continue
         yield passage.suggestion(
             start,
             end,
-            message,
+            message.replace("`", '"'),
             rule=f"harper.{rule}",
             category=_CATEGORIES.get(kind, "grammar"),
             fix=fix,
@@ -61,62 +68,78 @@ def grammar(passage: Passage) -> Iterator[Issue]:
         )
 
 
-Finding = tuple[str, int, int, str, str, str | None]
-"""Rule, start, end, message, kind, replacement."""
-
-
 class _Harper:
-    """One linter, used by one thread at a time: a second call on it would raise."""
+    """Harper in a process of its own, asked by one thread at a time.
+
+    The process ends after `_IDLE_SECONDS`, and the next text starts another one.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._linter: harper.Linter | None = None
+        self._process: Popen[str] | None = None
 
     def lint(self, text: str) -> list[Finding]:
+        """The findings of all rules that are not off.
+
+        Raises:
+            PluginError: Harper is not installed, it crashed, or it took too long.
+        """
+        question = json.dumps(text) + "\n"
         with self._lock:
-            if self._linter is None:
-                self._linter = _new_linter()
-            found = self._linter.organized_lints(text)
-        return [
-            (
-                rule,
-                lint.span.start,
-                lint.span.end,
-                lint.message.replace("`", '"'),
-                lint.lint_kind,
-                _fix(lint),
-            )
-            for rule, lints in found.items()
-            for lint in lints
-            if lint.lint_kind not in _IGNORED_KINDS and not rule.startswith("Expand")
-        ]
+            answer = self._answer(question) if self._process else ""
+            if not answer:  # none is running, or the one that was has ended
+                self.close()
+                self._process = _start()
+                answer = self._answer(question)
+        if not answer:
+            raise PluginError("grammar: Harper crashed on the text, or took too long")
+        return json.loads(answer)
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+    def _answer(self, question: str) -> str:
+        """The line that the process answers; empty when it has ended."""
+        process = self._process
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
+        limit = Timer(_MOST_SECONDS, process.kill)
+        limit.start()
+        try:
+            process.stdin.write(question)
+            process.stdin.flush()
+            return process.stdout.readline()
+        except OSError:
+            return ""
+        finally:
+            limit.cancel()
 
 
 @cache
 def _harper() -> _Harper:
-    return _Harper()
+    harper = _Harper()
+    atexit.register(harper.close)
+    return harper
 
 
-def _new_linter() -> "harper.Linter":
-    try:
-        from harper import Linter
-    except ImportError as error:
-        raise PluginError(
-            "grammar: `harper-py` is not installed", "pip install harper-py"
-        ) from error
-    linter = Linter()
-    off = dict.fromkeys(_OFF & linter.get_default_lint_config().keys(), False)
-    linter.set_lint_config({**linter.get_default_lint_config(), **off})
-    return linter
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_harper.cache_clear)
 
 
-def _fix(lint: "harper.Lint") -> str | None:
-    """The replacement for the lint's span; None when there is a choice."""
-    from harper import SuggestionKind
-
-    if lint.suggestion_count != 1:
-        return None
-    suggestion = lint.suggestions[0]
-    if suggestion.kind == SuggestionKind.INSERT_AFTER:
-        return lint.problem_text + suggestion.replacement_text
-    return suggestion.replacement_text
+def _start() -> "Popen[str]":
+    if find_spec("harper") is None:
+        raise PluginError("grammar: `harper-py` is not installed", "pip install harper-py")
+    program = Path(__file__).with_name("harper_process.py")
+    return Popen(  # noqa: S603 - a fixed command line; the text goes through stdin
+        [sys.executable, "-I", str(program), json.dumps(sorted(_OFF)), str(_IDLE_SECONDS)],
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        encoding="utf-8",
+        start_new_session=True,  # Ctrl-C is for the command, which ends this
+    )

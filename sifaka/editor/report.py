@@ -72,14 +72,6 @@ def lint(text: str) -> Lint:
     return Lint(issues=issues, degraded=(*degraded, *skipped))
 
 
-def warm_up() -> None:
-    """Load the tools of the rules, which take the first lint about a second.
-
-    Safe to call from any thread and more than once; tools that are not installed are left out.
-    """
-    lint("Loading the tools, so that no text waits for them – that is all.")
-
-
 def findings(text: str, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
     """The findings of some rules, and a line for each rule that could not run."""
     if is_data(text):

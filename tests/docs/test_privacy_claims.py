@@ -15,10 +15,11 @@ def guard(event, arguments):
     if event in {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}:
         raise SystemExit(f"{event} {arguments[1:]}")
     if event == "subprocess.Popen":
-        print(arguments[0], file=sys.stderr)
+        print(*arguments[1], file=sys.stderr)
 
 sys.addaudithook(guard)
 """
+PROGRAMS = ("typos", "harper_process.py")
 PROGRAM = """
 from sifaka_mcp.cli import run
 
@@ -59,7 +60,7 @@ def guarded(code: str, home: Path, *arguments: object) -> subprocess.CompletedPr
     )
 
 
-def test_the_commands_never_ask_the_network_and_start_nothing_but_the_spell_checker(
+def test_the_commands_never_ask_the_network_and_start_nothing_but_the_checkers(
     tmp_path: Path,
 ) -> None:
     spec, order, referring = (tmp_path / name for name in ("a.yaml", "order.json", "b.yaml"))
@@ -78,7 +79,8 @@ def test_the_commands_never_ask_the_network_and_start_nothing_but_the_spell_chec
     ], done.stderr
     assert "socket." not in done.stderr
     *started, refused = done.stderr.splitlines()
-    assert {Path(line).name for line in started} == {"typos"}
+    programs = {next(word for word in line.split() if word.endswith(PROGRAMS)) for line in started}
+    assert {Path(program).name for program in programs} == set(PROGRAMS)
     assert "https://schemas.example/order.json" in refused, "a schema is not fetched"
 
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sifaka.editor import Edit, apply, edit, lint, warm_up
+from sifaka.editor import Edit, apply, edit, lint
 from sifaka.record.results import Issue
 
 
@@ -135,7 +135,6 @@ def test_no_safe_edit_leaves_an_empty_log() -> None:
 
 
 def test_many_threads_may_lint_at_once() -> None:
-    warm_up()
     texts = [f"It is teh number {n} that I could of recieved from them." for n in range(24)]
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lint, texts))
