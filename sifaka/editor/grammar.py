@@ -54,7 +54,7 @@ def grammar(passage: Passage) -> Iterator[Issue]:
     Raises:
         PluginError: Harper is not installed, or it failed.
     """
-    for rule, start, end, message, kind, fix in _harper().lint(passage.text):
+    for rule, start, end, message, kind, fix in shared_harper().lint(passage.text):
         if kind in _IGNORED_KINDS or rule.startswith("Expand") or not passage.free(start, end):
             continue
         yield passage.suggestion(
@@ -68,7 +68,7 @@ def grammar(passage: Passage) -> Iterator[Issue]:
         )
 
 
-class _Harper:
+class Harper:
     """Harper in a process of its own, asked by one thread at a time.
 
     The process ends after `_IDLE_SECONDS`, and the next text starts another one.
@@ -77,6 +77,11 @@ class _Harper:
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: Popen[str] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process that was started last; None when it was closed."""
+        return None if self._process is None else self._process.pid
 
     def lint(self, text: str) -> list[Finding]:
         """The findings of all rules that are not off.
@@ -121,14 +126,15 @@ class _Harper:
 
 
 @cache
-def _harper() -> _Harper:
-    harper = _Harper()
+def shared_harper() -> Harper:
+    """The one that all rules of this process ask."""
+    harper = Harper()
     atexit.register(harper.close)
     return harper
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_harper.cache_clear)
+    os.register_at_fork(after_in_child=shared_harper.cache_clear)
 
 
 def _start() -> "Popen[str]":

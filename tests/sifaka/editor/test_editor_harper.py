@@ -1,6 +1,8 @@
 """Harper in a process of its own."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,24 +15,24 @@ from sifaka.errors import PluginError
 TEXT = "I could of gone there without you."
 
 
-def rules(text: str) -> set[str]:
+def rules(text: str) -> set[str | None]:
     return {issue.rule for issue in lint(text).issues}
 
 
 def test_a_process_that_was_killed_is_replaced() -> None:
     assert "harper.ModalOf" in rules(TEXT)
-    process = grammar._harper()._process
-    assert process is not None
-    process.kill()
-    process.wait()
+    killed = grammar.shared_harper().pid
+    assert killed is not None
+    os.kill(killed, signal.SIGKILL)
     assert "harper.ModalOf" in rules(TEXT)
+    assert grammar.shared_harper().pid != killed
 
 
 def test_a_text_that_kills_harper_twice_is_reported_as_not_checked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(grammar, "_MOST_SECONDS", 0.0)
-    harper = grammar._Harper()
+    harper = grammar.Harper()
     with pytest.raises(PluginError, match="took too long"):
         harper.lint("in in on on by " * 2_000)
     harper.close()
