@@ -29,7 +29,7 @@ class SifakaServer(DeferredServer):
 
     Args:
         settings: What the process was told.
-        access: How to find out who asks; None for whoever has started the server.
+        access: Identifies callers; None for the person who has started the server.
         host_seconds: How long answers of a host are waited for between two rounds of a call.
     """
 
@@ -63,7 +63,7 @@ class SifakaServer(DeferredServer):
 
     @property
     def state(self) -> AppState | None:
-        """What the server works with, while it runs."""
+        """The state of the server while it runs."""
         return self._life.state
 
     def ending(self) -> None:

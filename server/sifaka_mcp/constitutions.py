@@ -16,7 +16,7 @@ _MOST_BYTES = 1_000_000
 _RESERVED = frozenset(
     {"con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))}
 )
-"""What Windows takes for a device, with whatever suffix."""
+"""Names that Windows takes for a device, with any suffix."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 """A pipe in the folder must not be waited for."""
 
@@ -78,7 +78,7 @@ def _check(name: str) -> None:
 
 
 def _content(path: Path) -> bytes | None:
-    """What a regular file holds, up to a little more than is allowed; None for anything else."""
+    """The content of a regular file, up to just beyond the limit; None for anything else."""
     # What was opened is looked at, not what the name stood for a moment ago.
     descriptor = os.open(path, _FLAGS | getattr(os, "O_NOFOLLOW", 0))
     try:

@@ -41,7 +41,7 @@ class DeferredServer(MCPServer[Any]):
         raise NotImplementedError
 
     def fill(self) -> dict[str, Tool]:
-        """The tools by name; everything is built by the first call, from whatever thread."""
+        """The tools by name; the first call builds everything, from any thread."""
         with self._filling:
             if self._tools is None:
                 self._tools = {tool.name: tool for tool in self.offer()}

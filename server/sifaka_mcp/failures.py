@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 async def keep_bugs(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware: of an error that nobody expected the client learns only that there was one.
+    """Middleware: reports an unexpected error to the client without its words.
 
     The words of an exception may quote anything: a text, a path, a key. Where the SDK answers a
     request itself it would send them.

@@ -1,4 +1,4 @@
-"""What the server tells a model at the start: how the tools that it offers are used."""
+"""The instructions of the server to a model: the use of the tools that it offers."""
 
 from collections.abc import Set as AbstractSet
 

@@ -78,7 +78,7 @@ def configure(
     *,
     as_json: bool = False,
 ) -> None:
-    """Log to a stream from now on, unless whoever embeds this has set up logging already.
+    """Log to a stream from now on, unless an embedding program has set up logging already.
 
     Args:
         level: Name of the lowest level to log. At DEBUG, other libraries' tracebacks have
@@ -92,12 +92,12 @@ def configure(
         JsonFormatter(verbose=verbose) if as_json else LineFormatter(verbose=verbose)
     )
     logging.basicConfig(level=level, handlers=[handler])
-    # Its line for each request has the whole URL, and so what somebody searched a source for.
+    # Its line for each request has the whole URL, and so the query to a source.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 def _data(record: logging.LogRecord) -> dict[str, object]:
-    """What the record carries for programs, a component at any rate, without what is unknown."""
+    """The record as data: always a component, and each value that is known."""
     found = getattr(record, "sifaka", None)
     given = cast("dict[str, object]", found) if isinstance(found, dict) else {}
     known = {key: value for key, value in given.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What can be read by address: runs, versions, changes, catalogues."""
+"""The resources: runs, versions, changes, catalogues."""
 
 import json
 from collections.abc import Mapping

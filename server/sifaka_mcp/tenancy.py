@@ -1,4 +1,4 @@
-"""Whose runs a request may see, those of the subject of its token, and whether only see."""
+"""Maps a request to its tenant and its scopes."""
 
 import math
 import re
@@ -9,7 +9,7 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import principal_components
 
 TENANT = r"[\w.@-]{1,64}"
-"""What the name of a tenant may be."""
+"""The form of a tenant's name."""
 READ, WRITE = "sifaka:read", "sifaka:write"
 """The scopes of tokens. One with neither of them is good for everything."""
 
@@ -32,7 +32,7 @@ def tenant_of_request() -> str | None:
 
 
 def seconds_left() -> float:
-    """How long the token of the request that is being answered is good for; infinity for ever."""
+    """Seconds for which the token of the current request is valid; infinity without a limit."""
     token = get_access_token()
     if token is None or token.expires_at is None:
         return math.inf
@@ -40,6 +40,6 @@ def seconds_left() -> float:
 
 
 def may_only_read() -> bool:
-    """Whether the request that is being answered came with a token for reading only."""
+    """True when the current request came with a token for reading only."""
     token = get_access_token()
     return token is not None and READ in token.scopes and WRITE not in token.scopes

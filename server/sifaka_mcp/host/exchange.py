@@ -1,4 +1,4 @@
-"""How the host of one request can be asked, whatever the era."""
+"""Asks the host of one request, in either era of the protocol."""
 
 import json
 from collections.abc import Mapping
@@ -21,14 +21,14 @@ LARGEST_STATE = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What passes between us and the host of one request."""
+    """The questions to the host of one request, and its answers."""
 
     host: Host | None = None
     """Asks the host's model; None when the client offers none that it can be asked now."""
     run_id: str | None = None
     """The run that an earlier round of this request has begun."""
     review_id: str = field(default_factory=new_run_id)
-    """What stands for the run in a request that has none: a secret, the same in all its rounds."""
+    """The id of a request without a run: a secret, the same in all its rounds."""
     _round: int = 0
     _answers: Mapping[str, HostAnswer] = field(default_factory=dict[str, HostAnswer])
     """Those of this round; where no run's journal keeps them, those of earlier ones too."""
@@ -67,7 +67,7 @@ class Exchange:
         )
 
     def ask(self, waiting: Suspended, *, run_id: str | None = None) -> InputRequiredResult:
-        """What makes the client ask its model, and come back.
+        """The result with which the client asks its model and calls again.
 
         Args:
             waiting: What there is to ask.
@@ -86,7 +86,7 @@ class Exchange:
 
 
 def _closed(rounds: int, carried: Mapping[str, HostAnswer]) -> str | None:
-    """Why there is no other round; None when there can be one."""
+    """The reason why there is no other round; None when there can be one."""
     if rounds >= MOST_ROUNDS:
         return f"clients ask their model {MOST_ROUNDS} times for one call, and no more"
     if sum(len(answer.text) + len(answer.model) for answer in carried.values()) > LARGEST_STATE:

@@ -21,8 +21,8 @@ _PAUSE = 30.0
 class Expiry:
     """Watches the runs that wait for answers of a host.
 
-    What is watched is forgotten when the process ends: `is_over` tells whoever looks at such a run
-    later. Several processes may watch one run: what is on record counts, not who has asked.
+    The list of watched runs ends with the process; `is_over` decides later, in any process. Several
+    processes may watch one run: only its record counts.
 
     Args:
         group: Where the watching is done.
@@ -48,12 +48,12 @@ class Expiry:
         self._start(run_id, store, go_on, self.seconds)
 
     def leave(self, run_id: str) -> None:
-        """Do not watch a run any more: somebody works on it."""
+        """Stop watching a run that is worked on."""
         if scope := self._watched.pop(run_id, None):
             scope.cancel()
 
     def is_over(self, run: Run) -> bool:
-        """Whether a run that waits for its host has waited for long enough."""
+        """True when a run has waited for its host for long enough."""
         return self._left(run) <= 0
 
     def _left(self, run: Run) -> float:

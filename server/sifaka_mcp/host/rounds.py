@@ -6,11 +6,11 @@ from sifaka.calls.host import HostAnswer, HostQuestion, Suspended, Unreachable
 from sifaka.models import HOST
 
 MOST_ROUNDS = 10
-"""How often clients go and ask before they give up on a call, in all known SDKs."""
+"""Rounds after which clients give up on a call, in all known SDKs."""
 
 
 class Rounds:
-    """Knows the answers that a request has brought; whatever else is asked waits for the next one.
+    """Answers from what the request has brought; every other question waits for the next round.
 
     Args:
         answers: By the keys of their questions.

@@ -1,4 +1,4 @@
-"""What seals the state that clients carry between rounds, the same after a restart."""
+"""The key that seals the state clients carry between rounds; it survives a restart."""
 
 import os
 import secrets
@@ -38,7 +38,7 @@ class _Codec:
 
 
 def _key_at(path: Path) -> str:
-    """The key in a file; whoever is first makes it."""
+    """The key in a file; the first process makes it."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # In containers with one home folder, processes may have the same id.
@@ -46,7 +46,7 @@ def _key_at(path: Path) -> str:
         mine.touch(mode=0o600, exist_ok=False)
         mine.write_text(secrets.token_hex(32), encoding="ascii")
         with suppress(FileExistsError):
-            os.link(mine, path)  # all of it or nothing, whoever else is at it
+            os.link(mine, path)  # all of it or nothing, with several processes at it
         mine.unlink()
         return path.read_text(encoding="ascii").strip()
     except OSError as error:

@@ -29,7 +29,7 @@ from sifaka_mcp.stores.catalogue import redis_of
 
 MCP, METRICS, HEALTH, READY = "/mcp", "/metrics", "/healthz", "/readyz"
 _FOR_ANYBODY = (HEALTH, READY)
-"""What load balancers ask for, by address and without a token. The answers tell nobody anything."""
+"""Paths for load balancers, open to any address without a token; the answers hold no data."""
 _ASKED_WITH = [
     "accept",
     "authorization",

@@ -14,10 +14,9 @@ _TOO_LARGE = (
 class FieldProtocol(HttpToolsProtocol):
     """HTTP/1.1 with header fields that can be relied on.
 
-    The parser leaves the whitespace that may stand behind a value, which is no part of it (section
-    5.5), so that whoever compares it with a value from elsewhere would find them different. It
-    takes fields behind the body for header fields, so that a request that was let in could change
-    what it says about itself (section 6.5.1); here they are ignored. And it has no limit.
+    The parser keeps the whitespace behind a value, which is no part of it (section 5.5): here it is
+    cut. The parser takes fields behind the body for header fields (section 6.5.1), by which an
+    admitted request could change its claims: here they are ignored. The parser has no limit.
     """
 
     _beside_body = 0

@@ -1,4 +1,4 @@
-"""Which Host and Origin headers are answered, so that no web page can get at a server in secret."""
+"""Checks Host and Origin headers, so that no web page can reach a server in secret."""
 
 from collections.abc import Iterable
 from urllib.parse import urlsplit
@@ -37,7 +37,7 @@ class Guard:
     Args:
         app: What it guards.
         settings: What is allowed.
-        unguarded: Paths that anybody may ask for under any name, such as a load balancer.
+        unguarded: Paths that are answered under any name, such as a load balancer's.
     """
 
     def __init__(

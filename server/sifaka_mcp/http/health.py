@@ -1,4 +1,4 @@
-"""Whether the server is alive, and whether it can work."""
+"""Liveness and readiness of the server."""
 
 import logging
 import time
@@ -15,9 +15,9 @@ from sifaka.storage.protocol import ThoughtStore
 logger = logging.getLogger(__name__)
 
 _SECONDS = 5.0
-"""What the store may take to answer."""
+"""Seconds that the store may take to answer."""
 _FRESH = 1.0
-"""Seconds for which an answer of the store is good, however often somebody asks."""
+"""Seconds for which an answer of the store is reused."""
 
 
 async def alive(_: Request) -> JSONResponse:

@@ -1,4 +1,4 @@
-"""What a client is told while the authorization server's keys cannot be had."""
+"""The answer to a client while the authorization server's keys cannot be fetched."""
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send

@@ -1,4 +1,4 @@
-"""Which methods mean something at `/mcp`."""
+"""The HTTP methods that `/mcp` answers."""
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from starlette.responses import JSONResponse
@@ -16,7 +16,7 @@ class PostOnly:
     Args:
         app: What it stands before.
         path: Where that is.
-        anonymous: Whether nobody is asked for a token; else one who brings none is told that first.
+        anonymous: True when no token is asked for; otherwise a missing token is reported first.
     """
 
     def __init__(self, app: ASGIApp, *, path: str, anonymous: bool) -> None:

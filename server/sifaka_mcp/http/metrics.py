@@ -26,7 +26,7 @@ from sifaka_mcp.state import AppState
 _BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0)
 """Seconds. A request may wait for a run, by default up to 45."""
 _GIVEN_UP = "499"
-"""What nginx calls the status of a request whose caller has left before the answer."""
+"""nginx's status for a request whose caller has left before the answer."""
 
 
 class Metrics:
@@ -105,7 +105,7 @@ class Measured:
 
 
 class _Work(Collector):
-    """What the runs of the server do, as its monitor and its circuit breakers know it."""
+    """Counts and times of the runs, from the server's monitor and circuit breakers."""
 
     def __init__(self, state: Callable[[], AppState | None]) -> None:
         self._state = state
@@ -158,7 +158,7 @@ class _Work(Collector):
 
 
 def public_name(kind: str, name: str) -> str:
-    """What a component is called in a label: nothing that a caller has made up."""
+    """The label of a component; names made up by callers are left out."""
     match kind:
         case "model":
             return name.partition(":")[0]

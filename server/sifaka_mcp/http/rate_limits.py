@@ -1,4 +1,4 @@
-"""How many requests one caller may make in a while: counted here, or in the replicas' Redis."""
+"""Limits the requests of one caller over time, counted here or in the replicas' Redis."""
 
 import logging
 import math
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _REDIS_SECONDS = 1.0
-"""What a Redis may take to answer; a request waits for it."""
+"""Seconds that a Redis may take to answer, while a request waits for it."""
 _PAUSE = 5.0
 """Seconds that a Redis is left alone after it failed."""
 _MOST_CONNECTIONS = 16

@@ -15,8 +15,8 @@ from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.http import is_loopback
 
 GRACE_SECONDS = 5
-"""What requests may take to finish once the server was told to stop. Container engines wait for
-10 seconds by default, and the store has to be closed as well."""
+"""Seconds that requests may take to finish after a stop. Container engines wait for 10 seconds by
+default, and the store has to be closed as well."""
 
 
 def serve_http(
@@ -38,11 +38,11 @@ def serve_http(
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{listener.getsockname()[1]}{MCP}"
         server = http_server(settings, url, make)
-        # Whoever reads this may connect at once: the socket listens already.
+        # A reader of this line may connect at once: the socket listens already.
         print(f"sifaka: listening on {url}", file=sys.stderr, flush=True)
         if not _asks_who(settings) and not is_loopback(address[0]):
             print(
-                "sifaka: anybody who reaches this address can use it", file=sys.stderr, flush=True
+                "sifaka: everyone who reaches this address can use it", file=sys.stderr, flush=True
             )
         server.run(sockets=[listener])
 
@@ -50,7 +50,7 @@ def serve_http(
 def http_server(
     settings: Settings, url: str, make: type[SifakaServer] = SifakaServer
 ) -> uvicorn.Server:
-    """The server, which listens on whatever socket it is run with.
+    """The server; it listens on the socket that it is run with.
 
     Args:
         settings: What the server was told.
@@ -78,7 +78,7 @@ def http_server(
 
 
 class _Server(uvicorn.Server):
-    """A server that answers whoever waits for a run, before it waits for its requests to end."""
+    """A server that answers the waiting clients first when it is told to stop."""
 
     def __init__(self, config: uvicorn.Config, *, ending: Callable[[], None]) -> None:
         super().__init__(config)

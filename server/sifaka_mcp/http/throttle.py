@@ -1,4 +1,4 @@
-"""How much of the server one caller may have: requests in a while, and requests at a time."""
+"""Limits one caller's share of the server: requests over time, and requests at the same time."""
 
 import ipaddress
 from collections import Counter
@@ -57,7 +57,7 @@ class Throttle:
 
 
 def caller_of(scope: Scope) -> str:
-    """Who makes a request: a tenant, or an address. No tenant has a name that is an address's."""
+    """The caller of a request: a tenant, or an address. No tenant is named like an address."""
     tenant = tenant_of_request()
     if tenant is not None:
         return f"tenant:{tenant}"

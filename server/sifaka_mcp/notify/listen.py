@@ -38,7 +38,7 @@ LONGEST_STREAM = 3600.0
 one again: a token that was withdrawn is of no use for long."""
 _Context = ServerRequestContext[AppState, Any]
 _TASKS = "taskIds"
-"""What the tasks extension calls the tasks a client wants to hear of."""
+"""The name of the tasks extension for the tasks a client subscribes to."""
 _TASK = "task "
 """Tells the topic of a task from those of resources: there is no space in an address."""
 
@@ -121,7 +121,7 @@ class _Stream:
         )
 
     def result(self) -> SubscriptionsListenResult:
-        """What says that the stream has ended, and not only broken off."""
+        """The result that ends the stream in good order."""
         return SubscriptionsListenResult(_meta=self._meta)
 
     async def tell(self, topic: str) -> None:
@@ -141,7 +141,7 @@ class _Stream:
         try:
             task = await detailed_task(self._ctx.lifespan_context.of_request().store, run_id)
         except ThoughtNotFound:
-            return  # forgotten; whoever asks for it learns that
+            return  # forgotten; the next request for it reports that
         params = {**task, "_meta": self._meta}
         await self._send(
             Notification[dict[str, Any], str](method="notifications/tasks", params=params)
@@ -154,7 +154,7 @@ class _Stream:
 
 
 async def _declare_truthfully(ctx: _Context, call_next: CallNext) -> HandlerResult:
-    """Whoever serves this stream is taken to tell on it that lists have changed; ours never do."""
+    """Keep from telling that lists change: the SDK declares it for every server with streams."""
     result = await call_next(ctx)
     if ctx.method == "server/discover":
         capabilities = cast("dict[str, Any]", result)["capabilities"]

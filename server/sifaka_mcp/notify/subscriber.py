@@ -1,4 +1,4 @@
-"""What one client has subscribed to, and what it is still to be told."""
+"""The subscriptions of one client, and its pending notifications."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable

@@ -61,7 +61,7 @@ _EMBEDDER = re.compile(r"[^\s:]+:\S.*")
 
 
 class Settings(HttpSettings):
-    """What the process was told. Each field is `SIFAKA_<NAME>` in the environment."""
+    """The settings of a process. Each field is `SIFAKA_<NAME>` in the environment."""
 
     model: str = "auto"
     judge_model: str | None = None
@@ -73,14 +73,14 @@ class Settings(HttpSettings):
     adapter_keys: FrozenMap[SecretStr] = Field(default_factory=dict[str, SecretStr])
     """By the names of adapters, what they are asked with: see `open_adapters`."""
     adapters: tuple[str, ...] = ()
-    """Where evidence is searched for, each such as `wiki=wikipedia:en`; nowhere when empty."""
+    """Sources of evidence, each such as `wiki=wikipedia:en`; none when empty."""
     embedding_model: str | None = None
-    """What makes vectors for semantic search, in the stores that can keep some."""
+    """The embedding model for semantic search, in the stores that keep vectors."""
     home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("sifaka", False)))
     tenant: str = "default"
     toolsets: tuple[str, ...] = ("refine",)
     read_only: bool = False
-    """Whether the server offers only tools that change nothing, and never writes to the store."""
+    """True when the server offers only tools that change nothing, and never writes to the store."""
     max_runs: int = Field(default=MOST_RUNS, ge=1)
     """Runs in progress at the same time for one tenant in one process."""
     takeover_seconds: float = Field(default=15.0, ge=1, le=3600)
@@ -90,7 +90,7 @@ class Settings(HttpSettings):
     first seals. Replicas need the same ones; alone, a key is made in the home folder."""
     log_level: LogLevel = "WARNING"
     log_format: Literal["text", "json"] = "text"
-    """How a log record is written to stderr: a line for people, or an object for programs."""
+    """The form of a log record on stderr: a line for people, or a JSON object for programs."""
 
     @field_validator("model")
     @classmethod
@@ -224,7 +224,7 @@ class Settings(HttpSettings):
     def open_adapters(self, store: ThoughtStore) -> Adapters:
         """The configured adapters; nothing is touched before the first search.
 
-        Whoever opens them closes them with `aclose`.
+        The caller closes them with `aclose`.
 
         Args:
             store: Where past texts are, for `thoughts:`.

@@ -1,4 +1,4 @@
-"""Settings in a file of the current folder, which may be somebody else's."""
+"""Settings in a file of the current folder, which another person may have written."""
 
 import re
 import tomllib
@@ -22,7 +22,7 @@ _REFUSED: Mapping[str, str] = MappingProxyType(
 
 
 def read_file(folder: Path | None) -> tuple[dict[str, Any], Path | None]:
-    """What `sifaka.toml` in a folder says, and its path; nothing and None when there is none.
+    """The contents of `sifaka.toml` in a folder, and its path; nothing and None without one.
 
     Raises:
         ConfigurationError: It cannot be read, or says what such a file may not.

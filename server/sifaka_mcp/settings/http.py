@@ -30,7 +30,7 @@ def split_list(value: object) -> object:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether the name or address is this machine's own for sure."""
+    """True when the name or address is certainly this machine's own."""
     try:
         return host in _LOOPBACK_NAMES or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -108,10 +108,10 @@ Scopes = Annotated[_List, _each(_scope)]
 
 
 class HttpSettings(Frozen):
-    """What the HTTP server was told; `Settings` has these too."""
+    """The settings of the HTTP server; `Settings` has these too."""
 
     public_url: Url | None = None
-    """Where clients reach `/mcp`, such as https://sifaka.example/mcp; its host is allowed."""
+    """The URL of `/mcp` for clients, such as https://sifaka.example/mcp; its host is allowed."""
     allowed_hosts: Hosts = ()
     """Host headers the HTTP server answers to besides the loopback ones; `*` for any port."""
     cors_origins: Origins = ()
@@ -119,17 +119,17 @@ class HttpSettings(Frozen):
     trusted_proxies: Proxies = ()
     """Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto are believed."""
     allow_anonymous: bool = False
-    """Whether to listen beyond loopback although nobody has to say who they are."""
+    """True to listen beyond loopback without asking for tokens."""
     auth_tokens_file: Path | None = None
     """The tokens that are let in, each a line with the name of its tenant."""
     oauth_issuer: Url | None = None
     """The authorization server whose tokens are let in too."""
     oauth_audience: str | None = Field(default=None, min_length=1)
-    """What its tokens for this server have as audience; the public URL when None."""
+    """The audience of its tokens for this server; the public URL when None."""
     oauth_jwks_url: Url | None = None
-    """Where its keys are; what its metadata say when None."""
+    """The URL of its keys; the one in its metadata when None."""
     oauth_scopes: Scopes = ()
-    """What each of its tokens has to be good for."""
+    """Scopes that each of its tokens must have."""
     rate_limit: Rate | None = None
     """Requests of a tenant, or of an address without one; shared by replicas on one Redis."""
     max_requests: int = Field(default=256, ge=1, le=100_000)

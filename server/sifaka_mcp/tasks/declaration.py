@@ -1,4 +1,4 @@
-"""Who may be answered with tasks: clients that declare the extension, on each request anew."""
+"""Finds out if a client declares the tasks extension, which it does on each request anew."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ VERSIONS = frozenset(MODERN_PROTOCOL_VERSIONS)
 
 
 def declares_tasks(ctx: ServerRequestContext[Any, Any]) -> bool:
-    """Whether a request may be answered with a task."""
+    """True when a request may be answered with a task."""
     capabilities = ctx.session.client_capabilities
     declared = capabilities.extensions if capabilities is not None else None
     return ctx.protocol_version in VERSIONS and TASKS in (declared or {})

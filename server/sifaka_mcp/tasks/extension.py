@@ -31,7 +31,7 @@ _Context = ServerRequestContext[AppState, Any]
 
 
 class TaskParams(RequestParams):
-    """Which task."""
+    """The id of a task."""
 
     task_id: str
 
@@ -127,7 +127,7 @@ async def _cancel(ctx: _Context, params: TaskParams) -> EmptyResult:
 
 @contextmanager
 def _task_errors(ctx: _Context, params: TaskParams) -> Generator[None]:
-    """Refuse whoever may not ask; within it, expected errors become those of the extension."""
+    """Refuse clients without permission; expected errors inside become those of the extension."""
     require_tasks(ctx)
     _check_routing(ctx.request, params.task_id)
     try:

@@ -54,10 +54,10 @@ class Task(BaseModel):
 
 
 def status_of(run: Run) -> TaskStatus:
-    """Where a task stands.
+    """The status of a run's task.
 
-    It is completed for good once its run has waited for a revision, whatever becomes of the
-    revisions: a task never goes back to work, and its result tells where the run is.
+    A task is completed for good when its run first waits for a revision: a task never goes back to
+    work, and its result names the state of the run.
     """
     if any(thought.author == CALLER for thought in run.thoughts):
         return "completed"
