@@ -3,134 +3,311 @@
 from typing import TYPE_CHECKING
 
 from sifaka._internal.lazy import imported_later
-from sifaka.chain import Chain, RunResult, create_pydantic_chain
-from sifaka.critics import (
-    ConstitutionalCritic,
-    EvidenceCritic,
-    LintCritic,
-    MetaRewardingCritic,
-    NCriticsCritic,
-    PromptCritic,
-    ReflexionCritic,
-    SelfConsistencyCritic,
-    SelfRAGCritic,
-    SelfRefineCritic,
-)
-from sifaka.record.events import ChainEvent
-from sifaka.record.inquiry import Inquiry
-from sifaka.record.results import CriticFeedback, Issue, ValidationResult
-from sifaka.record.thought import Document, Thought, ThoughtReference, ToolCall
-from sifaka.record.usage import Budget
-from sifaka.storage import MemoryStorage, SQLiteStorage
-from sifaka.tasks import improve, improve_sync
-from sifaka.validators import (
-    ClassifierValidator,
-    ContentValidator,
-    EvidenceValidator,
-    FormatValidator,
-    GuardrailsValidator,
-    LanguageValidator,
-    LengthValidator,
-    PreserveValidator,
-    ReadabilityValidator,
-    RegexValidator,
-    ReportValidator,
-)
 
 if TYPE_CHECKING:
+    from sifaka.calls.host import Host
+    from sifaka.chain import (
+        Chain,
+        Replay,
+        Review,
+        RunResult,
+        Submission,
+        create_pydantic_chain,
+    )
+    from sifaka.chain.judging import Judge
+    from sifaka.critics import (
+        ConstitutionalCritic,
+        Critic,
+        EvidenceCritic,
+        LintCritic,
+        MetaRewardingCritic,
+        NCriticsCritic,
+        PromptCritic,
+        ReflexionCritic,
+        SelfConsistencyCritic,
+        SelfRAGCritic,
+        SelfRefineCritic,
+    )
+    from sifaka.embeddings.protocol import Embedder
+    from sifaka.errors import (
+        AppendRefused,
+        BudgetExceeded,
+        ConfigurationError,
+        CriticError,
+        EmbeddingError,
+        Fenced,
+        MemoryLimitError,
+        ModelProviderError,
+        OperationTimeout,
+        PluginError,
+        SifakaError,
+        SourceError,
+        StaleRevision,
+        StorageError,
+        ThoughtNotFound,
+        ValidationError,
+        VersionConflict,
+    )
     from sifaka.evidence.claims import EvidenceChecker
     from sifaka.evidence.pipeline import EvidencePipeline
     from sifaka.evidence.retriever import EvidenceRetriever
     from sifaka.evidence.sources.catalogue import open_adapters
     from sifaka.evidence.sources.collection import Adapters
+    from sifaka.evidence.sources.protocol import Adapter
+    from sifaka.models.protocol import Generation, Model
     from sifaka.models.retrieval_augmented import RetrievalAugmentedModel
+    from sifaka.plugins import Plugins
+    from sifaka.record.claims import CheckOptions, ClaimChecker, ClaimReport
+    from sifaka.record.diff import Hunk
+    from sifaka.record.events import ChainEvent
+    from sifaka.record.inquiry import Inquiry
+    from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+    from sifaka.record.run import Run
+    from sifaka.record.thought import Document, Thought, ThoughtReference, ToolCall
+    from sifaka.record.usage import Budget, Usage
+    from sifaka.research.protocol import Researcher
     from sifaka.retrievers import (
         CachedRetriever,
         InMemoryRetriever,
         MockRetriever,
         ThoughtRetriever,
     )
+    from sifaka.retrievers.protocol import Retriever
     from sifaka.storage import (
         CachedCheckpointStorage,
         CachedStorage,
         FileStorage,
+        MemoryStorage,
         MilvusStorage,
         RedisStorage,
+        SQLiteStorage,
+        open_store,
+    )
+    from sifaka.storage.protocol import ThoughtStore
+    from sifaka.tasks import (
+        ValidationReport,
+        critique,
+        improve,
+        improve_sync,
+        validate,
+        verify,
+    )
+    from sifaka.validators import (
+        ClassifierValidator,
+        ContentValidator,
+        EvidenceValidator,
+        FormatValidator,
+        GuardrailsValidator,
+        LanguageValidator,
+        LengthValidator,
+        PreserveValidator,
+        ReadabilityValidator,
+        RegexValidator,
+        ReportValidator,
+        Validator,
     )
 
-_LATER = {
+_PLACES = {
+    "Adapter": "sifaka.evidence.sources.protocol",
     "Adapters": "sifaka.evidence.sources.collection",
+    "AppendRefused": "sifaka.errors",
+    "Budget": "sifaka.record.usage",
+    "BudgetExceeded": "sifaka.errors",
     "CachedCheckpointStorage": "sifaka.storage",
     "CachedRetriever": "sifaka.retrievers",
     "CachedStorage": "sifaka.storage",
+    "Chain": "sifaka.chain",
+    "ChainEvent": "sifaka.record.events",
+    "CheckOptions": "sifaka.record.claims",
+    "ClaimChecker": "sifaka.record.claims",
+    "ClaimReport": "sifaka.record.claims",
+    "ClassifierValidator": "sifaka.validators",
+    "ConfigurationError": "sifaka.errors",
+    "ConstitutionalCritic": "sifaka.critics",
+    "ContentValidator": "sifaka.validators",
+    "Critic": "sifaka.critics",
+    "CriticError": "sifaka.errors",
+    "CriticFeedback": "sifaka.record.results",
+    "Document": "sifaka.record.thought",
+    "Embedder": "sifaka.embeddings.protocol",
+    "EmbeddingError": "sifaka.errors",
     "EvidenceChecker": "sifaka.evidence.claims",
+    "EvidenceCritic": "sifaka.critics",
     "EvidencePipeline": "sifaka.evidence.pipeline",
     "EvidenceRetriever": "sifaka.evidence.retriever",
+    "EvidenceValidator": "sifaka.validators",
+    "Fenced": "sifaka.errors",
     "FileStorage": "sifaka.storage",
+    "FormatValidator": "sifaka.validators",
+    "Generation": "sifaka.models.protocol",
+    "GuardrailsValidator": "sifaka.validators",
+    "Host": "sifaka.calls.host",
+    "Hunk": "sifaka.record.diff",
     "InMemoryRetriever": "sifaka.retrievers",
+    "Inquiry": "sifaka.record.inquiry",
+    "Issue": "sifaka.record.results",
+    "Judge": "sifaka.chain.judging",
+    "LanguageValidator": "sifaka.validators",
+    "LengthValidator": "sifaka.validators",
+    "LintCritic": "sifaka.critics",
+    "MemoryLimitError": "sifaka.errors",
+    "MemoryStorage": "sifaka.storage",
+    "MetaRewardingCritic": "sifaka.critics",
     "MilvusStorage": "sifaka.storage",
     "MockRetriever": "sifaka.retrievers",
+    "Model": "sifaka.models.protocol",
+    "ModelProviderError": "sifaka.errors",
+    "NCriticsCritic": "sifaka.critics",
+    "OperationTimeout": "sifaka.errors",
+    "PluginError": "sifaka.errors",
+    "Plugins": "sifaka.plugins",
+    "PreserveValidator": "sifaka.validators",
+    "PromptCritic": "sifaka.critics",
+    "ReadabilityValidator": "sifaka.validators",
     "RedisStorage": "sifaka.storage",
+    "ReflexionCritic": "sifaka.critics",
+    "RegexValidator": "sifaka.validators",
+    "Replay": "sifaka.chain",
+    "ReportValidator": "sifaka.validators",
+    "Researcher": "sifaka.research.protocol",
     "RetrievalAugmentedModel": "sifaka.models.retrieval_augmented",
+    "Retriever": "sifaka.retrievers.protocol",
+    "Review": "sifaka.chain",
+    "Run": "sifaka.record.run",
+    "RunResult": "sifaka.chain",
+    "SQLiteStorage": "sifaka.storage",
+    "SelfConsistencyCritic": "sifaka.critics",
+    "SelfRAGCritic": "sifaka.critics",
+    "SelfRefineCritic": "sifaka.critics",
+    "SifakaError": "sifaka.errors",
+    "SourceError": "sifaka.errors",
+    "StaleRevision": "sifaka.errors",
+    "StorageError": "sifaka.errors",
+    "Submission": "sifaka.chain",
+    "Thought": "sifaka.record.thought",
+    "ThoughtNotFound": "sifaka.errors",
+    "ThoughtReference": "sifaka.record.thought",
     "ThoughtRetriever": "sifaka.retrievers",
+    "ThoughtStore": "sifaka.storage.protocol",
+    "ToolCall": "sifaka.record.thought",
+    "Usage": "sifaka.record.usage",
+    "ValidationError": "sifaka.errors",
+    "ValidationReport": "sifaka.tasks",
+    "ValidationResult": "sifaka.record.results",
+    "Validator": "sifaka.validators",
+    "VersionConflict": "sifaka.errors",
+    "create_pydantic_chain": "sifaka.chain",
+    "critique": "sifaka.tasks",
+    "improve": "sifaka.tasks",
+    "improve_sync": "sifaka.tasks",
     "open_adapters": "sifaka.evidence.sources.catalogue",
+    "open_store": "sifaka.storage",
+    "validate": "sifaka.tasks",
+    "verify": "sifaka.tasks",
 }
-"""Imported when they are first asked for."""
+"""The module of each public name. A module is imported when one of its names is first used."""
 
 __all__ = [
+    "Adapter",
     "Adapters",
+    "AppendRefused",
     "Budget",
+    "BudgetExceeded",
     "CachedCheckpointStorage",
     "CachedRetriever",
     "CachedStorage",
     "Chain",
     "ChainEvent",
+    "CheckOptions",
+    "ClaimChecker",
+    "ClaimReport",
     "ClassifierValidator",
+    "ConfigurationError",
     "ConstitutionalCritic",
     "ContentValidator",
+    "Critic",
+    "CriticError",
     "CriticFeedback",
     "Document",
+    "Embedder",
+    "EmbeddingError",
     "EvidenceChecker",
     "EvidenceCritic",
     "EvidencePipeline",
     "EvidenceRetriever",
     "EvidenceValidator",
+    "Fenced",
     "FileStorage",
     "FormatValidator",
+    "Generation",
     "GuardrailsValidator",
+    "Host",
+    "Hunk",
     "InMemoryRetriever",
     "Inquiry",
     "Issue",
+    "Judge",
     "LanguageValidator",
     "LengthValidator",
     "LintCritic",
+    "MemoryLimitError",
     "MemoryStorage",
     "MetaRewardingCritic",
     "MilvusStorage",
     "MockRetriever",
+    "Model",
+    "ModelProviderError",
     "NCriticsCritic",
+    "OperationTimeout",
+    "PluginError",
+    "Plugins",
     "PreserveValidator",
     "PromptCritic",
     "ReadabilityValidator",
     "RedisStorage",
     "ReflexionCritic",
     "RegexValidator",
+    "Replay",
     "ReportValidator",
+    "Researcher",
     "RetrievalAugmentedModel",
+    "Retriever",
+    "Review",
+    "Run",
     "RunResult",
     "SQLiteStorage",
     "SelfConsistencyCritic",
     "SelfRAGCritic",
     "SelfRefineCritic",
+    "SifakaError",
+    "SourceError",
+    "StaleRevision",
+    "StorageError",
+    "Submission",
     "Thought",
+    "ThoughtNotFound",
     "ThoughtReference",
     "ThoughtRetriever",
+    "ThoughtStore",
     "ToolCall",
+    "Usage",
+    "ValidationError",
+    "ValidationReport",
     "ValidationResult",
+    "Validator",
+    "VersionConflict",
     "create_pydantic_chain",
+    "critique",
     "improve",
     "improve_sync",
     "open_adapters",
+    "open_store",
+    "validate",
+    "verify",
 ]
 
-__getattr__ = imported_later(__name__, _LATER)
+__getattr__ = imported_later(__name__, _PLACES)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -4,9 +4,10 @@ import math
 import re
 import time
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
-from mcp.server.auth.middleware.auth_context import get_access_token
-from mcp.server.auth.provider import principal_components
+if TYPE_CHECKING:
+    from mcp.server.auth.provider import AccessToken
 
 TENANT = r"[\w.@-]{1,64}"
 """The form of a tenant's name."""
@@ -20,9 +21,11 @@ def tenant_of_request() -> str | None:
     A subject that cannot be a tenant's name stands under its hash, and so does one that another
     name could be mistaken for. `--tenant` takes both; no token names a hash.
     """
-    token = get_access_token()
+    token = _token_of_request()
     if token is None:
         return None
+    from mcp.server.auth.provider import principal_components
+
     client, issuer, subject = principal_components(token)
     name = subject or client
     if issuer is None and re.fullmatch(TENANT, name):
@@ -33,7 +36,7 @@ def tenant_of_request() -> str | None:
 
 def seconds_left() -> float:
     """Seconds for which the token of the current request is valid; infinity without a limit."""
-    token = get_access_token()
+    token = _token_of_request()
     if token is None or token.expires_at is None:
         return math.inf
     return max(0.0, token.expires_at - time.time())
@@ -41,5 +44,12 @@ def seconds_left() -> float:
 
 def may_only_read() -> bool:
     """True when the current request came with a token for reading only."""
-    token = get_access_token()
+    token = _token_of_request()
     return token is not None and READ in token.scopes and WRITE not in token.scopes
+
+
+def _token_of_request() -> "AccessToken | None":
+    # Settings take the form of a name from this module, and a command does without the protocol.
+    from mcp.server.auth.middleware.auth_context import get_access_token
+
+    return get_access_token()

@@ -2,7 +2,7 @@
 
 from sifaka._internal.immutable import Frozen
 from sifaka.record.clustering import cluster
-from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.results import CriticFeedback, Issue, Verdict, majority
 from sifaka.record.usage import Usage
 
 
@@ -11,6 +11,13 @@ class Review(Frozen):
 
     feedback: tuple[CriticFeedback, ...]
     usage: Usage
+    rubric: tuple[str, ...] | None = None
+    """What the caller judges the text by when no model did; None when one did."""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The decision of the critics together; None when none of them voted."""
+        return majority(self.feedback)
 
     @property
     def issues(self) -> tuple[Issue, ...]:

@@ -17,7 +17,7 @@ from sifaka.storage import MemoryStorage
 from sifaka.storage.fusion import hybrid_name
 from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.query import parse_query
-from sifaka_mcp.tools.history import look_up
+from sifaka.tasks import look_up
 from tests.docs.extras import EXTRAS
 from tests.docs.markdown import code, read, section, table
 
@@ -72,11 +72,8 @@ async def test_why_meaning_was_left_out_is_told(embeds: bool) -> None:
     found = await look_up(
         MemoryStorage(),
         embeds=embeds,
-        run_id="",
         query="refund",
         limit=1,
-        cursor="",
-        include_text=False,
     )
     assert found.search is not None
     kind, _, addition = found.search.partition(", ")

@@ -21,7 +21,8 @@ from sifaka.research.references import Reference
 from sifaka.research.report import Report
 from sifaka.research.search import MOST_JUDGED
 from sifaka.research.state import Section
-from sifaka_mcp.tools.research import MOST_ITERATIONS, MOST_SECTIONS, research
+from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS
+from sifaka_mcp.tools.research import research
 from tests.docs.markdown import code, prose, section, table
 
 DOCUMENT = "docs/research.md"

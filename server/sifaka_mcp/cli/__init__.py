@@ -13,8 +13,6 @@ from typing import NoReturn
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
 from sifaka_mcp.cli.output import prepare_streams, printing
 from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
-from sifaka_mcp.logs import configure
-from sifaka_mcp.settings import Settings, load_settings
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -62,6 +60,10 @@ def run(arguments: Sequence[str]) -> int:
     prepare_streams()
     try:
         options = _options(arguments)
+        # Not before the arguments are read: `--help` needs none of it.
+        from sifaka_mcp.logs import configure
+        from sifaka_mcp.settings import load_settings
+
         settings = load_settings(os.environ, _flags(options), folder=_here())
         configure(settings.log_level, as_json=settings.log_format == "json")
         return options.run(options, settings)
@@ -118,6 +120,8 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _flags(options: argparse.Namespace) -> dict[str, object]:
+    from sifaka_mcp.settings import Settings
+
     return {n: getattr(options, n) for n in Settings.model_fields if hasattr(options, n)}
 
 

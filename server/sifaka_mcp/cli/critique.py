@@ -5,11 +5,11 @@ import argparse
 import anyio
 
 from sifaka.errors import ConfigurationError
-from sifaka.text.input import check_text
+from sifaka.tasks.criticism import review
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.schemas.reviews import CritiqueTextOut
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.tools.critique import review
 from sifaka_mcp.view.text import critique as as_text
 
 
@@ -24,13 +24,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def critique(options: argparse.Namespace, settings: Settings) -> int:
     """Print what the critics say; 0 when they accept the text."""
-    text = check_text(opt.read_text(options.file))
+    text = opt.read_text(options.file)
     chain = opt.chain_of(options, settings)
     if chain.validators:
         raise ConfigurationError(
             f"{options.spec} has validators, which `critique` does not run", "use `sifaka validate`"
         )
-    out = anyio.run(review, chain, text, options.prompt)
+    out = CritiqueTextOut.of(anyio.run(review, chain, text, options.prompt))
     if options.json:
         print_json(out)
     else:

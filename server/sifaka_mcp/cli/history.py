@@ -10,11 +10,11 @@ from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.record.events import ChainEvent
 from sifaka.storage.protocol import ThoughtStore
+from sifaka.tasks import look_up
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_json, print_line, printing
 from sifaka_mcp.schemas.history import HistoryOut
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.tools.history import look_up
 from sifaka_mcp.view.lines import flat, visible
 from sifaka_mcp.view.text import history as as_text
 
@@ -45,15 +45,15 @@ def history(options: argparse.Namespace, settings: Settings) -> int:
             await opt.check_store(store)
             if options.query:
                 await _catch_up(store)
-            return await look_up(
+            found = await look_up(
                 store,
                 embeds=settings.embedding_model is not None,
                 run_id=options.run_id,
                 query=options.query,
                 limit=options.limit,
                 cursor=options.cursor,
-                include_text=options.text,
             )
+            return HistoryOut.of(found, include_text=options.text)
         finally:
             await store.aclose()
 

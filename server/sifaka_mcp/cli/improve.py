@@ -61,12 +61,9 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
 
     async def work() -> RunResult:
         with Progress(sys.stderr) as progress:
-            try:
+            async with opt.closing(chain):
                 await opt.check_store(chain.store)
                 return await chain.run(options.prompt, text=text, listen=progress.show)
-            finally:
-                await chain.adapters.aclose()
-                await chain.store.aclose()
 
     with termination_interrupts():
         result = anyio.run(work)

@@ -3,7 +3,8 @@
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -108,6 +109,16 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Ch
         adapters=settings.open_adapters(store),
         **more,
     )
+
+
+@asynccontextmanager
+async def closing(chain: Chain) -> AsyncGenerator[None]:
+    """Closes the chain's adapters and store at the end."""
+    try:
+        yield
+    finally:
+        await chain.adapters.aclose()
+        await chain.store.aclose()
 
 
 async def check_store(store: ThoughtStore) -> None:

@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TextIO
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, TextIO
 
 from sifaka.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
 def prepare_streams() -> None:
@@ -63,12 +64,14 @@ def printing() -> Generator[TextIO]:
         ) from error
 
 
-def print_json(value: BaseModel | object) -> None:
+def print_json(value: "BaseModel | object") -> None:
     """Print the JSON of a value, as an MCP client would get it.
 
     Raises:
         ConfigurationError: Standard output cannot be written.
     """
+    from pydantic import BaseModel
+
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     unicode = sys.stdout.encoding.lower().startswith("utf")
     with printing() as stream:

@@ -10,13 +10,13 @@ import anyio
 from sifaka.chain import RunResult
 from sifaka.record.inquiry import Inquiry
 from sifaka.record.usage import Budget
+from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import add_adapter_names
 from sifaka_mcp.cli.report import finish
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.cli.target import check_target, write_text
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.tools.research import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.view.research_terminal import ResearchProgress
 
 _LIMITS: tuple[tuple[str, Callable[[str], int | float]], ...] = (
@@ -76,12 +76,9 @@ def research(options: argparse.Namespace, settings: Settings) -> int:
 
     async def work() -> RunResult:
         with ResearchProgress(sys.stderr) as progress:
-            try:
+            async with opt.closing(chain):
                 await opt.check_store(chain.store)
                 return await chain.run(options.question, listen=progress.show)
-            finally:
-                await chain.adapters.aclose()
-                await chain.store.aclose()
 
     with termination_interrupts():
         result = anyio.run(work)

@@ -5,13 +5,10 @@ import argparse
 import anyio
 
 from sifaka.errors import ConfigurationError
-from sifaka.record.thought import Thought
-from sifaka.text.input import check_text
-from sifaka.validators.execution import run_validators
+from sifaka.tasks import validate as check
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_json, printing
 from sifaka_mcp.schemas.reviews import ValidateOut
-from sifaka_mcp.schemas.verdicts import ValidationOut
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.terminal import show_verdicts
 
@@ -26,18 +23,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def validate(options: argparse.Namespace, settings: Settings) -> int:
     """Print every validator's verdict; 0 when all required ones pass."""
-    text = check_text(opt.read_text(options.file))
-    chain = opt.chain_of(options, settings)
-    if not chain.validators:
+    text = opt.read_text(options.file)
+    validators = opt.chain_of(options, settings).validators
+    if not validators:
         raise ConfigurationError("there are no rules", "give some, such as --max-words 120")
-    results = anyio.run(run_validators, chain.validators, Thought(text=text), text)
-    out = ValidateOut(
-        passed=all(r.passed for r in results.values() if r.required),
-        results=[ValidationOut.of(result) for result in results.values()],
-    )
+    report = anyio.run(check, text, validators)
     if options.json:
-        print_json(out)
+        print_json(ValidateOut.of(report))
     else:
         with printing() as stream:
-            show_verdicts(list(results.values()), stream)
-    return 0 if out.passed else 1
+            show_verdicts(report.results, stream)
+    return 0 if report.passed else 1

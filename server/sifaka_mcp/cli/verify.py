@@ -7,15 +7,14 @@ from pathlib import Path
 import anyio
 
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.sources.collection import NO_ADAPTER
 from sifaka.record.claims import ClaimReport
+from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import add_adapter_names
 from sifaka_mcp.cli.output import print_json, printing
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.schemas.evidence import SourceIn, VerifyOut, documents_of
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.tools.verify import MOST_DOCUMENTS, check_options
 from sifaka_mcp.view.evidence_terminal import show_verification
 from sifaka_mcp.view.evidence_text import verification
 from sifaka_mcp.view.terminal import Progress
@@ -58,25 +57,20 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
     documents = documents_of([_source(name) for name in options.source])
     chosen = check_options(
         adapters=options.chosen_adapters,
-        search=bool(options.chosen_adapters) or not documents,
+        documents=documents,
         since=options.since,
         until=options.until,
         sites=options.site,
         max_documents=options.max_documents,
     )
     chain = opt.chain_of(options, settings)
-    if not documents and not chain.adapters:
-        raise ConfigurationError(NO_ADAPTER, "give --source FILE, or set SIFAKA_ADAPTERS")
 
     async def work() -> ClaimReport:
         with Progress(sys.stderr) as progress:
-            try:
-                return await chain.verify(
-                    text, documents=documents, options=chosen, hear=progress.tell
+            async with opt.closing(chain):
+                return await check_claims(
+                    chain, text, documents=documents, options=chosen, hear=progress.tell
                 )
-            finally:
-                await chain.adapters.aclose()
-                await chain.store.aclose()
 
     with termination_interrupts():
         out = VerifyOut.of(anyio.run(work))

@@ -1,11 +1,14 @@
 """Past runs, on the wire."""
 
+from typing import Self
+
 from pydantic import BaseModel
 
 from sifaka.record.entries import RunStatus, StopReason
 from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import Hit
+from sifaka.tasks import History
 from sifaka_mcp.schemas.changes import HunkOut, changes
 from sifaka_mcp.schemas.verdicts import CritiqueOut, UsageOut, ValidationOut
 
@@ -142,3 +145,19 @@ class HistoryOut(BaseModel):
     search: str | None = None
     degraded: list[str] = []
     next_cursor: str | None = None
+
+    @classmethod
+    def of(cls, found: History, *, include_text: bool) -> Self:
+        """The wire form; versions come with their texts when `include_text` is set."""
+        run, thoughts = found.run, found.thoughts
+        return cls(
+            run=None if run is None else RunOut.of(run),
+            thoughts=None
+            if run is None or thoughts is None
+            else [ThoughtOut.of(run, each, include_text=include_text) for each in thoughts],
+            runs=None if found.runs is None else [RunLine.of(each) for each in found.runs],
+            hits=None if found.hits is None else [HitOut.of(each) for each in found.hits],
+            search=found.search,
+            degraded=list(found.degraded),
+            next_cursor=found.next_cursor,
+        )

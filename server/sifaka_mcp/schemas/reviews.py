@@ -1,9 +1,11 @@
 """The answers of the tools that only look at a text, on the wire."""
 
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import BaseModel
 
+from sifaka.chain import Review
+from sifaka.tasks import ValidationReport
 from sifaka_mcp.schemas.verdicts import CritiqueOut, IssueOut, UsageOut, ValidationOut
 
 
@@ -12,6 +14,12 @@ class ValidateOut(BaseModel):
 
     passed: bool
     results: list[ValidationOut]
+
+    @classmethod
+    def of(cls, report: ValidationReport) -> Self:
+        """The wire form."""
+        results = [ValidationOut.of(result) for result in report.results]
+        return cls(passed=report.passed, results=results)
 
 
 class CritiqueTextOut(BaseModel):
@@ -23,3 +31,15 @@ class CritiqueTextOut(BaseModel):
     rubric: list[str] | None = None
     usage: UsageOut
     degraded: list[str]
+
+    @classmethod
+    def of(cls, review: Review) -> Self:
+        """The wire form."""
+        return cls(
+            verdict=review.verdict or "undecided",
+            issues=IssueOut.all_of(review.issues),
+            critiques=[CritiqueOut.of(feedback) for feedback in review.feedback],
+            rubric=None if review.rubric is None else list(review.rubric),
+            usage=UsageOut.of(review.usage),
+            degraded=list(review.degraded),
+        )

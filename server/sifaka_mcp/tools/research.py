@@ -1,6 +1,5 @@
 """`research`: a report on a question, out of the configured sources, as a run."""
 
-from collections.abc import Mapping
 from typing import Annotated
 
 import anyio
@@ -8,23 +7,15 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
-from sifaka.chain import Chain, asks_a_provider
-from sifaka.errors import ConfigurationError
-from sifaka.evidence.planner import checked_question
-from sifaka.models import AUTO, CALLER, HOST
+from sifaka.models import AUTO
 from sifaka.record.inquiry import Inquiry, ResearchMode
-from sifaka.record.thought import EDITOR
-from sifaka.record.usage import Budget
-from sifaka.validators.protocol import Validator
+from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import AnyValidator, BudgetLimits
 from sifaka_mcp.schemas.research import ResearchOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.work import answer_of_run, work_on
-
-MOST_SECTIONS = 12
-MOST_ITERATIONS = 20
 
 
 async def research(
@@ -76,55 +67,6 @@ async def research(
         run = await chain.start(question)
     left = max(0.0, until - anyio.current_time())
     return await work_on(ctx, chain, run, exchange, wait_seconds=left)
-
-
-def ready_to_research(
-    chain: Chain,
-    question: str,
-    *validators: Validator | Mapping[str, object],
-    is_chosen: bool = True,
-) -> Chain:
-    """A chain with an inquiry as it researches a question and checks the report.
-
-    The report has to be complete, and its claims are held against the documents it was written
-    from: with a model a contradicted one has to be mended, without one nobody can judge them and
-    that is advice. Where the host's model cannot be asked, or the editor was configured and nobody
-    chose it, the caller writes.
-
-    Args:
-        chain: What to research with.
-        question: What is to be found out.
-        *validators: What else the report has to pass.
-        is_chosen: Whether the model was asked for, rather than configured.
-
-    Raises:
-        ConfigurationError: The question is empty, the model cannot research, or the budget leaves
-            no call to a model that is to.
-    """
-    if not question.strip():
-        raise ConfigurationError("the question is empty", "say what is to be found out")
-    checked_question(question)  # before a run is made of it
-    if chain.model == EDITOR and is_chosen:
-        raise ConfigurationError(
-            "the editor cannot research a question", "use model=caller or provider:name"
-        )
-    if chain.model == EDITOR or (chain.model == HOST and chain.host is None):
-        chain = chain.with_model(CALLER)
-    has_model = asks_a_provider(chain.model)
-    if has_model:
-        _check_room("budget", chain.budget)
-        _check_room("section_budget", chain.inquiry and chain.inquiry.section_budget)
-    evidence = {"type": "evidence", "search": False, "required": has_model}
-    return chain.validate_with({"type": "report"}, *validators, evidence)
-
-
-def _check_room(name: str, budget: Budget | None) -> None:
-    for limit in ("max_calls", "max_tokens", "max_cost_usd"):
-        if budget is not None and getattr(budget, limit) == 0:
-            raise ConfigurationError(
-                f"{name}.{limit}=0 leaves no call to a model",
-                "raise it, or use model=caller, which takes none",
-            )
 
 
 def tool() -> Tool:

@@ -7,13 +7,9 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from sifaka.errors import ConfigurationError
-from sifaka.record.thought import Thought
-from sifaka.text.input import check_text
-from sifaka.validators import parse_validators
-from sifaka.validators.execution import run_validators
+from sifaka.tasks import validate
 from sifaka_mcp.schemas.arguments import AnyValidator, OptionalText
 from sifaka_mcp.schemas.reviews import ValidateOut
-from sifaka_mcp.schemas.verdicts import ValidationOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.view.text import verdicts
@@ -26,17 +22,10 @@ async def validate_text(
     original: Annotated[OptionalText, Field(description="what `preserve` compares with")] = "",
 ) -> Annotated[CallToolResult, ValidateOut]:
     """See the tool's description."""
-    if not check_text(text):
+    if not text:
         raise ConfigurationError("the text is empty", "give the text to check")
-    if not validators:
-        raise ConfigurationError("there are no validators", 'give some: [{"type": "length", ...}]')
-    thought = Thought(text=text)
-    parsed = parse_validators(validators, plugins=state_of(ctx).plugins)
-    results = await run_validators(parsed, thought, check_text(original, "original") or text)
-    out = ValidateOut(
-        passed=all(r.passed for r in results.values() if r.required),
-        results=[ValidationOut.of(result) for result in results.values()],
-    )
+    plugins = state_of(ctx).plugins
+    out = ValidateOut.of(await validate(text, validators, original=original, plugins=plugins))
     return answer(verdicts(out.results, passed=out.passed), out)
 
 

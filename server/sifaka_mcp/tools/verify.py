@@ -1,19 +1,13 @@
 """`verify_evidence`: what sources say about the claims of a text."""
 
-from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Annotated
 
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
-from sifaka._internal.durations import parse_duration
 from sifaka.calls.host import Suspended
-from sifaka.errors import ConfigurationError
-from sifaka.evidence.documents import moment
-from sifaka.evidence.sources.collection import NO_ADAPTER
-from sifaka.record.claims import CheckOptions
+from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, OptionalText
 from sifaka_mcp.schemas.evidence import SourceList, VerifyOut, documents_of
@@ -21,7 +15,6 @@ from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.view.evidence_text import verification
 
-MOST_DOCUMENTS = 20
 _Names = Annotated[list[str] | None, Field(max_length=50)]
 
 
@@ -47,15 +40,13 @@ async def verify_evidence(
     documents = documents_of(sources)
     options = check_options(
         adapters=adapters or (),
-        search=bool(adapters) or not documents,
+        documents=documents,
         since=since,
         until=until,
         sites=sites or (),
         max_documents=max_documents,
     )
     chain = await state_of(ctx).chain(model=model, host=exchange.host, critics=(), budget=budget)
-    if (text.strip() or claims) and not documents and not chain.adapters:
-        raise ConfigurationError(NO_ADAPTER, "give `sources`, or set SIFAKA_ADAPTERS")
     answers = 0
 
     async def report(message: str) -> None:
@@ -64,7 +55,8 @@ async def verify_evidence(
         await ctx.report_progress(answers, None, message)
 
     try:
-        found = await chain.verify(
+        found = await check_claims(
+            chain,
             text,
             claims=claims or None,
             documents=documents,
@@ -76,52 +68,6 @@ async def verify_evidence(
         return exchange.ask(waiting)
     out = VerifyOut.of(found)
     return answer(verification(out), out)
-
-
-def check_options(
-    *,
-    adapters: Iterable[str],
-    search: bool,
-    since: str,
-    until: str,
-    sites: Iterable[str],
-    max_documents: int,
-) -> CheckOptions:
-    """How claims are to be checked, of what a caller has written.
-
-    Raises:
-        ConfigurationError: A date or a host is none.
-    """
-    for site in (sites := tuple(site.strip() for site in sites)):
-        if not site or set(site) & set("/:@?#* \t\n"):
-            raise ConfigurationError(
-                f"{site[:60]!r} is not a host", "write it as en.wikipedia.org, without a path"
-            )
-    return CheckOptions(
-        adapters=tuple(adapters),
-        search=search,
-        since=_moment("since", since),
-        until=_moment("until", until),
-        sites=sites,
-        max_documents=max_documents,
-    )
-
-
-def _moment(name: str, told: str) -> datetime | None:
-    found = _ago(told) or moment(told)
-    if told.strip() and found is None:
-        raise ConfigurationError(
-            f"{name} {told[:40]!r} is not a date", "write it as 2026-01-31, or 7d"
-        )
-    return found
-
-
-def _ago(told: str) -> datetime | None:
-    age = parse_duration(told.strip())
-    try:
-        return None if age is None else datetime.now(UTC) - age
-    except OverflowError:
-        return None
 
 
 def tool() -> Tool:

@@ -1,0 +1,129 @@
+"""Checking the claims of a text against sources."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sifaka._internal.durations import parse_duration
+from sifaka.chain import Chain
+from sifaka.chain.verification import Hear
+from sifaka.errors import ConfigurationError
+from sifaka.evidence.documents import GIVEN, moment
+from sifaka.evidence.sources.collection import NO_ADAPTER
+from sifaka.record.claims import CheckOptions, ClaimReport
+from sifaka.record.thought import Document
+
+MOST_DOCUMENTS = 20
+"""Documents that can be asked for, for each claim."""
+
+
+async def verify(
+    text: str = "",
+    *,
+    claims: Sequence[str] | None = None,
+    sources: Iterable[Document | str] = (),
+    options: CheckOptions | None = None,
+    model: Any = "auto",
+    **settings: Any,
+) -> ClaimReport:
+    """Check the claims of a text, or given claims, against sources; nothing is stored.
+
+    Args:
+        text: The text whose claims are found and checked.
+        claims: The claims to check instead.
+        sources: Documents at hand, or their words. With sources nothing else is searched unless
+            `options` says so.
+        options: Filters, limits and the adapters to search with.
+        model: The model that judges. Without one each claim comes with the nearest passages.
+        **settings: Further settings of `Chain`, such as `adapters`.
+
+    Returns:
+        A verdict for each claim with its evidence.
+
+    Raises:
+        ConfigurationError: There is nothing to check or nothing to search, or a setting is wrong.
+    """
+    documents = tuple(
+        Document(text=each, id=f"{GIVEN}-{number}") if isinstance(each, str) else each
+        for number, each in enumerate(sources, 1)
+    )
+    options = CheckOptions(search=not documents) if options is None else options
+    chain = Chain(model=model, **settings)
+    return await check_claims(chain, text, claims=claims, documents=documents, options=options)
+
+
+async def check_claims(
+    chain: Chain,
+    text: str = "",
+    *,
+    claims: Sequence[str] | None = None,
+    documents: Sequence[Document] = (),
+    options: CheckOptions,
+    frame_key: str | None = None,
+    hear: Hear | None = None,
+) -> ClaimReport:
+    """Like `verify`, with the model and the adapters of a chain; see `Chain.verify`.
+
+    Raises:
+        ConfigurationError: There is nothing to check or nothing to search.
+    """
+    if (text.strip() or claims) and not documents and not chain.adapters:
+        raise ConfigurationError(NO_ADAPTER, "give `sources`, or set SIFAKA_ADAPTERS")
+    return await chain.verify(
+        text, claims=claims, documents=documents, options=options, frame_key=frame_key, hear=hear
+    )
+
+
+def check_options(
+    *,
+    adapters: Iterable[str] = (),
+    documents: Sequence[Document] = (),
+    since: str = "",
+    until: str = "",
+    sites: Iterable[str] = (),
+    max_documents: int = 4,
+) -> CheckOptions:
+    """The options of a check, from words that a caller has written.
+
+    Args:
+        adapters: Names of the adapters to search with.
+        documents: Documents at hand; with some, only the adapters that are named are searched.
+        since: A date, or an age such as `7d`.
+        until: Likewise.
+        sites: Hosts, without a path.
+        max_documents: For each claim.
+
+    Raises:
+        ConfigurationError: A date or a host cannot be read.
+    """
+    named, hosts = tuple(adapters), tuple(site.strip() for site in sites)
+    for site in hosts:
+        if not site or set(site) & set("/:@?#* \t\n"):
+            raise ConfigurationError(
+                f"{site[:60]!r} is not a host", "write it as en.wikipedia.org, without a path"
+            )
+    return CheckOptions(
+        adapters=named,
+        search=bool(named) or not documents,
+        since=_moment("since", since),
+        until=_moment("until", until),
+        sites=hosts,
+        max_documents=max_documents,
+    )
+
+
+def _moment(name: str, written: str) -> datetime | None:
+    found = _ago(written) or moment(written)
+    if written.strip() and found is None:
+        raise ConfigurationError(
+            f"{name} {written[:40]!r} is not a date", "write it as 2026-01-31, or 7d"
+        )
+    return found
+
+
+def _ago(written: str) -> datetime | None:
+    age = parse_duration(written.strip())
+    try:
+        return None if age is None else datetime.now(UTC) - age
+    except OverflowError:
+        return None
