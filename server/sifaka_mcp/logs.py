@@ -19,8 +19,8 @@ class LineFormatter(logging.Formatter):
     """`LEVEL component message key=value ...`, values in quotes where they need them.
 
     The component and the values are those of `sifaka.calls.failure_log.report_failure`; other
-    records have their logger's name. A traceback follows in indented lines, without the words of
-    the exceptions, which may quote the text under review.
+    records have their logger's name. A traceback follows in indented lines. Those of libraries are
+    without the words of the exceptions, which may quote the text under review.
 
     Args:
         verbose: Whether tracebacks have the words of the exceptions after all.
@@ -134,7 +134,7 @@ def _escaped(text: str) -> str:
 def _traceback(record: logging.LogRecord, verbose: bool) -> Iterator[str]:
     error = record.exc_info[1] if record.exc_info else None
     lines: Iterable[str] = getattr(record, "sifaka_stack", ())
-    if error is not None:
+    if error is not None and not lines:
         lines = traceback.format_exception(error) if verbose else stack_of(error)
     for chunk in lines:
         for line in chunk.splitlines():

@@ -1,12 +1,14 @@
 """Values that never change: the frozen model every state type is built from."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Annotated, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer
 
 T = TypeVar("T")
+_LONGEST = 40
+"""Characters of a value that the `repr` of a model shows."""
 
 
 class Frozen(BaseModel):
@@ -18,6 +20,38 @@ class Frozen(BaseModel):
         validate_default=True,
         defer_build=True,  # a validator is built when it is first used, not when it is imported
     )
+
+    def __repr__(self) -> str:
+        """One short line: long values are cut, and of collections the size is shown."""
+        told = ", ".join(f"{name}={_short(value)}" for name, value in self._shown().items())
+        return f"{type(self).__name__}({told})"
+
+    __str__ = __repr__
+
+    def _shown(self) -> Mapping[str, object]:
+        """The values in the `repr`, by name: those that are neither the default nor empty."""
+        fields = type(self).model_fields
+        values = {name: getattr(self, name) for name, field in fields.items() if field.repr}
+        return {
+            name: value
+            for name, value in values.items()
+            if value != fields[name].default and not _is_empty(value)
+        }
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, Collection) and not value)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, Frozen):
+        return f"{type(value).__name__}(...)"
+    if isinstance(value, str):
+        return repr(value if len(value) <= _LONGEST else f"{value[: _LONGEST - 3]}...")
+    if isinstance(value, Collection):
+        return f"<{len(cast('Collection[object]', value))}>"
+    told = str(value)
+    return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 3]}..."
 
 
 def _freeze(value: object) -> object:

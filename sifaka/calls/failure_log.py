@@ -1,13 +1,15 @@
 """Structured log records about failures.
 
 A record carries data for programs and one short line for people. Neither has the text under review
-in it, nor the words of an exception that is not ours: those may quote the text, or a key.
+in it, nor the words of an exception that is not ours: those may quote the text, or a key. Of a bug
+in a component that the caller has written the record has the whole traceback, words included.
 """
 
 import errno
 import logging
 from collections.abc import Iterator
-from traceback import StackSummary, walk_tb
+from traceback import StackSummary, format_exception, walk_tb
+from types import FunctionType
 from typing import cast
 
 from sifaka.calls.recovery import code_of
@@ -15,6 +17,7 @@ from sifaka.errors import SifakaError
 
 _LONGEST = 300
 """Characters of a message; ours name the things they are about, which may be long."""
+_OURS = frozenset({"sifaka", "sifaka_mcp"})
 _DEEPEST = 40
 """Frames of one exception's stack, the innermost."""
 
@@ -24,6 +27,7 @@ def report_failure(
     component: str,
     error: Exception,
     *,
+    source: object | None = None,
     run_id: str | None = None,
     iteration: int | None = None,
     level: int = logging.WARNING,
@@ -32,13 +36,14 @@ def report_failure(
 
     The record's attribute `sifaka` is a dict of `component`, `error_type`, `code`, `retryable`,
     `run_id` and `iteration`, the last two None where they are unknown. An error that is not ours
-    is a bug, ours or a plugin's: the record's attribute `sifaka_stack` is a list of the lines of
-    `stack_of`. The exception itself is not in the record, so that no handler prints its words.
+    is a bug: the record's attribute `sifaka_stack` is a list of the lines of its traceback. They
+    and the record have the words of the exception only if `source` is the caller's own code.
 
     Args:
         logger: Whose record it is.
         component: What failed, such as `critic:self_refine`.
         error: What it failed with.
+        source: The component, if the caller may have written it.
         run_id: The run it belongs to.
         iteration: The version that was worked on.
         level: The level of the record.
@@ -46,7 +51,9 @@ def report_failure(
     if not logger.isEnabledFor(level):
         return
     ours = isinstance(error, SifakaError)
-    extra: dict[str, object] = {} if ours else {"sifaka_stack": list(stack_of(error))}
+    whole = not ours and source is not None and _is_foreign(source)
+    lines = "".join(format_exception(error)).splitlines() if whole else stack_of(error)
+    extra: dict[str, object] = {} if ours else {"sifaka_stack": list(lines)}
     logger.log(
         level,
         "%s failed: %s",
@@ -63,6 +70,7 @@ def report_failure(
             },
             **extra,
         },
+        exc_info=error if whole else None,
         stacklevel=2,
     )
 
@@ -86,6 +94,12 @@ def stack_of(error: BaseException) -> Iterator[str]:
         if isinstance(each, BaseExceptionGroup):
             for inner in cast("BaseExceptionGroup[BaseException]", each).exceptions:
                 yield from (f"| {line}" for line in stack_of(inner))
+
+
+def _is_foreign(component: object) -> bool:
+    """Whether the code of a component is neither the library's nor the server's."""
+    code = component if isinstance(component, FunctionType) else type(component)
+    return code.__module__.partition(".")[0] not in _OURS
 
 
 def _before(error: BaseException) -> BaseException | None:

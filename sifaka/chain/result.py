@@ -8,6 +8,7 @@ from sifaka._internal.immutable import Frozen
 from sifaka.chain.brief import Brief, brief_for
 from sifaka.chain.inherited import findings
 from sifaka.chain.review import Review
+from sifaka.record.clustering import cluster
 from sifaka.record.diff import Hunk
 from sifaka.record.entries import RunStatus, StopReason
 from sifaka.record.provenance import explained_diff
@@ -71,6 +72,23 @@ class RunResult(Frozen):
         return explained_diff(self.run, self.thought)
 
     @property
+    def changes(self) -> tuple[Hunk, ...]:
+        """The hunks of `diff` that change something."""
+        return tuple(hunk for hunk in self.diff if hunk.op != "equal")
+
+    @property
+    def left(self) -> tuple[Issue, ...]:
+        """The issues of the best text that are not dealt with.
+
+        They are those of the validators it does not pass and those of its critics. What several
+        report counts once. A validator that fails without an issue counts as one.
+        """
+        failed = (result for result in self.validation_results if not result.passed)
+        found = [result.issues or (_unplaced(result),) for result in failed]
+        said = [f.issues for f in self.thought.critic_feedback if f.status == "ok"]
+        return cluster([*found, *said])
+
+    @property
     def usage(self) -> Usage:
         """What it has consumed."""
         return self.run.usage
@@ -117,6 +135,18 @@ class RunResult(Frozen):
             *self._failure,
         )
 
+    def _shown(self) -> Mapping[str, object]:
+        """The values that the `repr` shows."""
+        return {
+            "run_id": self.run_id,
+            "status": self.status,
+            "stop_reason": self.stop_reason,
+            "passed": self.passed,
+            "iterations": self.run.iterations,
+            "changed": self.changed,
+            "text": self.text,
+        }
+
     @property
     def _failure(self) -> tuple[str, ...]:
         """What ended the run, or made the caller its writer."""
@@ -132,3 +162,12 @@ class RunResult(Frozen):
             f"{model} answered {count} calls in place of a model that failed"
             for model, count in answered.items()
         )
+
+
+def _unplaced(result: ValidationResult) -> Issue:
+    """The failure of a validator that points at no place."""
+    return Issue(
+        message=f"{result.validator}: {result.message}",
+        category="validator",
+        severity=5 if result.required else 3,
+    )

@@ -99,7 +99,7 @@ class _Question:
         # A critic may be anybody's code: its bug costs its vote, not the run.
         except Exception as error:  # noqa: BLE001 - reported just below
             self._report(error)
-            return CriticFeedback.abstain(name, f"it failed with {type(error).__name__}")
+            return CriticFeedback.abstain(name, f"it crashed with {type(error).__name__}")
         if limit.cancelled_caught:
             return CriticFeedback.abstain(
                 critic.name, "the run's budget of seconds is spent", details={"limit": "seconds"}
@@ -116,6 +116,7 @@ class _Question:
             logger,
             f"critic:{self._name}",
             error,
+            source=self._critic,
             run_id=thought.run_id,
             iteration=thought.iteration,
         )

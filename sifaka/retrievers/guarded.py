@@ -30,6 +30,7 @@ async def ask(
         raise
     # A retriever may be anybody's code: a text without its documents is better than none.
     except Exception as error:  # noqa: BLE001 - reported just below
-        report_failure(logger, f"retriever:{name}", error)
-        reason = str(error) if isinstance(error, SifakaError) else type(error).__name__
-        return (), (f"retriever {name} failed: {reason}",)
+        report_failure(logger, f"retriever:{name}", error, source=retriever)
+        if isinstance(error, SifakaError):
+            return (), (f"retriever {name} failed: {error}",)
+        return (), (f"retriever {name} crashed with {type(error).__name__}",)

@@ -100,7 +100,7 @@ async def _result(name: str, validator: Validator, thought: Thought) -> Validati
         raise
     # Broad on purpose: a validator is anybody's code, and one that crashes has failed its text.
     except Exception as error:  # noqa: BLE001 - reported just below
-        report_failure(logger, f"validator:{name}", error, run_id=thought.run_id)
+        report_failure(logger, f"validator:{name}", error, source=validator, run_id=thought.run_id)
         if isinstance(error, ConfigurationError):
             return _failed(validator, name, f"the validator {name!r} could not be run: {error}")
         return _crashed(name, validator, type(error).__name__)

@@ -83,7 +83,7 @@ class ImproveOut(BaseModel):
             "model": result.run.config.model,
             "validation_results": [ValidationOut.of(r) for r in result.validation_results],
             "issues": IssueOut.all_of(result.issues),
-            "diff": [HunkOut.of(hunk) for hunk in result.diff if hunk.op != "equal"],
+            "diff": [HunkOut.of(hunk) for hunk in result.changes],
             "usage": UsageOut.of(result.usage),
             "brief": BriefOut.of(result.brief) if result.brief else None,
             "degraded": list(result.degraded),

@@ -123,7 +123,7 @@ async def test_a_critic_that_fails_abstains_and_its_error_reaches_neither_vote_n
     model = ScriptedModel(lines=["a b"])
     result = await Chain(model=model, critics=[BrokenCritic(), wants_b]).run(text="a")
     assert result.text == "a b"
-    assert result.degraded == ("critic broken abstained: it failed with ZeroDivisionError",)
+    assert result.degraded == ("critic broken abstained: it crashed with ZeroDivisionError",)
     assert "secret" not in result.run.model_dump_json()
 
 

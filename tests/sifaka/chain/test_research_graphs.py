@@ -55,7 +55,8 @@ async def test_a_report_whose_references_nobody_has_found_is_turned_down() -> No
     bad = await chained.submit(waiting.run_id, waiting.brief.parent_id, made_up)
     assert bad.status == "needs_revision"
     assert bad.brief is not None
-    assert "names none of the documents" in f"{bad.brief.failures}"
+    told = " ".join(failure.message for failure in bad.brief.failures)
+    assert "names none of the documents" in told
 
 
 class Absent:
