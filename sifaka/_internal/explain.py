@@ -7,6 +7,8 @@ from typing import cast
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from sifaka._internal.suggestions import closest, did_you_mean
+
 _EXPECTED = {
     "int_type": "a whole number",
     "int_parsing": "a whole number",
@@ -119,8 +121,9 @@ def _reason(group: list[ErrorDetails], tags: Collection[str]) -> str:
         case "extra_forbidden":
             return "is not a known option"
         case "union_tag_invalid":
-            known = ", ".join(tags) or str(context["expected_tags"]).replace("'", "")
-            return f"unknown {_discriminator(context)} {_shown(context['tag'])}; known: {known}"
+            known = tags or str(context["expected_tags"]).replace("'", "").split(", ")
+            told = did_you_mean(str(context["tag"]), known)
+            return f"unknown {_discriminator(context)} {_shown(context['tag'])}; {told}"
         case "union_tag_not_found":
             known = f"; known: {', '.join(tags)}" if tags else ""
             return f"{_discriminator(context)!r} is missing{known}"
@@ -131,7 +134,16 @@ def _reason(group: list[ErrorDetails], tags: Collection[str]) -> str:
             if any(phrase is None for phrase in expected):
                 return detail["msg"].removeprefix("Input ")
             phrases = cast("list[str]", list(dict.fromkeys(expected)))
-            return f"should be {' or '.join(phrases)}, not {_received(detail)}"
+            return f"should be {' or '.join(phrases)}, not {_received(detail)}{_similar(detail)}"
+
+
+def _similar(detail: ErrorDetails) -> str:
+    """The allowed word that a misspelt one resembles, as a question."""
+    if detail["type"] not in {"literal_error", "enum"} or not isinstance(detail["input"], str):
+        return ""
+    allowed = re.findall(r"'([^']*)'", str(detail.get("ctx", {}).get("expected", "")))
+    similar = closest(detail["input"], allowed)
+    return "" if similar is None else f"; did you mean {similar!r}?"
 
 
 def _discriminator(context: Mapping[str, object]) -> str:

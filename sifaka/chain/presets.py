@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from sifaka._internal.suggestions import did_you_mean
 from sifaka.errors import ConfigurationError
 
 Effort = Literal["quick", "standard", "thorough"]
@@ -45,4 +46,4 @@ def preset(effort: str) -> Preset:
     for name, meaning in PRESETS.items():
         if name == effort:
             return meaning
-    raise ConfigurationError(f"unknown effort {effort!r}", f"choose of {', '.join(PRESETS)}")
+    raise ConfigurationError(f"unknown effort {effort!r}", did_you_mean(str(effort), PRESETS))

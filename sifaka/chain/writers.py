@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from sifaka._internal.loading import load_pydantic_ai
+from sifaka._internal.suggestions import did_you_mean
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
@@ -89,7 +90,8 @@ def writers_for(
         if ":" not in model and model not in {HOST, "test"}:
             raise ConfigurationError(
                 f"unknown model {model!r}",
-                "use auto, editor, caller, host, or provider:name such as openai:gpt-5",
+                f"{did_you_mean(model, (AUTO, EDITOR, CALLER, HOST))}, or provider:name such as "
+                "openai:gpt-5",
             )
     last: tuple[Writer, ...] = (None,) if CALLER in fallbacks else ()
     if hasattr(model, "generate_with_thought"):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from sifaka._internal.suggestions import did_you_mean
 from sifaka.classifiers.bias import bias
 from sifaka.classifiers.cache import CachedClassifier, ClassificationCache
 from sifaka.classifiers.language import LanguageClassifier
@@ -54,6 +55,6 @@ def classifier(name: str) -> CachedClassifier:
     """
     if name not in CLASSIFIERS:
         raise ConfigurationError(
-            f"unknown classifier {name[:40]!r}", f"known: {', '.join(CLASSIFIERS)}"
+            f"unknown classifier {name[:40]!r}", did_you_mean(name, CLASSIFIERS)
         )
     return CachedClassifier(CLASSIFIERS[name]())

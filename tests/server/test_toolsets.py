@@ -209,7 +209,9 @@ async def test_an_unknown_validator_is_told_as_before(tmp_path: Path) -> None:
         refused = await client.call_tool("validate_text", {"text": TEXT, "validators": [wrong]})
     (content,) = refused.content
     assert isinstance(content, TextContent)
-    assert content.text.startswith("validators[0]: unknown type 'lenght'; known: length")
+    assert content.text.startswith(
+        "validators[0]: unknown type 'lenght'; did you mean 'length'? known: length"
+    )
 
 
 def test_a_store_of_a_plugin_is_named_by_its_url(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NoReturn
 
+from sifaka._internal.suggestions import closest
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
 from sifaka_mcp.cli.output import prepare_streams, printing
 from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
@@ -80,8 +82,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser, command = _parser(arguments)
     try:
-        return _parser(arguments).parse_args(arguments)
+        options, unknown = parser.parse_known_args(arguments)
+        if unknown:
+            command.error(
+                f"unrecognized arguments: {' '.join(unknown)}{_similar(unknown, command)}"
+            )
+        return options
     except SystemExit:
         with printing():  # the help or the version
             pass
@@ -97,16 +105,34 @@ def _here() -> Path:
         ) from error
 
 
+_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
+        if wrong := _CHOICE.search(message):
+            message += _question(closest(wrong[1], re.findall(r"[\w-]+", wrong[2])))
         self.exit(USAGE, f"sifaka: {message} — see `{self.prog} --help`\n")
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+def _similar(unknown: Sequence[str], command: argparse.ArgumentParser) -> str:
+    """The option that the first unknown one resembles, as a question."""
+    options = [each.partition("=")[0] for each in unknown if each.startswith("--")]
+    allowed = re.findall(r"--[a-z][a-z-]*", command.format_help())
+    return _question(closest(options[0], allowed)) if options else ""
+
+
+def _question(similar: str | None) -> str:
+    return "" if similar is None else f"; did you mean {similar}?"
+
+
+def _parser(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentParser]:
+    """The parser, and that of the command which is called."""
     parser = _Parser(
         prog="sifaka", description="Check, criticise and improve texts, and remember every version."
     )
     parser.add_argument("--version", action="version", version=version("sifaka-mcp"))
+    called: argparse.ArgumentParser = parser
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
@@ -115,8 +141,9 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         command.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
         # Only the command that is called needs its options, and its imports.
         if name in arguments[:1]:
+            called = command
             importlib.import_module(f"sifaka_mcp.cli.{name}").configure(command)
-    return parser
+    return parser, called
 
 
 def _flags(options: argparse.Namespace) -> dict[str, object]:

@@ -12,6 +12,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from sifaka._internal.explain import explain
 from sifaka._internal.immutable import FrozenMap
 from sifaka._internal.masking import conceal, passwords_in, secrets_in
+from sifaka._internal.suggestions import closest, did_you_mean
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError
 from sifaka.evidence.sources.collection import NONE, Adapters
@@ -96,8 +97,10 @@ class Settings(HttpSettings):
     @classmethod
     def _names_a_writer(cls, value: str) -> str:
         if value not in _NO_PROVIDER and not _PROVIDER.fullmatch(value):
+            similar = closest(value, _NO_PROVIDER)
             raise ValueError(
                 f"should be {', '.join(_NO_PROVIDER)}, or provider:name such as openai:gpt-5"
+                + ("" if similar is None else f"; did you mean {similar!r}?")
             )
         return value
 
@@ -196,7 +199,7 @@ class Settings(HttpSettings):
     def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for name in value:
             if name not in TOOLSETS:
-                raise ValueError(f"unknown toolset {name!r}, known: {', '.join(TOOLSETS)}")
+                raise ValueError(f"unknown toolset {name!r}; {did_you_mean(name, TOOLSETS)}")
         if not value:
             raise ValueError(f"no toolset, choose of {', '.join(TOOLSETS)}")
         return value

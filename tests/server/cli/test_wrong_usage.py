@@ -62,6 +62,13 @@ def test_every_command_checks_the_settings_first(
         (["resume", "run_x"], "`sifaka history` lists the runs"),
         (["improve", "text.md", "--critics", " , nobody"], "'nobody'"),
         (["improve", "text.md", "--out", "home"], "home: is a folder"),
+        (["imporve", "text.md"], "; did you mean improve? — see `sifaka --help`"),
+        (["improve", "text.md", "--max-wrods", "5"], "; did you mean --max-words? — see"),
+        (["improve", "text.md", "--max-wrods=5"], "see `sifaka improve --help`"),
+        (["improve", "text.md", "--effort", "quik"], "; did you mean quick? — see"),
+        (["improve", "text.md", "--model", "edtor"], "; did you mean 'editor'?"),
+        (["serve", "--toolsets", "refin"], "did you mean 'refine'? known: refine, recall"),
+        (["validate", "text.md", "--xyzzy"], "unrecognized arguments: --xyzzy — see"),
     ],
 )
 def test_a_wrong_argument_is_one_line(

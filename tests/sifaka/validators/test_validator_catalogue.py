@@ -71,7 +71,8 @@ def test_a_validator_stays_as_it_is() -> None:
     [
         (
             {"type": "lenght"},
-            f"validators[1]: unknown type 'lenght'; known: {', '.join(VALIDATORS)}",
+            f"validators[1]: unknown type 'lenght'; did you mean 'length'? "
+            f"known: {', '.join(VALIDATORS)}",
         ),
         (
             {"max_words": 1},
