@@ -21,6 +21,7 @@ from sifaka.storage.protocol import Health
 from sifaka.validators import VALIDATORS
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.installation import other_project
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.stores.catalogue import open_url
 from sifaka_mcp.view.lines import visible
@@ -54,6 +55,8 @@ def doctor(options: argparse.Namespace, settings: Settings) -> int:
 def examine(settings: Settings) -> Iterator[Finding]:
     """Look at each part in turn. No model is called: that would cost money."""
     yield "python", True, sys.version.split()[0]
+    if (other := other_project()) is not None:
+        yield "installation", False, other
     yield from _store(settings)
     yield from _models(settings)
     yield from _adapters(settings)
