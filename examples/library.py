@@ -2,19 +2,20 @@
 
 from pathlib import Path
 
-from sifaka import improve_sync
+from sifaka import LengthValidator, PreserveValidator, improve_sync
 
 TEXT = Path(__file__).with_name("announcement.md").read_text(encoding="utf-8")
 RULES = [
-    {"type": "length", "max_words": 320},
+    LengthValidator(max_words=320),
     {"type": "content", "prohibited": [{"term": "world-class", "replacement": "reliable"}]},
-    {"type": "preserve", "numbers": True, "urls": True},
+    PreserveValidator(numbers=True, urls=True),
 ]
 
 
 def main() -> None:
     result = improve_sync(TEXT, validators=RULES)
     print(f"{result.status} ({result.stop_reason})")
+    print(f"{len(result.changes)} changes, {len(result.left)} issues left")
     for verdict in result.validation_results:
         print(f"  {'pass' if verdict.passed else 'FAIL'}  {verdict.validator}: {verdict.message}")
     for thought in result.run.thoughts:

@@ -34,6 +34,7 @@ _FROM_MODULES = {
         "sifaka.record.claims.Claim",
     ),
     "Research": (
+        "sifaka.tasks.research",
         "sifaka.record.inquiry.Inquiry",
         "sifaka.research.protocol.Researcher",
         "sifaka.research.protocol.Desk",
