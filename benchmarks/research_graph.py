@@ -1,11 +1,11 @@
 """What an iteration of research costs besides the model, and what of that is the graph's."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 
@@ -17,17 +17,18 @@ from sifaka.evidence.filters import SearchFilters
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.entries import Researched
 from sifaka.record.inquiry import Inquiry
-from sifaka.research.deep import deep_graph
-from sifaka.research.execution import run_graph
-from sifaka.research.graph import DecisionNode, Done, ParallelNode, ResearchGraph
-from sifaka.research.graph_builder import Board
+from sifaka.research.deep import DeepState, deep_graph
 from sifaka.research.iterative import iterative_graph
+from sifaka.research.state import LoopState
 from sifaka.storage.protocol import Health
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model
     from pydantic_ai.models.function import AgentInfo
+    from pydantic_graph import Graph
+
+    AnyGraph = Graph[Any, Any, Any, Any]
 
 ITERATIONS = 20
 BRANCHES = 6
@@ -81,46 +82,47 @@ async def _measure() -> Report:
     )
 
 
-async def _nothing(work: Any, state: int, value: Any) -> Done[int]:
-    del work
-    return Done(state + 1, value)
+def _idle(
+    graph: "Graph[Any, Any, Any, Any]", **outputs: Callable[[Any], Any]
+) -> "Graph[Any, Any, Any, Any]":
+    """The same graph with steps that only pass on their input, or give these outputs."""
+    from pydantic_graph import Step
 
+    def idling(node: Any) -> Any:
+        if not isinstance(node, Step):
+            return node
+        node = cast("Step[Any, Any, Any, Any]", node)
+        give = outputs.get(node.id)
 
-def _over(work: Any, state: int, value: Any) -> Sequence[int]:
-    del work, state, value
-    return range(BRANCHES)
+        async def step(ctx: Any) -> Any:
+            return ctx.inputs if give is None else give(ctx.inputs)
 
+        return Step[Any, Any, Any, Any](id=node.id, call=step)
 
-def _decide(work: int, state: int, value: Any) -> str:
-    del value
-    return "tool_selector" if state < work else "writer"
-
-
-def _idle(graph: ResearchGraph[Any, Any]) -> ResearchGraph[Any, int]:
-    """The same graph with nodes that do nothing."""
-    return replace(graph, nodes=tuple(_idling(node) for node in graph.nodes))
-
-
-def _idling(node: Any) -> Any:
-    if isinstance(node, DecisionNode):
-        return DecisionNode[Any, int](id=node.id, decide=_decide)
-    if isinstance(node, ParallelNode):
-        return ParallelNode[Any, int](id=node.id, over=_over)
-    return replace(node, run=_nothing)
+    return replace(graph, nodes={key: idling(node) for key, node in graph.nodes.items()})
 
 
 async def _bare_iteration() -> float:
-    graph = _idle(iterative_graph())
+    def look_for_gaps(state: LoopState) -> LoopState:
+        return state.adding(complete=state.now.number > ITERATIONS)
+
+    graph = _idle(
+        iterative_graph(), execute_tools=LoopState.next_round, knowledge_gap=look_for_gaps
+    )
     started = perf_counter()
-    # Four steps an iteration besides the decision.
-    await run_graph(graph, board=Board(0), work=4 * ITERATIONS, value=None)
+    await graph.run(deps=None, inputs=LoopState())
     return (perf_counter() - started) / ITERATIONS
 
 
+def _branches(given: object) -> Sequence[int]:
+    del given
+    return range(BRANCHES)
+
+
 async def _bare_fork() -> float:
-    graph = _idle(deep_graph())
+    graph = _idle(deep_graph(), store_plan=_branches)
     started = perf_counter()
-    await run_graph(graph, board=Board(0), work=None, value=None)
+    await graph.run(state=DeepState(anyio.CapacityLimiter(1)), deps=None, inputs=None)
     return perf_counter() - started
 
 

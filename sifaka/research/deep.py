@@ -1,144 +1,195 @@
-"""The deep graph: a plan, a loop for each section, and what they amount to together.
+"""The deep graph: a plan, a section for each of its questions, and a summary of them.
 
 planner -> store_plan -> parallel_loops -> (one loop a section) -> collect_drafts -> synthesizer.
 """
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
+from typing import TypeAlias
+
+from anyio import CapacityLimiter
+from pydantic_graph import Graph, GraphBuilder, StepContext, reduce_list_append
 
 from sifaka.calls.failure_log import report_failure
-from sifaka.calls.journal import scope
-from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
-from sifaka.research.agents.ask import consult
-from sifaka.research.agents.planner import PLANNER, PlannerInput
-from sifaka.research.agents.synthesizer import SYNTHESIZER, ReportDraft
-from sifaka.research.drafts import tidied
-from sifaka.research.graph import Done, Edge, Outcome, ParallelNode, ResearchGraph, StepNode
-from sifaka.research.limits import stop_of
-from sifaka.research.log import record_plan
-from sifaka.research.outline import outline_of, outline_without_model
-from sifaka.research.progress import Plan
-from sifaka.research.report import body_of
+from sifaka.calls.host import Suspended
+from sifaka.calls.recovery import code_of
+from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, StorageError
+from sifaka.research.agents.agent import consult
+from sifaka.research.agents.report import PLANNER, SYNTHESIZER, planner_prompt, synthesizer_prompt
+from sifaka.research.draft import tidied
+from sifaka.research.iterative import research_section
+from sifaka.research.limits import Stop, stop_of
+from sifaka.research.outline import heading, outline_of, outline_without_model
+from sifaka.research.progress import record_plan, record_section
+from sifaka.research.report import Report, body_of
 from sifaka.research.resources import Work
-from sifaka.research.sections import failed_section, research_branch
-from sifaka.research.state import DeepState, Outline, Section, SectionPlan
+from sifaka.research.state import Outline, Plan, Section, SectionPlan
 
 logger = logging.getLogger(__name__)
 
-State = Done[DeepState]
-Item = tuple[int, SectionPlan]
+Branch: TypeAlias = tuple[int, SectionPlan]
+Ended: TypeAlias = Section | Suspended
 
 
-@cache
-def deep_graph() -> ResearchGraph[Work, DeepState]:
-    """The graph of a report: it is given a question and gives the summary of the sections."""
-    return ResearchGraph(
-        name="deep",
-        entry="planner",
-        exits=("synthesizer",),
-        nodes=(
-            StepNode(id="planner", kind="agent", run=_plan),
-            StepNode(id="store_plan", kind="state", run=_store_plan),
-            ParallelNode(id="parallel_loops", over=_sections),
-            StepNode(id="loop", kind="state", run=_research),
-            StepNode(id="collect_drafts", kind="state", run=_collect_drafts),
-            StepNode(id="synthesizer", kind="agent", run=_synthesize),
-        ),
-        edges=(
-            Edge("planner", "store_plan"),
-            Edge("store_plan", "parallel_loops"),
-            Edge("parallel_loops", "loop", "parallel"),
-            Edge("loop", "collect_drafts"),
-            Edge("collect_drafts", "synthesizer"),
-        ),
-    )
+@dataclass(slots=True)
+class DeepState:
+    """The state of one run of the graph."""
+
+    slots: CapacityLimiter
+    """The sections that may be researched at the same time."""
+    outline: Outline = field(default_factory=Outline)
 
 
-async def _plan(work: Work, state: DeepState, question: str) -> State:
-    """Make the outline; without a model, or room for a call, of the question's words."""
-    most = work.inquiry.max_sections
-    if work.progress.plan is not None:
-        return Done(state, work.progress.plan.outline)
-    if work.model is None:
-        return Done(state, await outline_without_model(question, most))
-    await work.desk.tell("thinking", "planning the sections")
-    given = PlannerInput(question=question, most_sections=most)
-    try:
-        with scope("planner"):
-            planned = await consult(PLANNER, work.model, given, history=work.history)
-    except BudgetExceeded as error:
-        outline = await outline_without_model(question, most)
-        return Done(state, outline.model_copy(update={"stops": (stop_of(error),)}))
-    return Done(state, outline_of(planned, most))
-
-
-async def _store_plan(work: Work, state: DeepState, outline: Outline) -> State:
-    """Put the outline on record, and set aside what its sections surely need."""
-    if work.progress.plan is None:
-        await record_plan(work, Plan(mode="deep", outline=outline))
-    numbers = range(len(outline.sections))
-    work.allot([n for n in numbers if n not in work.progress.sections], besides=1)
-    return Done(state.model_copy(update={"outline": outline, "stops": outline.stops}), outline)
-
-
-def _sections(work: Work, state: DeepState, outline: Outline) -> Sequence[Item]:
-    del work, state
-    return tuple(enumerate(outline.sections))
-
-
-async def _research(work: Work, state: DeepState, item: Item) -> State:
-    number, plan = item
-    return Done(state, await research_branch(work, number, plan))
-
-
-async def _collect_drafts(work: Work, state: DeepState, outcomes: Sequence[Outcome]) -> State:
-    """The sections in the order of the outline, numbered throughout.
+async def research_report(work: Work) -> Report:
+    """Research a question section by section.
 
     Raises:
         SifakaError: Every section has failed.
+        StorageError: A step could not be put on record; the other sections are cancelled.
+        Suspended: Sections wait for answers of the host; the others have ended.
     """
-    assert state.outline is not None, "the plan was stored"
-    sections: list[Section] = []
-    for (number, plan), outcome in zip(enumerate(state.outline.sections), outcomes, strict=True):
-        section = outcome.value
-        if outcome.error is not None:
-            section = failed_section(work, number, plan, outcome.error)
-        sections.append(section)
-    _refuse_nothing(sections)
-    title = state.outline.title or work.question
-    body, _ = body_of(sections)
-    draft = ReportDraft(question=work.question, title=title, body=body)
-    return Done(state.model_copy(update={"sections": tuple(sections)}), draft)
+    state = DeepState(CapacityLimiter(work.inquiry.parallel))
+    return await deep_graph().run(state=state, deps=work, inputs=work.question)
 
 
-def _refuse_nothing(sections: Sequence[Section]) -> None:
+@cache
+def deep_graph() -> Graph[DeepState, Work, str, Report]:
+    """The graph of a report."""
+    graph = GraphBuilder(
+        name="deep",
+        state_type=DeepState,
+        deps_type=Work,
+        input_type=str,
+        output_type=Report,
+        auto_instrument=False,
+    )
+    planner = graph.step(_plan, node_id="planner")
+    store_plan = graph.step(_store_plan, node_id="store_plan")
+    loop = graph.step(_research, node_id="loop")
+    joined = graph.join(
+        reduce_list_append, initial_factory=list[Ended], node_id="parallel_loops_joined"
+    )
+    collect_drafts = graph.step(_collect_drafts, node_id="collect_drafts")
+    synthesizer = graph.step(_synthesize, node_id="synthesizer")
+    spread = graph.edge_from(store_plan).map(fork_id="parallel_loops", downstream_join_id=joined.id)
+    graph.add(
+        graph.edge_from(graph.start_node).to(planner),
+        graph.edge_from(planner).to(store_plan),
+        spread.to(loop),
+        graph.edge_from(loop).to(joined),
+        graph.edge_from(joined).to(collect_drafts),
+        graph.edge_from(collect_drafts).to(synthesizer),
+        graph.edge_from(synthesizer).to(graph.end_node),
+    )
+    return graph.build()
+
+
+async def _plan(ctx: StepContext[DeepState, Work, str]) -> Outline:
+    """Make the outline; without a model, or room for a call, of the question's words."""
+    work, question = ctx.deps, ctx.inputs
+    most = work.inquiry.max_sections
+    if work.progress.plan is not None:
+        return work.progress.plan.outline
+    if work.model is None:
+        return await outline_without_model(question, most)
+    await work.desk.tell("thinking", "planning the sections")
+    try:
+        planned = await consult(
+            PLANNER, work.model, planner_prompt(question, most), history=work.history
+        )
+    except BudgetExceeded as error:
+        outline = await outline_without_model(question, most)
+        return outline.model_copy(update={"stops": (stop_of(error),)})
+    return outline_of(planned, most)
+
+
+async def _store_plan(ctx: StepContext[DeepState, Work, Outline]) -> Sequence[Branch]:
+    """Put the outline on record, and set aside the calls that its sections surely need."""
+    work, outline = ctx.deps, ctx.inputs
+    if work.progress.plan is None:
+        await record_plan(work.desk, Plan(mode="deep", outline=outline))
+    numbers = range(len(outline.sections))
+    work.allot([n for n in numbers if n not in work.progress.sections], besides=1)
+    ctx.state.outline = outline
+    return tuple(enumerate(outline.sections))
+
+
+async def _research(ctx: StepContext[DeepState, Work, Branch]) -> Ended:
+    """Research one section; a failure of it ends no other section, and is on record."""
+    work, (number, plan) = ctx.deps, ctx.inputs
+    async with ctx.state.slots:
+        try:
+            return await research_section(work, number, plan, part_of=work.question)
+        except StorageError:
+            raise
+        except Suspended as waiting:
+            return waiting
+        # Its cause may be anything, a bug included; it is reported.
+        except Exception as error:  # noqa: BLE001
+            report_failure(logger, "research:section", error, run_id=work.desk.run.run_id)
+            section = Section(
+                number=number,
+                title=plan.title,
+                status="failed",
+                error=error.message if isinstance(error, SifakaError) else type(error).__name__,
+                code=code_of(error),
+                attempt=work.desk.run.failures,
+            )
+        await record_section(work.desk, section)
+        return section
+
+
+async def _collect_drafts(
+    ctx: StepContext[DeepState, Work, list[Ended]],
+) -> tuple[Section, ...]:
+    """The sections in the order of the outline: they arrive in the order of their ends.
+
+    Raises:
+        Suspended: Sections wait for answers of the host.
+        SifakaError: Every section has failed.
+    """
+    if waiting := [each for each in ctx.inputs if isinstance(each, Suspended)]:
+        raise Suspended.together(waiting)
+    ended = [each for each in ctx.inputs if isinstance(each, Section)]
+    sections = tuple(sorted(ended, key=lambda each: each.number))
     if any(section.status == "done" for section in sections):
-        return
+        return sections
     told = "; ".join(f"{section.title!r}: {section.error}" for section in sections)
     codes = {section.code for section in sections}
     code = codes.pop() if len(codes) == 1 else None
-    # Of a host that is asked no more: whoever can go on without its model does.
+    # After `unavailable` a chain whose caller may write goes on without the host's model.
     if code in ModelProviderError.TRANSIENT or code == "unavailable":
         raise ModelProviderError(f"every section failed: {told}", "resume it later", code=code)
     raise SifakaError(f"every section failed: {told}", "mend what they tell, then resume the run")
 
 
-async def _synthesize(work: Work, state: DeepState, draft: ReportDraft) -> State:
-    """Sum the sections up; without a model, room for a call, or any reference there is nothing."""
-    _, references = body_of(state.sections)
-    if work.model is None or not references or len(state.sections) == 1:
-        return Done(state, "")
-    await work.desk.tell("synthesizing", f"summing up {len(state.sections)} sections")
-    try:
-        with work.to_synthesize(), scope("synthesizer"):
-            said = await consult(SYNTHESIZER, work.model, draft, history=work.history)
-    except BudgetExceeded as error:
-        stops = (*state.stops, stop_of(error))
-        return Done(state.model_copy(update={"stops": stops}), "")
-    except ModelProviderError as error:
-        # The sections are there: a report without a summary is better than none.
-        report_failure(logger, "research:synthesizer", error, run_id=work.desk.run.run_id)
-        degraded = (*state.degraded, f"the report has no summary: {error.message}")
-        return Done(state.model_copy(update={"degraded": degraded}), "")
-    return Done(state, tidied(said.summary, draft.title))
+async def _synthesize(ctx: StepContext[DeepState, Work, tuple[Section, ...]]) -> Report:
+    """Sum the sections up; there is no summary without a model, room for a call, or references."""
+    work, outline, sections = ctx.deps, ctx.state.outline, ctx.inputs
+    body, references = body_of(sections)
+    title, summary = outline.title or work.question, ""
+    stops: tuple[Stop, ...] = outline.stops
+    degraded = outline.degraded
+    if work.model is not None and references and len(sections) > 1:
+        await work.desk.tell("synthesizing", f"summing up {len(sections)} sections")
+        prompt = synthesizer_prompt(work.question, body)
+        try:
+            with work.to_synthesize():
+                said = await consult(SYNTHESIZER, work.model, prompt, history=work.history)
+            summary = tidied(said.summary, title)
+        except BudgetExceeded as error:
+            stops = (*stops, stop_of(error))
+        except ModelProviderError as error:
+            # A report without a summary is better than none.
+            report_failure(logger, "research:synthesizer", error, run_id=work.desk.run.run_id)
+            degraded = (*degraded, f"the report has no summary: {error.message}")
+    return Report(
+        mode="deep",
+        title=outline.title or heading(work.question),
+        summary=summary,
+        sections=sections,
+        stops=stops,
+        degraded=degraded,
+    )

@@ -1,154 +1,179 @@
-"""The iterative graph: searches in a loop, until enough is known to write.
+"""The iterative graph: one section, from its first search to its draft.
 
 thinking -> knowledge_gap -> continue_decision -> tool_selector -> execute_tools -> thinking, and
 from the decision to the writer. A limit that is reached lets every node pass without a call, so
-that the writer writes from what there is.
+that the writer writes from the findings so far.
 """
 
 import time
 from functools import cache
+from typing import TypeAlias, TypeVar
+
+from pydantic_graph import Graph, GraphBuilder, StepContext
 
 from sifaka.calls.journal import scope
 from sifaka.errors import BudgetExceeded
 from sifaka.evidence.keyword_plan import keyword_queries, shortened
-from sifaka.research.agents.ask import consult
-from sifaka.research.agents.knowledge_gap import (
+from sifaka.models.coercion import Form
+from sifaka.research.agents.agent import ResearchAgent, consult
+from sifaka.research.agents.loop import (
     KNOWLEDGE_GAP,
-    KnowledgeGapInput,
-    KnowledgeGapOutput,
-)
-from sifaka.research.agents.thinking import THINKING, Observations, ThinkingInput
-from sifaka.research.agents.tool_selector import (
+    THINKING,
     TOOL_SELECTOR,
-    AgentSelectionPlan,
-    AgentTask,
-    ToolSelectorInput,
+    gap_prompt,
+    selector_prompt,
+    thinking_prompt,
 )
-from sifaka.research.context import past_of
 from sifaka.research.draft import write
 from sifaka.research.findings import listed
-from sifaka.research.graph import DecisionNode, Done, Edge, ResearchGraph, StepNode
 from sifaka.research.limits import stop_of
-from sifaka.research.log import record_round
-from sifaka.research.resources import Loop
+from sifaka.research.progress import place_of, record_round, record_section, record_start
+from sifaka.research.resources import Loop, Work
 from sifaka.research.search import Haul, findings_of, judge_all, search_all
-from sifaka.research.state import LoopState, Task
+from sifaka.research.state import LoopState, Round, Section, SectionPlan, Task
 
-State = Done[LoopState]
+Output = TypeVar("Output", bound=Form)
+Context: TypeAlias = StepContext[None, Loop, LoopState]
+"""Each step is given the state and returns another: one that raises has changed nothing."""
+
+
+async def research_section(
+    work: Work, number: int, plan: SectionPlan, *, part_of: str = ""
+) -> Section:
+    """Research a section and put it on record; a section on record is taken from there.
+
+    Raises:
+        SifakaError: It failed; its end is not on record.
+    """
+    known = work.progress.sections.get(number)
+    if known is not None:
+        return known
+    rounds = work.progress.rounds_of(number)
+    loop = Loop(
+        work=work,
+        number=number,
+        plan=plan,
+        purse=work.allotment.purses[number],
+        begun=time.monotonic() - (rounds[-1].seconds if rounds else 0.0),
+        part_of=part_of,
+    )
+    state = LoopState(rounds=rounds, now=Round(number=len(rounds) + 1))
+    try:
+        if number not in work.progress.begun:
+            await record_start(work.desk, number, plan)
+        with scope(place_of(number)):
+            section = await iterative_graph().run(deps=loop, inputs=state)
+        await record_section(work.desk, section)
+    finally:
+        loop.purse.release()
+    return section
 
 
 @cache
-def iterative_graph() -> ResearchGraph[Loop, LoopState]:
-    """The graph of one loop: it is given a question and gives a `Section`."""
-    return ResearchGraph(
+def iterative_graph() -> Graph[None, Loop, LoopState, Section]:
+    """The graph of one section."""
+    graph = GraphBuilder(
         name="iterative",
-        entry="thinking",
-        exits=("writer",),
-        nodes=(
-            StepNode(id="thinking", kind="agent", run=_think),
-            StepNode(id="knowledge_gap", kind="agent", run=_look_for_gaps),
-            DecisionNode(id="continue_decision", decide=_continue),
-            StepNode(id="tool_selector", kind="agent", run=_select_tools),
-            StepNode(id="execute_tools", kind="state", run=_execute_tools),
-            StepNode(id="writer", kind="agent", run=write),
-        ),
-        edges=(
-            Edge("thinking", "knowledge_gap"),
-            Edge("knowledge_gap", "continue_decision"),
-            Edge("continue_decision", "tool_selector", "conditional", "gaps remain"),
-            Edge("continue_decision", "writer", "conditional", "complete, or a limit is reached"),
-            Edge("tool_selector", "execute_tools"),
-            Edge("execute_tools", "thinking"),
-        ),
+        deps_type=Loop,
+        input_type=LoopState,
+        output_type=Section,
+        auto_instrument=False,
     )
+    thinking = graph.step(_think, node_id="thinking")
+    knowledge_gap = graph.step(_look_for_gaps, node_id="knowledge_gap")
+    tool_selector = graph.step(_select_tools, node_id="tool_selector")
+    execute_tools = graph.step(_execute_tools, node_id="execute_tools")
+    writer = graph.step(_write, node_id="writer")
+    searching = graph.match(LoopState, matches=_must_search).label("gaps remain")
+    writing = graph.match(LoopState).label("complete, or a limit is reached")
+    decision = graph.decision(node_id="continue_decision")
+    graph.add(
+        graph.edge_from(graph.start_node).to(thinking),
+        graph.edge_from(thinking).to(knowledge_gap),
+        graph.edge_from(knowledge_gap).to(
+            decision.branch(searching.to(tool_selector)).branch(writing.to(writer))
+        ),
+        graph.edge_from(tool_selector).to(execute_tools),
+        graph.edge_from(execute_tools).to(thinking),
+        graph.edge_from(writer).to(graph.end_node),
+    )
+    return graph.build()
 
 
-async def _think(loop: Loop, state: LoopState, came: object) -> State:
-    """Look at the findings; nothing when there is nobody to ask or no room for it."""
-    del came  # what the searches have added is in the state
+async def _asked(
+    loop: Loop, state: LoopState, agent: ResearchAgent[Output], prompt: str
+) -> tuple[Output | None, LoopState]:
+    """An agent's answer; None without a model or room for a call, the limit then in the state."""
+    if loop.work.model is None or state.stops:
+        return None, state
+    try:
+        with loop.purse.looping.active(), scope(f"iteration {state.now.number}"):
+            answer = await consult(agent, loop.work.model, prompt, history=loop.work.history)
+    except BudgetExceeded as error:
+        return None, state.stopping(stop_of(error))
+    return answer, state
+
+
+async def _think(ctx: Context) -> LoopState:
+    """Look at the findings."""
+    loop, state = ctx.deps, ctx.inputs
     if len(state.rounds) >= loop.work.inquiry.max_iterations:
         state = state.stopping("iterations")
-    model = loop.work.model
-    if model is None or state.stops:
-        return Done(state, None)
-    number = state.now.number
-    await loop.tell("thinking", f"iteration {number}: looking at {len(state.findings)} findings")
-    given = ThinkingInput(
-        question=loop.plan.question,
-        iteration=number,
-        past=past_of(state),
-        findings=listed(state.findings),
+    if loop.work.model is None or state.stops:
+        return state
+    number, findings = state.now.number, state.findings
+    await loop.tell("thinking", f"iteration {number}: looking at {len(findings)} findings")
+    prompt = thinking_prompt(loop.plan.question, number, past=state.past, findings=listed(findings))
+    thought, state = await _asked(loop, state, THINKING, prompt)
+    return state if thought is None else state.adding(observations=thought.observations)
+
+
+async def _look_for_gaps(ctx: Context) -> LoopState:
+    """Name what is missing; without an answer the question's words are searched for once.
+
+    Nothing is complete before the first search.
+    """
+    loop, state = ctx.deps, ctx.inputs
+    question, is_searched = loop.plan.question, bool(state.rounds)
+    prompt = gap_prompt(
+        question, observations=state.now.observations, findings=listed(state.findings)
     )
-    try:
-        with loop.purse.looping.active(), scope(f"iteration {number}"), scope("thinking"):
-            thought = await consult(THINKING, model, given, history=loop.work.history)
-    except BudgetExceeded as error:
-        return Done(state.stopping(stop_of(error)), None)
-    return Done(state.adding(observations=thought.observations), thought)
+    gap, state = await _asked(loop, state, KNOWLEDGE_GAP, prompt)
+    if gap is None:
+        complete, gaps = is_searched, keyword_queries(question)
+    else:
+        complete, gaps = gap.research_complete and is_searched, gap.gaps
+    named = tuple(each for each in gaps if each.strip()) or (question,)
+    return state.adding(complete=complete, gaps=() if complete else named)
 
 
-async def _look_for_gaps(loop: Loop, state: LoopState, thought: Observations | None) -> State:
-    """Say what is missing. Nothing is complete before the first search has been made."""
-    model = loop.work.model
-    gap: KnowledgeGapOutput | None = None
-    if thought is not None and model is not None:
-        given = KnowledgeGapInput(
-            question=loop.plan.question,
-            observations=thought.observations,
-            findings=listed(state.findings),
-        )
-        place = f"iteration {state.now.number}"
-        try:
-            with loop.purse.looping.active(), scope(place), scope("knowledge_gap"):
-                gap = await consult(KNOWLEDGE_GAP, model, given, history=loop.work.history)
-        except BudgetExceeded as error:
-            state = state.stopping(stop_of(error))
-    if gap is None:  # the words of the question have to do
-        is_searched = bool(state.rounds)
-        queries = () if is_searched else keyword_queries(loop.plan.question)
-        gap = KnowledgeGapOutput(research_complete=is_searched, gaps=list(queries))
-    gaps = [gap for gap in gap.gaps if gap.strip()] or [loop.plan.question]
-    complete = gap.research_complete and bool(state.rounds)
-    gap = KnowledgeGapOutput(research_complete=complete, gaps=[] if complete else gaps)
-    return Done(state.adding(complete=complete, gaps=tuple(gap.gaps)), gap)
-
-
-def _continue(loop: Loop, state: LoopState, gap: KnowledgeGapOutput) -> str:
-    """Go on searching, or write. A loop without room for a call searches once all the same."""
-    del loop
+def _must_search(state: LoopState) -> bool:
+    """The condition of `continue_decision`: a loop without room for a call still searches once."""
     may_search = not state.stops or (not state.rounds and "time" not in state.stops)
-    return "writer" if gap.research_complete or not may_search else "tool_selector"
+    return may_search and not state.now.complete
 
 
-async def _select_tools(loop: Loop, state: LoopState, gap: KnowledgeGapOutput) -> State:
-    """Turn the gaps into searches; without room for a call they are searched for as they are."""
-    model = loop.work.model
-    plan: AgentSelectionPlan | None = None
-    if model is not None and not state.stops:
-        given = ToolSelectorInput(
-            question=loop.plan.question,
-            gaps=tuple(gap.gaps),
-            adapters=loop.work.adapters.names,
-            past=past_of(state),
-        )
-        place = f"iteration {state.now.number}"
-        try:
-            with loop.purse.looping.active(), scope(place), scope("tool_selector"):
-                plan = await consult(TOOL_SELECTOR, model, given, history=loop.work.history)
-        except BudgetExceeded as error:
-            state = state.stopping(stop_of(error))
+async def _select_tools(ctx: Context) -> LoopState:
+    """Turn the gaps into searches; without an answer each gap is one."""
+    loop, state = ctx.deps, ctx.inputs
+    gaps = state.now.gaps
+    prompt = selector_prompt(
+        loop.plan.question, gaps=gaps, adapters=loop.work.adapters.names, past=state.past
+    )
+    plan, state = await _asked(loop, state, TOOL_SELECTOR, prompt)
     if plan is None:
-        tasks = [AgentTask(query=query) for gap in gap.gaps if (query := shortened(gap))]
-        plan = AgentSelectionPlan(tasks=tasks[:4])
-    tasks = tuple(Task(query=each.query, adapter=each.adapter or "") for each in plan.tasks)
-    return Done(state.adding(tasks=tasks), plan)
+        tasks = [Task(query=query) for gap in gaps if (query := shortened(gap))][:4]
+    else:
+        tasks = [Task(query=each.query, adapter=each.adapter or "") for each in plan.tasks]
+    return state.adding(tasks=tuple(tasks))
 
 
-async def _execute_tools(loop: Loop, state: LoopState, plan: AgentSelectionPlan) -> State:
+async def _execute_tools(ctx: Context) -> LoopState:
     """Make every search, judge what is new, and put the iteration on record."""
-    tasks, haul = state.now.tasks, Haul()
-    await loop.tell("searching", f"{len(plan.tasks)} searches: {_told(tasks)}")
-    calls = loop.purse.looping
+    loop, state, haul = ctx.deps, ctx.inputs, Haul()
+    tasks, calls = state.now.tasks, loop.purse.looping
+    queries = ", ".join(task.query for task in tasks)[:200]
+    await loop.tell("searching", f"{len(tasks)} searches: {queries}")
     with calls.active(), scope(f"iteration {state.now.number}"):
         with calls.ledger.within_time() as limit:
             await search_all(loop, state, tasks, haul)
@@ -168,9 +193,10 @@ async def _execute_tools(loop: Loop, state: LoopState, plan: AgentSelectionPlan)
         degraded=tuple(dict.fromkeys((*state.now.degraded, *haul.degraded))),
         seconds=time.monotonic() - loop.begun,
     )
-    await record_round(loop, after.now)
-    return Done(after.next_round(), findings)
+    await record_round(loop.work.desk, loop.number, loop.plan, after.now)
+    return after.next_round()
 
 
-def _told(tasks: tuple[Task, ...]) -> str:
-    return ", ".join(task.query for task in tasks)[:200]
+async def _write(ctx: Context) -> Section:
+    """Write the section."""
+    return await write(ctx.deps, ctx.inputs)

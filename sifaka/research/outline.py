@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from sifaka.evidence.planner import plan as evidence_plan
-from sifaka.research.agents.planner import ReportPlan
+from sifaka.research.agents.report import ReportPlan
 from sifaka.research.findings import one_line
 from sifaka.research.state import Outline, SectionPlan
 from sifaka.validators.report_lines import REFERENCES
@@ -43,6 +43,12 @@ async def outline_without_model(question: str, most: int) -> Outline:
         sections=_told_apart(planned[:most]),
         degraded=(*told, *_left_out(planned[most:])),
     )
+
+
+def heading(question: str) -> str:
+    """A question as the heading of a report, in one line."""
+    line = one_line(question)
+    return line if len(line) <= 200 else f"{line[:200].rpartition(' ')[0]}…"
 
 
 def _title(text: str) -> str:

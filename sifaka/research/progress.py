@@ -1,28 +1,20 @@
-"""What of a research is on record already: what a resume goes on from."""
+"""The steps of a research on record: written as they end, and read by a resume."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import current_calls
 from sifaka.record.entries import Called, Researched
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
-from sifaka.research.mode import Mode
-from sifaka.research.state import Outline, Round, Section
+from sifaka.research.protocol import Desk
+from sifaka.research.state import Plan, Round, Section, SectionPlan
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
     from pydantic_ai.messages import ModelResponse
-
-
-class Plan(Frozen):
-    """The first step that is put on record."""
-
-    mode: Mode
-    outline: Outline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,17 +63,71 @@ class Progress:
         return self.rounds.get(number, ())
 
 
+async def record_plan(desk: Desk, plan: Plan) -> None:
+    """Put the mode and the outline on record."""
+    titles = ", ".join(section.title for section in plan.outline.sections)
+    await desk.record(
+        Researched(
+            step="started",
+            title=plan.outline.title,
+            message=f"{plan.mode} research: {titles}",
+            state=plan.model_dump(mode="json"),
+        )
+    )
+
+
+async def record_start(desk: Desk, number: int, plan: SectionPlan) -> None:
+    """Put on record that the research of a section begins."""
+    await desk.record(
+        Researched(
+            step="section_started",
+            section=number,
+            title=plan.title,
+            message=f"researching {plan.title!r}",
+        )
+    )
+
+
+async def record_round(desk: Desk, number: int, plan: SectionPlan, one: Round) -> None:
+    """Put an iteration of a section on record."""
+    await desk.record(
+        Researched(
+            step="looping",
+            section=number,
+            title=plan.title,
+            iteration=one.number,
+            message=f"iteration {one.number}: {len(one.findings)} new findings",
+            state=one.model_dump(mode="json"),
+        )
+    )
+
+
+async def record_section(desk: Desk, section: Section) -> None:
+    """Put the end of a section on record."""
+    how = f"failed: {section.error}" if section.error else f"{len(section.findings)} references"
+    await desk.record(
+        Researched(
+            step="section_finished",
+            section=section.number,
+            title=section.title,
+            iteration=section.iterations,
+            message=f"{section.title!r}: {how}",
+            state=section.model_dump(mode="json"),
+        )
+    )
+
+
 def _plain(entry: Researched) -> object:
     return entry.model_dump(mode="json")["state"]
 
 
 def place_of(number: int) -> str:
-    """Where the journal keeps the calls of a section."""
+    """The journal's place for the calls of a section."""
     return f"section {number}"
 
 
 def spent_by(number: int, calls: Sequence[Called], rounds: Sequence[Round]) -> Usage:
-    """What a section has spent before, by the answers on record.
+    """The usage of a section so far, by the answers on record.
 
     Args:
         number: The section's.

@@ -1,24 +1,83 @@
-"""The references of a report: one number for each document, over all its sections."""
+"""Citations in a text, and the references of a report: one number for each document."""
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import quote
 
 from sifaka._internal.immutable import Frozen
 from sifaka.evidence.documents import SourceDocument
-from sifaka.record.thought import Document
-from sifaka.research.citations import cited, renumbered
 from sifaka.research.findings import Finding, one_line
 from sifaka.research.state import Section
 from sifaka.validators.report_lines import REFERENCES
 
+_MARKER = re.compile(
+    r"(?P<space>(?:(?<![ \t])[ \t]++)?)"
+    r"\[\^?(?P<numbers>\d{1,4}(?:\s*[,;]\s*\^?\d{1,4})*)\](?:\([^()\s]*\))?"
+)
+_CODE = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)|\Z)|`+[^`\n]*`+",
+    re.MULTILINE | re.DOTALL,
+)
+_NUMBER = re.compile(r"\d+")
+_ACTIVE = re.compile(r"[\[\]<]")
 _LONGEST = 3_000
 """Characters of a document that goes with the report."""
 _LONGEST_TITLE = 300
 _IN_TITLES = str.maketrans("[]<>`", "()()'")
-"""What would be a citation, HTML or code there."""
+"""Characters that would make a citation, HTML or code there."""
 _NOT_IN_URLS = re.compile(r"[\s<>\"`]")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
+
+
+def cited(text: str) -> tuple[int, ...]:
+    """The numbers that a text cites, in the order of their first mention."""
+    numbers: list[int] = []
+    _replaced(text, lambda found: numbers.extend(found) or "")
+    return tuple(dict.fromkeys(numbers))
+
+
+def renumbered(text: str, numbers: Mapping[int, int]) -> tuple[str, tuple[int, ...]]:
+    """The text with other numbers, one pair of brackets for each.
+
+    Args:
+        text: The text with citations.
+        numbers: The new number for each that is known.
+
+    Returns:
+        The text without the markers that are not known, and the numbers of those.
+    """
+    unknown: list[int] = []
+
+    def marks(found: list[int]) -> str:
+        unknown.extend(number for number in found if number not in numbers)
+        known = dict.fromkeys(numbers[number] for number in found if number in numbers)
+        return "".join(f"[{number}]" for number in known)
+
+    return _replaced(text, marks), tuple(dict.fromkeys(unknown))
+
+
+def literal(text: str) -> str:
+    """A quoted text in which nothing is a citation, a link, an image, HTML or code."""
+    return _ACTIVE.sub(r"\\\g<0>", text.replace("`", "'"))
+
+
+def _replaced(text: str, marks: Callable[[list[int]], str]) -> str:
+    """The text with other marks for its markers; what is code stays as it is."""
+    code = [match.span() for match in _CODE.finditer(text)]
+    starts = [start for start, _ in code]
+
+    def replace(match: re.Match[str]) -> str:
+        at = match.start("numbers")
+        before = bisect_right(starts, at)
+        if before and at < code[before - 1][1]:
+            return match.group()
+        new = marks([int(number) for number in _NUMBER.findall(match["numbers"])])
+        # A bracket or a colon right after it would make it a link, or say where all such links go.
+        apart = " " if text[match.end() : match.end() + 1] in {"(", ":"} else ""
+        return f"{match['space']}{new}{apart}" if new else ""
+
+    return _MARKER.sub(replace, text)
 
 
 class Reference(Frozen):
@@ -26,14 +85,14 @@ class Reference(Frozen):
 
     number: int
     document: SourceDocument
-    """Its text is what was found in it."""
+    """Its text holds the passages that were found."""
 
     def entry(self) -> str:
         """Its line under the references."""
         document = self.document
         named = [
             document.title,
-            # What else there is, such as a script, is to be read and not to be followed.
+            # An address of another kind, such as a script, is no link.
             f"<{document.url}>" if _WEB.match(document.url) else document.url,
             f"doi:{document.doi}" if document.doi else "",
         ]
@@ -52,13 +111,9 @@ class Reference(Frozen):
             "retrieved_at": document.retrieved_at.isoformat(),
         }
 
-    def as_document(self) -> Document:
-        """The document as the run's later phases read it."""
-        return self.document.as_document()
-
 
 def numbered(sections: Sequence[Section]) -> tuple[tuple[str, ...], tuple[Reference, ...]]:
-    """The sections' texts with numbers that hold for the whole report, and what they stand for.
+    """The sections' texts with the numbers of the whole report, and the references.
 
     A document has one number, also when several sections cite it. Numbers follow the order of the
     first mention.
@@ -83,7 +138,7 @@ def numbered(sections: Sequence[Section]) -> tuple[tuple[str, ...], tuple[Refere
 
 
 def _together(findings: Sequence[Finding]) -> SourceDocument:
-    """A document with what several sections have found in it."""
+    """A document with the passages that several sections have found in it."""
     first, *others = [finding.document.text for finding in findings]
     quotes = (words for finding in findings for words in finding.quotes)
     texts = [first, *quotes, *others]
@@ -96,7 +151,7 @@ def _together(findings: Sequence[Finding]) -> SourceDocument:
     return document.model_copy(
         update={
             "text": "\n\n".join(kept),
-            # As they stand in the list, so that who reads it finds the document.
+            # As they stand in the list, so that a reader finds the document.
             "title": one_line(document.title)[:_LONGEST_TITLE].translate(_IN_TITLES),
             "url": _NOT_IN_URLS.sub(lambda found: quote(found[0]), document.url.strip()),
             "doi": one_line(document.doi).translate(_IN_TITLES),

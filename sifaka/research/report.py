@@ -6,16 +6,14 @@ from sifaka._internal.immutable import Frozen
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
-from sifaka.research.citations import literal, renumbered
 from sifaka.research.findings import one_line
 from sifaka.research.limits import Stop, in_order
-from sifaka.research.mode import Mode
-from sifaka.research.references import Reference, listing, numbered
-from sifaka.research.state import Section
+from sifaka.research.references import Reference, listing, literal, numbered, renumbered
+from sifaka.research.state import Mode, Section
 
 
 class Report(Frozen):
-    """What a research has come to."""
+    """The result of a research."""
 
     mode: Mode
     title: str
@@ -54,14 +52,16 @@ class Report(Frozen):
             run_id=run.run_id,
             text="\n\n".join(filter(None, parts)) + "\n",
             author=author,
-            pre_generation_context=tuple(reference.as_document() for reference in references),
+            pre_generation_context=tuple(
+                reference.document.as_document() for reference in references
+            ),
             usage=usage,
             metadata={"research": research},
         ).add_degraded(tuple(dict.fromkeys(degraded)))
 
 
 def body_of(sections: Sequence[Section]) -> tuple[str, tuple[Reference, ...]]:
-    """The sections under their headings, numbered throughout, and what they cite."""
+    """The sections under their headings, numbered throughout, and their references."""
     texts, references = numbered(sections)
     parts = [
         f"## {section.title}\n\n{text if section.status == 'done' else _failure(section)}"

@@ -1,25 +1,21 @@
 """Research on graphs; see `sifaka.research.protocol.Researcher`."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sifaka.calls.context import current_calls
 from sifaka.evidence.planner import checked_question
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.inquiry import Inquiry, ResearchMode
 from sifaka.record.thought import Thought
-from sifaka.research.deep import deep_graph
-from sifaka.research.execution import run_graph
-from sifaka.research.graph_builder import Board
-from sifaka.research.history import trimmed
-from sifaka.research.log import record_plan
-from sifaka.research.mode import chosen_mode
-from sifaka.research.progress import Plan, Progress
+from sifaka.research.agents.agent import trimmed
+from sifaka.research.outline import heading
+from sifaka.research.progress import Progress, record_plan
 from sifaka.research.protocol import Desk
 from sifaka.research.report import Report
 from sifaka.research.resources import Work
-from sifaka.research.sections import research_section
-from sifaka.research.state import DeepState, Outline, SectionPlan
+from sifaka.research.state import Mode, Outline, Plan, SectionPlan
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -27,8 +23,17 @@ if TYPE_CHECKING:
 
 ANSWER = "Answer"
 """The heading of the only section of iterative research."""
-NOBODY = "research"
-"""The author of what no model has written."""
+AUTHOR = "research"
+"""The author of a report that no model has written."""
+LONG = 40
+"""Words: a question of so many asks for several things."""
+_REPORT = re.compile(
+    r"\b(?:reports?|overviews?|surveys?|stud(?:y|ies)|white ?papers?|state of the art|literature"
+    r"|in[- ]depth|comprehensive(?:ly)?|compar(?:e|es|ed|ing|isons?)|versus|vs|pros and cons"
+    r"|advantages and disadvantages|analy[sz](?:e|es|is)|berichte?|überblick|übersicht"
+    r"|vergleich(?:e|en)?)\b",
+    re.IGNORECASE,
+)
 
 
 class GraphResearcher:
@@ -79,37 +84,36 @@ class GraphResearcher:
             report = await (_iterative(work) if mode == "iterative" else _deep(work))
         finally:
             work.allotment.release()
-        author = NOBODY if self.model is None else self.model.model_id
+        author = AUTHOR if self.model is None else self.model.model_id
         return report.as_thought(desk.run, author=author, usage=work.calls.ledger.spent)
 
 
 async def _iterative(work: Work) -> Report:
+    from sifaka.research.iterative import research_section
+
     plan = SectionPlan(title=ANSWER, question=work.question)
     if work.progress.plan is None:
-        await record_plan(work, Plan(mode="iterative", outline=Outline(sections=(plan,))))
+        outline = Outline(sections=(plan,))
+        await record_plan(work.desk, Plan(mode="iterative", outline=outline))
     if 0 not in work.progress.sections:
         work.allot([0], besides=0)
     section = await research_section(work, 0, plan)
-    return Report(mode="iterative", title=_heading(work.question), sections=(section,))
+    return Report(mode="iterative", title=heading(work.question), sections=(section,))
 
 
 async def _deep(work: Work) -> Report:
-    board = Board(DeepState())
-    summary: str = await run_graph(
-        deep_graph(), board=board, work=work, value=work.question, parallel=work.inquiry.parallel
-    )
-    state = board.state
-    outline = state.outline or Outline()
-    return Report(
-        mode="deep",
-        title=outline.title or _heading(work.question),
-        summary=summary,
-        sections=state.sections,
-        stops=state.stops,
-        degraded=(*outline.degraded, *state.degraded),
-    )
+    from sifaka.research.deep import research_report
+
+    return await research_report(work)
 
 
-def _heading(question: str) -> str:
-    line = " ".join(question.split())
-    return line if len(line) <= 200 else f"{line[:200].rpartition(' ')[0]}…"
+def chosen_mode(mode: ResearchMode, question: str) -> Mode:
+    """The mode to research in.
+
+    `auto` takes `deep` for a question that speaks of a report, an overview, a comparison or an
+    analysis, and for one of at least `LONG` words; otherwise `iterative`. No model is asked.
+    """
+    if mode != "auto":
+        return mode
+    is_wide = _REPORT.search(question) is not None or len(question.split()) >= LONG
+    return "deep" if is_wide else "iterative"

@@ -1,4 +1,4 @@
-"""The states of the two graphs: immutable, and replaced step by step."""
+"""The values that the two graphs work on: immutable, each step makes new ones."""
 
 from typing import Literal
 
@@ -8,8 +8,12 @@ from sifaka._internal.immutable import Frozen
 from sifaka.research.findings import Finding
 from sifaka.research.limits import Stop
 
+Mode = Literal["iterative", "deep"]
 SectionStatus = Literal["done", "failed"]
 Written = Literal["model", "plain", "outline"]
+
+_TOLD_IN_FULL = 6
+"""Iterations that an agent is told of in full; of earlier ones the searches."""
 
 
 class Task(Frozen):
@@ -21,7 +25,7 @@ class Task(Frozen):
 
 
 class Round(Frozen):
-    """One iteration of a loop: what it has added."""
+    """One iteration of a loop, with all that it has added."""
 
     number: int = Field(ge=1)
     observations: str = ""
@@ -36,14 +40,27 @@ class Round(Frozen):
     seconds: float = 0.0
     """Seconds that the loop has taken up to its end."""
 
+    def told(self, *, in_full: bool) -> str:
+        """The iteration as agents are told of it."""
+        searched = "; ".join(task.query for task in self.tasks)
+        numbers = ", ".join(str(finding.number) for finding in self.findings) or "none"
+        lines = [
+            f"Iteration {self.number}",
+            f"Searched for: {searched}",
+            f"New findings: {numbers}",
+        ]
+        if in_full and self.observations:
+            lines.insert(1, f"Observations: {self.observations}")
+        return "\n".join(lines)
+
 
 class LoopState(Frozen):
-    """What one loop knows."""
+    """The state of one loop."""
 
     rounds: tuple[Round, ...] = ()
-    """Those that have come to their end."""
+    """The iterations that have ended."""
     now: Round = Round(number=1)
-    """The one that is under way."""
+    """The iteration that is under way."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -57,14 +74,22 @@ class LoopState(Frozen):
 
     @property
     def stops(self) -> tuple[Stop, ...]:
-        """Which limits were reached."""
+        """The limits that were reached."""
         return tuple(each for one in (*self.rounds, self.now) for each in one.stops)
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """What did not work, each line once."""
+        """Lines about failures, each once."""
         lines = (each for one in (*self.rounds, self.now) for each in one.degraded)
         return tuple(dict.fromkeys(lines))
+
+    @property
+    def past(self) -> str:
+        """The earlier iterations as agents are told of them, oldest first."""
+        older = len(self.rounds) - _TOLD_IN_FULL
+        return "\n\n".join(
+            one.told(in_full=number >= older) for number, one in enumerate(self.rounds)
+        )
 
     def adding(self, **changes: object) -> "LoopState":
         """With these values in the round that is under way."""
@@ -81,7 +106,7 @@ class LoopState(Frozen):
 
 
 class Section(Frozen):
-    """What became of one section."""
+    """The result of one section."""
 
     number: int
     title: str
@@ -89,14 +114,14 @@ class Section(Frozen):
     text: str = ""
     """The draft, citing its findings by their numbers in the section."""
     written: Written = "model"
-    """Who wrote the text: the model, nobody as there was no room for a call, or the caller will."""
+    """`plain` without room for the writer's call, `outline` where the caller is to write."""
     findings: tuple[Finding, ...] = ()
     """Those that the text cites."""
     iterations: int = 0
     stops: tuple[Stop, ...] = ()
     degraded: tuple[str, ...] = ()
     error: str | None = None
-    """Why it failed, in one line."""
+    """The cause of its failure, in one line."""
     code: str | None = None
     """The error's code."""
     attempt: int = 0
@@ -111,20 +136,17 @@ class SectionPlan(Frozen):
 
 
 class Outline(Frozen):
-    """What a report will consist of."""
+    """The title and sections of a report to be written."""
 
     title: str = ""
     sections: tuple[SectionPlan, ...] = ()
     degraded: tuple[str, ...] = ()
-    """What is to be told about it, such as that no model has made it."""
+    """Remarks on it, such as that no model has made it."""
     stops: tuple[Stop, ...] = ()
 
 
-class DeepState(Frozen):
-    """What the graph of deep research knows."""
+class Plan(Frozen):
+    """The first step on record: the mode and the outline."""
 
-    outline: Outline | None = None
-    sections: tuple[Section, ...] = ()
-    """In the order of the outline."""
-    stops: tuple[Stop, ...] = ()
-    degraded: tuple[str, ...] = ()
+    mode: Mode
+    outline: Outline

@@ -7,6 +7,7 @@ import pytest
 
 from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import ModelProviderError, SifakaError, StorageError
+from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.entries import Researched
 from sifaka.record.inquiry import Inquiry
@@ -14,6 +15,7 @@ from sifaka.record.thought import Thought
 from sifaka.research.researcher import GraphResearcher
 from sifaka.validators.report import ReportValidator
 from tests.sifaka.critics.scripted_judge import Answer, Asked
+from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
 from tests.sifaka.research.bench import (
     Bench,
     Scholar,
@@ -22,6 +24,7 @@ from tests.sifaka.research.bench import (
     select,
     shelf,
     support,
+    think,
     told,
     write,
 )
@@ -218,25 +221,45 @@ async def test_the_events_of_sections_carry_their_numbers() -> None:
     assert (bench.desk.told[-1].step, bench.desk.told[-1].section) == ("synthesizing", None)
 
 
-async def test_a_store_that_fails_is_no_failed_section() -> None:
+async def test_a_store_that_fails_is_no_failed_section_and_ends_the_others() -> None:
+    waiting, ended = anyio.Event(), list[str]()
+
+    async def find(query: str) -> list[SourceDocument]:
+        if query == "Oil":
+            await waiting.wait()
+            return [page("Oil")]
+        waiting.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append(query)
+        raise AssertionError
+
+    def search(asked: Asked) -> Answer:
+        return {"tasks": [{"query": about(asked)}]}
+
     def full(entry: Researched) -> None:
-        if (entry.step, entry.section) == ("looping", 1):
+        if (entry.step, entry.section) == ("looping", 0):
             raise StorageError("the disk is full")
 
-    with pytest.raises(StorageError, match="the disk is full"):
-        await Bench(inquiry=DEEP).research(Scholar().judge, shelf(), before=full)
+    scholar = Scholar(tool_selector=search, planner=plan_of("Oil", "Gas"))
+    with anyio.fail_after(20), pytest.raises(StorageError, match="the disk is full"):
+        await Bench(inquiry=DEEP).research(scholar.judge, ScriptedAdapter(find), before=full)
+    assert ended == ["Gas"]
 
 
-async def test_questions_for_the_host_are_asked_together_and_no_section_fails() -> None:
+async def test_questions_for_the_host_are_asked_together_and_the_other_sections_end() -> None:
     def ask(asked: Asked) -> Answer:
+        if about(asked) == "Gas":
+            return think(asked)
         question = HostQuestion(instructions="", prompt=about(asked), max_tokens=1)
         raise Suspended({about(asked): question})
 
     bench = Bench(inquiry=DEEP)
     with pytest.raises(Suspended) as suspended:
         await bench.research(Scholar(thinking=ask).judge, shelf())
-    assert set(suspended.value.questions) == {"Oil", "Gas", "Wires"}
-    assert ("section_finished", 0) not in bench.steps
+    assert set(suspended.value.questions) == {"Oil", "Wires"}
+    assert [number for step, number in bench.steps if step == "section_finished"] == [1]
 
 
 async def test_two_runs_on_one_researcher_share_nothing() -> None:

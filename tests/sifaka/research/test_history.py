@@ -15,9 +15,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.models.provider import provider_model
 from sifaka.record.inquiry import Inquiry
-from sifaka.research.agents.ask import consult
-from sifaka.research.agents.thinking import THINKING, ThinkingInput
-from sifaka.research.history import trimmed
+from sifaka.research.agents.agent import consult, trimmed
+from sifaka.research.agents.loop import THINKING, thinking_prompt
 from sifaka.research.researcher import GraphResearcher
 from tests.sifaka.critics.scripted_judge import Asked
 from tests.sifaka.research.bench import USUAL, Bench, agent_of, shelf
@@ -125,6 +124,6 @@ async def test_without_history_an_agent_is_asked_a_single_message() -> None:
         return ModelResponse(parts=[TextPart("Lamps.")])
 
     model = provider_model(FunctionModel(answer))
-    given = ThinkingInput(question="Which lamps?", iteration=1)
-    thought = await consult(THINKING, model, given)
+    prompt = thinking_prompt("Which lamps?", 1, past="", findings="")
+    thought = await consult(THINKING, model, prompt)
     assert (thought.observations, counts) == ("Lamps.", [1])

@@ -3,7 +3,7 @@
 import pytest
 
 from sifaka.record.inquiry import Inquiry
-from sifaka.research.mode import LONG, chosen_mode
+from sifaka.research.researcher import LONG, chosen_mode
 from tests.sifaka.research.bench import Bench, Scholar, shelf, told
 
 DEEP = [

@@ -6,7 +6,7 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.record.entries import Started
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
-from sifaka.research.drafts import tidied
+from sifaka.research.draft import tidied
 from sifaka.research.findings import Finding, source_of
 from sifaka.research.references import numbered
 from sifaka.research.report import Report, body_of
