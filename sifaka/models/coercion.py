@@ -1,31 +1,31 @@
-"""Fitting what a model sent into a form: coerce what is certain, prune what is not."""
+"""Fitting an object that a model sent into a form: coerce what is certain, prune the rest."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Annotated, TypeVar, cast
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
-from sifaka.models.json_objects import strict
-from sifaka.models.word_forms import normal, same
+from sifaka.models.json_objects import normal, strict, unambiguous
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
 _ROUNDS = 12
-"""Bounds the mending: what a form nests is less deep than this."""
-_DROP = object()
+"""Bounds the mending: forms nest less deeply than this."""
+_DROP: Any = object()
 _QUOTED = re.compile(r"'([^']*)'")
 
 
 class Form(BaseModel):
-    """What a model fills in. Numbers in it are finite."""
+    """An answer that a model fills in. Numbers in it are finite."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
 
 class Misfit(ValueError):
-    """What was sent cannot be read as the form; the message says why, in a few words."""
+    """An object cannot be read as the form; the message says why, in a few words."""
 
 
 def _no_boolean(value: object) -> object:
@@ -43,97 +43,72 @@ def fit(sent: Mapping[str, object], form: type[Answer]) -> Answer:
     """The form that was sent, as far as it can be read with certainty.
 
     A number in a string is a number, one object is a list of it, a word of a choice may be spelled
-    in capitals. A bad item of a list is left out, and a bad field takes its default.
+    in capitals. A bad item of a list is left out, and a bad field takes its default. A field that
+    comes twice with different values is missing.
 
     Raises:
         Misfit: A field that the form requires is missing or cannot be read.
     """
-    data = _named(sent, form)
+    data = deepcopy(unambiguous((_name(key, form), value) for key, value in sent.items()))
     for _ in range(_ROUNDS):
         try:
             return form.model_validate(data)
         except ValidationError as error:
             details = error.errors(include_url=False)
-        lists: dict[int, list[object]] = {}
-        for detail in details:
-            _mend(data, detail, lists, form)
-        for items in lists.values():
-            items[:] = [item for item in items if item is not _DROP]
+        mended: set[tuple[int | str, ...]] = set()
+        for detail in reversed(details):  # from the end, as items of lists are taken out
+            _mend(data, detail, form, mended)
     raise Misfit("its fields do not fit together")
 
 
-def _named(sent: Mapping[str, object], form: type[BaseModel]) -> dict[str, object]:
-    """A copy of what was sent, with the names of the form's fields spelled as the form does.
-
-    A field that comes twice with different values is missing: nobody can tell which one counts.
-    """
-    data: dict[str, object] = {}
-    unclear: set[str] = set()
-    for key, value in sent.items():
-        name = normal(key).replace(" ", "_").replace("-", "_")
-        name = name if name in form.model_fields else key
-        if name in data and not same(data[name], value):
-            unclear.add(name)
-        data[name] = value
-    return {name: value for name, value in data.items() if name not in unclear}
+def _name(key: str, form: type[BaseModel]) -> str:
+    name = normal(key).replace(" ", "_").replace("-", "_")
+    return name if name in form.model_fields else key
 
 
 def _mend(
-    data: dict[str, object],
+    data: dict[str, Any],
     detail: ErrorDetails,
-    lists: dict[int, list[object]],
     form: type[BaseModel],
+    mended: set[tuple[int | str, ...]],
 ) -> None:
     """Coerce or take out the value that one error is about.
 
     Raises:
         Misfit: It is the form itself or a field that must be there.
     """
-    nodes, path = _walk(data, detail["loc"])
-    value = nodes[-1]
-    if value is _DROP:
+    if any(detail["loc"][:length] in mended for length in range(len(detail["loc"]) + 1)):
         return
+    value: Any = data
+    holder: Any = None
+    path: tuple[int | str, ...] = ()
+    for part in detail["loc"]:  # as far as it exists
+        try:
+            holder, value, path = value, value[part], (*path, part)
+        except (KeyError, IndexError, TypeError):
+            break
     put = _DROP if detail["type"] == "missing" else _coerced(detail, value)
     field = form.model_fields.get(str(detail["loc"][0])) if detail["loc"] else None
     required = field is None or field.is_required()
-    if len(nodes) == 1 or (len(nodes) == 2 and put is _DROP and required):
+    if not path or (len(path) == 1 and put is _DROP and required):
         where = "".join(f"{part}: " for part in detail["loc"])
         raise Misfit((where + detail["msg"].removeprefix("Value error, "))[:200])
-    holder, key = nodes[-2], path[-1]
-    if isinstance(holder, list):
-        items = cast("list[object]", holder)
-        items[cast("int", key)] = put
-        lists[id(items)] = items
-    elif put is _DROP:
-        cast("dict[object, object]", holder).pop(key, None)
+    mended.add(path)
+    if put is _DROP:
+        del holder[path[-1]]
     else:
-        cast("dict[object, object]", holder)[key] = put
-
-
-def _walk(
-    data: dict[str, object], location: Sequence[int | str]
-) -> tuple[list[object], list[int | str]]:
-    """The values along an error's path as far as they exist, and that part of the path."""
-    nodes: list[object] = [data]
-    path: list[int | str] = []
-    for part in location:
-        node = nodes[-1]
-        if isinstance(node, dict) and part in node:
-            nodes.append(cast("dict[object, object]", node)[part])
-        elif isinstance(node, list) and isinstance(part, int):
-            nodes.append(cast("list[object]", node)[part])
-        else:
-            break
-        path.append(part)
-    return nodes, path
+        holder[path[-1]] = put
 
 
 def _coerced(detail: ErrorDetails, value: object) -> object:
-    """The value as what was wanted, or `_DROP` when that is not certain."""
+    """The value as the form wants it, or `_DROP` when that is not certain."""
     kind, context = detail["type"], detail.get("ctx", {})
     if kind in {"list_type", "tuple_type"}:
-        inner = _decoded(value, "[")
-        return inner if inner is not _DROP else [value] if _one_item(value) else _DROP
+        if (inner := _decoded(value, "[")) is not _DROP:
+            return inner
+        items: list[object] = [value]
+        is_item = isinstance(value, dict) or (isinstance(value, str) and value.strip())
+        return items if is_item else _DROP
     if kind in {"dict_type", "model_type", "model_attributes_type"}:
         return _decoded(value, "{")
     if kind == "literal_error" and isinstance(value, str):
@@ -146,10 +121,6 @@ def _coerced(detail: ErrorDetails, value: object) -> object:
     if isinstance(value, int) and kind in {"greater_than_equal", "less_than_equal"}:
         return context.get("ge", context.get("le", _DROP))
     return _DROP
-
-
-def _one_item(value: object) -> bool:
-    return isinstance(value, dict) or (isinstance(value, str) and value.strip() != "")
 
 
 def _decoded(value: object, opening: str) -> object:

@@ -1,12 +1,10 @@
-"""JSON objects in what a model wrote: fenced, between prose, cut off or sloppy."""
+"""JSON objects in a model's text: fenced, between prose, cut off or sloppy."""
 
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, cast
-
-from sifaka.models.word_forms import normal, same
 
 _MOST_STARTS = 50
 """Braces at which an object is looked for."""
@@ -22,126 +20,146 @@ _TOKEN = re.compile(
     r"|(?P<open>[{\[])|(?P<close>[}\]])|(?P<colon>:)|(?P<literal>[^\s\"{}\[\],:]++)",
     re.DOTALL,
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a character: no text that holds one can be encoded as UTF-8."""
 
 
 class Found(NamedTuple):
-    """An object, and the words in which it was written, where they stand between others."""
+    """An object, and its words where it stood between others."""
 
     value: dict[str, object]
     source: str | None = None
 
 
-def strict(text: str) -> object:
-    """JSON as it is written, less what has no certain meaning.
+def normal(word: str) -> str:
+    """A word without its case and the punctuation around it."""
+    return word.strip(" \t\r\n.,;:!?*_`'\"").casefold()
 
-    A key that comes twice with different values is left out, and so are NaN and infinities.
+
+def unambiguous(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """The members of an object, without keys that come twice with different values."""
+    value: dict[str, object] = {}
+    unclear: set[str] = set()
+    for key, item in pairs:
+        if key in value and not _same(value[key], item):
+            unclear.add(key)
+        value[key] = item
+    return {key: item for key, item in value.items() if key not in unclear}
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return normal(one) == normal(other)
+    return type(one) is type(other) and one == other
+
+
+def strict(text: str) -> object:
+    """JSON as it is written, less all that has no certain meaning.
 
     Raises:
         ValueError: It is not JSON.
         RecursionError: It is nested too deeply.
     """
-    return finite(json.loads(text, strict=False, object_pairs_hook=_unambiguous))
+    return clean(json.loads(text, strict=False, object_pairs_hook=unambiguous))
 
 
-def finite(value: object) -> Any:
-    """A copy without numbers that are not finite, nor the keys and items that held one."""
+def clean(value: object) -> Any:
+    """A copy without infinite numbers and NaN, and with U+FFFD for each lone surrogate."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):
-        items = cast("dict[object, object]", value).items()
-        return {str(key): finite(item) for key, item in items if not _infinite(item)}
+        members = cast("dict[object, object]", value).items()
+        return {clean(str(key)): clean(item) for key, item in members if not _infinite(item)}
     if isinstance(value, list | tuple):
-        return [finite(item) for item in cast("list[object]", value) if not _infinite(item)]
+        return [clean(item) for item in cast("list[object]", value) if not _infinite(item)]
     return value
 
 
-def objects_in(reply: str) -> Iterator[Found]:
-    """The outermost objects of a reply; what is nested in another object is not one of them."""
+def _infinite(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def objects_in(text: str) -> Iterator[Found]:
+    """The outermost objects of a text; an object inside another is not one of them."""
     at = 0
     for _ in range(_MOST_STARTS):
-        start = _START.search(reply, at)
+        start = _START.search(text, at)
         if start is None:
             return
-        value, source, at = _object_at(reply, start.start())
+        value, source, at = _object_at(text, start.start())
         if isinstance(value, dict):
             yield Found(cast("dict[str, object]", value), source)
 
 
-def _object_at(reply: str, start: int) -> tuple[object, str, int]:
-    """The object that begins here or None, the words it was read from, and where it ends."""
+def _object_at(text: str, start: int) -> tuple[object, str, int]:
+    """The object that begins here or None, its words, and the place of its end."""
     try:
-        value, end = _DECODER.raw_decode(reply, start)
-        return finite(value), reply[start:end], end
+        value, end = _DECODER.raw_decode(text, start)
+        return clean(value), text[start:end], end
     except (ValueError, RecursionError):
         pass
-    if _ESCAPED.match(reply, start):
-        source = reply[start : reply.rfind("}") + 1]
-        return _unescaped(source), source, len(reply)
-    extent = _Extent(reply, start)
-    if extent.end is not None:
-        source = reply[start : extent.end]
-        return _repaired(source), source, extent.end
-    source = reply[start : extent.complete]
-    try:
-        return strict(source + extent.closing), source, len(reply)
+    last = text.rfind("}") + 1
+    if _ESCAPED.match(text, start):
+        return _unescaped(text[start:last]), text[start:last], len(text)
+    end, missing = _extent(text, start)
+    source = text[start:end]
+    if not missing:
+        return _repaired(source), source, end
+    try:  # cut off
+        return strict(source + missing), source, len(text)
     except (ValueError, RecursionError):
         # A quote that ends a string too early hides the closing brace: up to the last one there is.
-        source = reply[start : max(reply.rfind(mark, start) for mark in "}]") + 1]
-        return _repaired(source), source, len(reply)
+        source = text[start : max(last, text.rfind("]") + 1)]
+        return _repaired(source), source, len(text)
 
 
-class _Extent:
-    """How far an object reaches: to its closing brace, or to the last value that is complete."""
-
-    def __init__(self, text: str, start: int) -> None:
-        self.end: int | None = None
-        self.complete = start
-        self.closing = ""
-        stack: list[str] = []
-        value_next = True
-        for token in _TOKEN.finditer(text, start):
-            match token.lastgroup:
-                case "open":
-                    stack.append("}" if token["open"] == "{" else "]")
-                    value_next = token["open"] == "["
-                    if len(stack) > _DEEPEST:
-                        return
-                case "close":
-                    if not stack or stack.pop() != token["close"]:
-                        return
-                    if not stack:
-                        self.end = token.end()
-                        return
-                    value_next = stack[-1] == "]"
-                case "colon":
-                    value_next = True
-                    continue
-                case kind:
-                    whole = token["end"] if kind == "string" else token.end() < len(text)
-                    if not whole or not value_next:
-                        continue
-                    value_next = stack[-1] == "]"
-            self.complete = token.end()
-            self.closing = "".join(reversed(stack))
+def _extent(text: str, start: int) -> tuple[int, str]:
+    """The end of an object's last complete value, and the marks that are missing to close it."""
+    end, missing, closing, value_next = start, "", list[str](), True
+    for token in _TOKEN.finditer(text, start):
+        if token.lastgroup == "colon":
+            value_next = True
+            continue
+        if token.lastgroup == "open":
+            closing.append("}" if token[0] == "{" else "]")
+            if len(closing) > _DEEPEST:
+                break
+        elif token.lastgroup == "close":
+            if closing.pop() != token[0]:
+                break
+            if not closing:
+                return token.end(), ""
+        else:
+            is_whole = token["end"] if token["string"] else token.end() < len(text)
+            if not is_whole or not value_next:
+                continue
+        value_next = closing[-1] == "]"
+        end, missing = token.end(), "".join(reversed(closing))
+    return end, missing
 
 
 def _repaired(source: str) -> object:
-    """What sloppy JSON means, or None."""
+    """The meaning of sloppy JSON, or None."""
     nesting = source.count("{") + source.count("[")
     if not source or len(source) > _REPAIRABLE or nesting > len(source) // 4:
         return None
     from json_repair import repair_json
 
     try:
-        value: Any = repair_json(source, return_objects=True, skip_json_loads=True)
-        if not isinstance(value, dict):
-            return None
-        items = cast("dict[str, object]", value).items()
-        return finite({key: item for key, item in items if not _repeated(key, source)})
+        return _certain(repair_json(source, return_objects=True, skip_json_loads=True), source)
     except (ValueError, RecursionError, IndexError, TypeError):
         return None
 
 
+def _certain(value: object, source: str) -> object:
+    """The object without keys that come with different values: only the last one was kept."""
+    if not isinstance(value, dict):
+        return None
+    members = cast("dict[str, object]", value).items()
+    return clean({key: item for key, item in members if not _repeated(key, source)})
+
+
 def _repeated(key: str, source: str) -> bool:
-    """Whether a key comes with different values: the repair would keep the last one."""
     name = re.escape(key)
     value = r"\s*:\s*[\"'“]?([^\"'”,}\]\n]*)"
     quoted = rf"(?<![\\\w])[\"'“]{name}[\"'”]{value}"
@@ -157,18 +175,4 @@ def _unescaped(source: str) -> object:
         return None
 
 
-def _unambiguous(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    value: dict[str, object] = {}
-    unclear: set[str] = set()
-    for key, item in pairs:
-        if key in value and not same(value[key], item):
-            unclear.add(key)
-        value[key] = item
-    return {key: item for key, item in value.items() if key not in unclear}
-
-
-def _infinite(value: object) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)
-
-
-_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_unambiguous)
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=unambiguous)

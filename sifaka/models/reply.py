@@ -1,14 +1,15 @@
-"""Reading a model's reply as a form: by its tool call, else by the JSON in what it wrote."""
+"""Reading a model's reply as a form: by its tool call, else by the JSON in its text."""
 
+import json
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from pydantic import BaseModel
 
 from sifaka.models.coercion import Misfit, fit
-from sifaka.models.json_objects import Found, finite, objects_in, strict
-from sifaka.models.word_forms import normal
+from sifaka.models.json_objects import Found, clean, normal, objects_in, strict
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer", bound=BaseModel)
 
 LONGEST_REPLY = 1_000_000
-"""Characters; what is longer is malformed and not parsed."""
+"""Characters; a longer reply is malformed and not parsed."""
 
 _WRAPPERS = frozenset(
     {
@@ -26,8 +27,6 @@ _WRAPPERS = frozenset(
 )  # fmt: skip
 """Keys under which models put the answer instead of giving it."""
 _HEADLESS = re.compile(r"[\"'][A-Za-z_ ]+[\"']\s*:")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half of a character: nothing that holds one can be written down as UTF-8."""
 _QUOTING = str.maketrans(dict.fromkeys("‘’“”'`", '"') | {"\\": None})
 
 
@@ -36,17 +35,17 @@ class Unreadable(Exception):
 
 
 def size_of(response: "ModelResponse") -> int:
-    """How many characters there are to read, roughly."""
-    calls, text = _parts(response)
-    return len(text) + sum(len(c) if isinstance(c, str) else len(str(c)) for c in calls)
+    """The characters of a reply, roughly."""
+    said = (getattr(part, "args", None) or getattr(part, "content", "") for part in response.parts)
+    return sum(len(each) if isinstance(each, str) else len(str(each)) for each in said)
 
 
 def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer:
     """The form that a reply amounts to.
 
     An object in the reply's words that stands in the question word for word is an echo of the
-    reviewed text, not an answer. Answers that contradict each other in what the form requires are
-    none: an ambiguous verdict is no verdict.
+    reviewed text, not an answer. Answers that contradict each other in a required field are none:
+    an ambiguous verdict is no verdict.
 
     Raises:
         Unreadable: There is no answer in it.
@@ -61,7 +60,7 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
             if found.source is not None and _squeezed(found.source) in _squeezed(question):
                 continue
             try:
-                answers.append(_storable(_unwrapped(found.value, form), form))
+                answers.append(fit(_unwrapped(found.value, form), form))
             except Misfit as error:
                 reason = str(error)
     except RecursionError:
@@ -75,102 +74,52 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
     return answers[-1]
 
 
-def _storable(sent: dict[str, object], form: type[Answer]) -> Answer:
-    """The form that was sent, a U+FFFD in place of each lone surrogate.
-
-    Raises:
-        Misfit: See `fit`.
-    """
-    answer = fit(cast("dict[str, object]", _whole(sent)), form)
-    dumped = answer.model_dump()
-    whole = cast("dict[str, object]", _whole(dumped))
-    # JSON inside a string is decoded only when it is fitted.
-    return answer if whole == dumped else fit(whole, form)
-
-
-def _whole(value: object) -> object:
-    """The value without lone surrogates in its strings and keys."""
-    if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_whole(item) for item in cast("list[object]", value)]
-    if isinstance(value, dict):
-        members = cast("dict[object, object]", value)
-        return {_whole(key): _whole(item) for key, item in members.items()}
-    return value
-
-
-def _parts(response: "ModelResponse") -> "tuple[list[str | dict[str, Any]], str]":
-    """The arguments of tool calls, and the text."""
-    from pydantic_ai.messages import TextPart, ToolCallPart
-
-    calls = [
-        cast("str | dict[str, Any]", part.args)
-        for part in response.parts
-        if isinstance(part, ToolCallPart) and part.args
-    ]
-    return calls, "".join(p.content for p in response.parts if isinstance(p, TextPart)).strip()
-
-
 def _found(response: "ModelResponse") -> Iterator[Found]:
     """The objects of a reply: of its tool calls, or else of its text."""
-    calls, text = _parts(response)
-    for arguments in calls:
-        if isinstance(arguments, dict):
-            yield Found(finite(arguments))
-        else:
-            # What was sent as an answer is one, whatever the text holds.
-            yield from (
-                found._replace(source=None) if _begins_with(arguments, found) else found
-                for found in _written(arguments.strip())
-            )
+    from pydantic_ai.messages import TextPart, ToolCallPart
+
+    calls = [p.args for p in response.parts if isinstance(p, ToolCallPart) and p.args]
+    for sent in calls:
+        if isinstance(sent, dict):
+            yield Found(clean(sent))
+            continue
+        for found in _written(sent):
+            # An object that was sent as the answer is one, even if it stands in the question.
+            is_sent = found.source is not None and sent.lstrip().startswith(found.source)
+            yield Found(found.value) if is_sent else found
     if not calls:
-        yield from _written(text)
-
-
-def _begins_with(arguments: str, found: Found) -> bool:
-    return found.source is not None and arguments.lstrip().startswith(found.source)
+        yield from _written("".join(p.content for p in response.parts if isinstance(p, TextPart)))
 
 
 def _written(text: str) -> Iterator[Found]:
-    try:
-        value = strict(text)
-    except (ValueError, RecursionError):
-        value = None
-    if isinstance(value, dict):
-        yield Found(cast("dict[str, object]", value), text)
-    elif isinstance(value, str):  # JSON in a JSON string
-        yield from objects_in(value)
-    elif _HEADLESS.match(text):
-        yield from objects_in("{" + text)
-    else:
-        yield from objects_in(text)
+    text = text.strip()
+    if _HEADLESS.match(text):
+        text = "{" + text
+    elif text.startswith('"'):  # JSON in a JSON string
+        with suppress(ValueError):
+            text = str(json.loads(text, strict=False))
+    return objects_in(text)
 
 
 def _unwrapped(value: dict[str, object], form: type[BaseModel]) -> dict[str, object]:
     """The object itself, or the one inside it when it only wraps the answer."""
+    wrappers = _WRAPPERS | {form.__name__.casefold()}
     for _ in range(3):
         if any(normal(key) in form.model_fields for key in value):
-            return value
-        inner = [
-            item
-            for key, item in value.items()
-            if normal(key) in _WRAPPERS or normal(key) == form.__name__.casefold()
-        ]
-        if len(inner) != 1:
-            return value
-        (only,) = inner
+            break
+        inner = [item for key, item in value.items() if normal(key) in wrappers]
+        only = inner[0] if len(inner) == 1 else None
         if isinstance(only, str):
             try:
                 only = strict(only)
             except (ValueError, RecursionError):
-                return value
+                break
         if not isinstance(only, dict):
-            return value
+            break
         value = cast("dict[str, object]", only)
     return value
 
 
 def _squeezed(text: str) -> str:
-    """The text without what differs when it is quoted: spaces, backslashes, kinds of quotes."""
+    """The text without the differences of a quotation: spaces, backslashes, kinds of quotes."""
     return "".join(text.translate(_QUOTING).split()).casefold()

@@ -8,7 +8,7 @@ from anyio import to_thread
 from pydantic import BaseModel
 
 from sifaka.errors import ModelProviderError
-from sifaka.models.reply import Unreadable, read
+from sifaka.models.reply import Unreadable, read, size_of
 from sifaka.record.usage import Usage
 
 if TYPE_CHECKING:
@@ -33,12 +33,13 @@ async def ask(
 ) -> tuple[Answer, Usage]:
     """Ask, and ask a second time when the answer cannot be read.
 
-    The model answers by calling an output tool, without the machinery of an agent around it. What
-    was meant is read with care (`sifaka.models.reply`); the second question says what was wrong,
-    and does not repeat the reply. One model call, at most two.
+    The model answers by calling an output tool, without the machinery of an agent around it.
+    `sifaka.models.reply` reads the answer, as PydanticAI's own validation reads few damaged ones
+    and takes contradictions and echoes for answers. The second question says what was wrong, and
+    does not repeat the reply. One model call, at most two.
 
     Returns:
-        The answer, and what the calls for it have consumed.
+        The answer, and the usage of the calls for it.
 
     Raises:
         ModelProviderError: The provider failed, or with code `malformed` the second answer could
@@ -59,11 +60,9 @@ async def ask(
 
             spent += usage_of(response)
             try:
-                answer = await _read(response, form, question)
+                return await _read(response, form, question), spent
             except Unreadable as unreadable:
                 reason = str(unreadable)
-            else:
-                return answer, spent
         again = (
             f"\n\nYour last answer was not in the form asked for: {reason}. "
             "Call the tool `answer` once, with every required field."
@@ -82,12 +81,9 @@ async def _read(response: "ModelResponse", form: type[Answer], question: str) ->
     Raises:
         Unreadable: There is none.
     """
-    said = (
-        getattr(part, "args", None) or getattr(part, "content", None) for part in response.parts
-    )
-    if len(question) + sum(len(str(each)) for each in said) <= _LONG:
-        return read(response, form, question)
     reading = partial(read, response, form, question)
+    if size_of(response) + len(question) <= _LONG:
+        return reading()
     return await to_thread.run_sync(reading, abandon_on_cancel=True)
 
 
