@@ -1,4 +1,4 @@
-"""Whether an answer is a complete text."""
+"""The check that an answer is a complete text."""
 
 from typing import TYPE_CHECKING
 

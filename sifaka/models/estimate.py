@@ -1,4 +1,4 @@
-"""What a call may take at most, told before it is made."""
+"""The most that a call may take, estimated before it is made."""
 
 import json
 import math
@@ -62,7 +62,7 @@ def asked_for(model: Model, settings: "ModelSettings | None") -> int | None:
 
 
 def _longest(asked: int, output_cost: float, budget: Budget) -> int:
-    """The tokens to set aside for an answer that nobody has limited."""
+    """The tokens to set aside for an answer without a limit."""
     affordable = [budget.max_tokens] if budget.max_tokens is not None else []
     if budget.max_cost_usd is not None and output_cost:
         affordable.append(int(budget.max_cost_usd / output_cost))

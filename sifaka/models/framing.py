@@ -14,12 +14,12 @@ DATA_NOTICE = (
 
 
 def frame(label: str, content: str) -> str:
-    """The content between marks that nobody who wrote it could foresee.
+    """The content between marks that its author could not foresee.
 
-    The mark is an authentication code of the content under a key of the run that nobody is shown
-    (HMAC, RFC 2104). So equal prompts are equal whenever the run is worked on, and a mark that was
-    seen in an earlier prompt, or of other words, closes nothing. It changes with each version of
-    the text; what is asked about one version shares its marks, as providers' caches like it.
+    The mark is an authentication code of the content under a secret key of the run (HMAC, RFC
+    2104). So equal prompts stay equal when a run is resumed, and a mark from an earlier prompt, or
+    of other words, closes nothing. The mark changes with each version of the text; the questions
+    about one version share their marks, so that providers can cache them.
     """
     calls = current_calls()
     version = calls.journal.place().partition("/")[0].partition("~")[0]
@@ -31,5 +31,5 @@ def frame(label: str, content: str) -> str:
 
 @cache
 def _key_of_process() -> str:
-    """What stands in where no run is worked on, and nothing has to be asked again later."""
+    """The key outside of a run, where no call is journaled."""
     return secrets.token_hex(16)

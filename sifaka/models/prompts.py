@@ -1,4 +1,4 @@
-"""What the writing model is asked: the task, the best version so far, this round's feedback."""
+"""The prompt of the writing model: the task, the best version so far, this round's feedback."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a model wrote for one section: put in its place, or turned down."""
+"""A model's new text for one section: put in its place, or rejected."""
 
 import re
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def fault_of(
     issues: Sequence[Issue] = (),
     protect: bool = False,
 ) -> str | None:
-    """Why a new text cannot stand in the place of a section; None when it can.
+    """The reason why a new text cannot replace a section; None when it can.
 
     Args:
         section: What it is for.
@@ -69,7 +69,7 @@ def fault_of(
 
 
 def pointed_at(span: str, issues: Sequence[Issue]) -> bool:
-    """Whether an issue is about this very span, so that it may go."""
+    """True when an issue is about this very span, so that it may go."""
     return any(span in i.quote and len(i.quote) <= len(span) + _NEARBY for i in issues)
 
 

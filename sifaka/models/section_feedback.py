@@ -1,4 +1,4 @@
-"""Which of what was said about a long text belongs to which of its sections."""
+"""The feedback on a long text, routed to its sections."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ _SHORTEST_TITLE = 4
 
 @dataclass(frozen=True, slots=True)
 class SectionFeedback:
-    """What was said about one section, its places counted from where the section begins."""
+    """The feedback on one section, with offsets into the section."""
 
     results: Mapping[str, ValidationResult] = field(default_factory=dict[str, ValidationResult])
     """Failed validators that concern it."""
@@ -35,7 +35,7 @@ class SectionFeedback:
 def feedback_by_section(
     thought: Thought, sections: Sequence[Section]
 ) -> tuple[SectionFeedback, ...]:
-    """What failed validators and critics said about each section of a thought's text.
+    """The feedback of failed validators and critics on each section of a thought's text.
 
     An issue with a place belongs to the sections that the place touches. Any other remark belongs
     to the section that its label, its quote or a title in it names; when it names none, a remark
@@ -69,7 +69,7 @@ def feedback_by_section(
 def concerned(
     thought: Thought, sections: Sequence[Section], said: Sequence[SectionFeedback]
 ) -> tuple[bool, ...]:
-    """Whether each section is to be written again.
+    """For each section, true when it is to be written again.
 
     One that something was said about is. Where critics have weighed the text against its task the
     others are not: they meet it. Where none has, or what they said names no section, the task

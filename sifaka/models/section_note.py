@@ -1,4 +1,4 @@
-"""What whoever works on one section of a long document is told of the rest."""
+"""The note on the rest of a long document, for the work on one of its sections."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -9,7 +9,7 @@ from sifaka.record.thought import Thought
 from sifaka.text.sections import Section, outline
 
 SECTION = "section"
-"""Where a thought's metadata says that its text is one section of a longer document."""
+"""The key in a thought's metadata that marks its text as one section of a longer document."""
 _MOST_HEADINGS = 5
 _LONGEST_TITLE = 200
 _MOST_TERMS = 40
@@ -59,7 +59,7 @@ class Notes:
 
 
 def _headings(section: Section) -> str:
-    """What a neighbour is called: its headings, or the one that it stands under."""
+    """The names of a neighbour: its headings, or the one that it stands under."""
     titles = [heading.title for heading in section.headings[:_MOST_HEADINGS]]
     return " / ".join(title[:_LONGEST_TITLE] for title in titles or [section.title])
 
@@ -68,8 +68,8 @@ def section_note(thought: Thought, advice: str) -> list[str]:
     """The parts of a prompt that say what the text is a section of; none when it is a whole.
 
     Args:
-        thought: What is worked on.
-        advice: What follows from that for the work at hand, in our words.
+        thought: The section, or a whole text.
+        advice: The consequence for the work at hand, in our words.
     """
     note = cast("Mapping[str, object] | None", thought.metadata.get(SECTION))
     if note is None:

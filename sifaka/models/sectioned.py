@@ -30,7 +30,7 @@ _Answer = Generation | ModelProviderError | BudgetExceeded
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What has become of one section."""
+    """The outcome for one section."""
 
     text: str
     status: Status
@@ -68,11 +68,11 @@ class SectionedModel:
 
     @property
     def model(self) -> Any:
-        """What the writer asks, if that is a provider's model: critics may ask it too."""
+        """The writer's model, if that is a provider's: critics may ask it too."""
         return getattr(self.writer, "model", None)
 
     def calls_for(self, thought: Thought) -> int:
-        """How many model calls the next version takes at least, when it is written in full."""
+        """The model calls that the next version takes at least, when it is written in full."""
         if len(thought.text) <= self._section_chars:
             return 1
         sections = split(thought.text, self._section_chars // 2)
@@ -102,7 +102,7 @@ class SectionedModel:
         return _put_together(work.sections, outcomes, list(answers.values()))
 
     async def _answers(self, work: "_Work", calls: float) -> Mapping[int, _Answer]:
-        """What came back for each section that was to be written, by its place among all."""
+        """The answer for each section that was to be written, by its place among all."""
         answers: dict[int, _Answer] = {}
         open_ = list(work.concerned)
         within = anyio.Semaphore(PARALLEL)  # the run's own bounds only models that are metered
@@ -158,14 +158,14 @@ class _Work:
         return f"section {section.number} {digest[:8]}"
 
     def thought(self, at: int) -> Thought:
-        """What the writer is shown of a section."""
+        """The thought of one section, as the writer sees it."""
         said = self._said[at]
         return self._notes.thought(
             self._thought, self.sections[at], results=said.results, feedback=said.feedback
         )
 
     def outcomes(self, answers: Mapping[int, _Answer], *, protect: bool) -> list[_Outcome]:
-        """What becomes of each section, in order."""
+        """The outcome for each section, in order."""
         titles = [{h.title.casefold() for h in s.headings} for s in self.sections]
         every = frozenset[str]().union(*titles)
         outcomes = [_Outcome(section.text, "untouched") for section in self.sections]
@@ -197,7 +197,7 @@ class _Work:
             used = frozenset[str]().union(
                 *(terms - lost.get(at, frozenset()) for at, terms in enumerate(self._terms))
             )
-            # Without a task nobody has asked for another word.
+            # Without a task no other word was asked for.
             kept = used if self._thought.prompt else frozenset[str]().union(*self._terms)
             turned_down = {
                 at: missing

@@ -1,4 +1,4 @@
-"""What a loop of research has found."""
+"""The findings of a section: documents with the words that answer its question."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.passages import excerpt
 
 LONGEST = 1_500
-"""Characters that are kept of a document: its quotes and the passages nearest to what was asked."""
+"""Characters that are kept of a document: its quotes and the passages nearest to the query."""
 _LONGEST_QUOTE = 400
 _MOST_QUOTES = 4
 _SHOWN = 600
@@ -23,15 +23,15 @@ class Finding(Frozen):
     """A document that says something about the question, with the words that do."""
 
     number: int
-    """Its number in its section, from 1: what drafts cite it by."""
+    """Its number in its section, from 1; drafts cite it by that."""
     document: SourceDocument
-    """Its text is cut to what matters here."""
+    """Its text is cut to the relevant passages."""
     source: str
     """The same for the same document, whatever part of its text was found."""
     query: str
-    """What it was searched for with."""
+    """The query that found it."""
     quotes: tuple[str, ...] = ()
-    """Words that were found in the document; none where nobody has judged it."""
+    """Words that stand in the document; none while it is not verified."""
     classification: Classification
     score: float = 0.0
 
@@ -41,7 +41,7 @@ class Finding(Frozen):
 
     @classmethod
     def of(cls, number: int, evidence: Evidence, query: str) -> "Finding":
-        """What a document that was not turned down amounts to."""
+        """The finding that a document makes which was not rejected."""
         document = evidence.document
         quotes = _quotes(evidence)
         passages = excerpt(document.text, " ".join((query, *quotes)), LONGEST)
@@ -58,12 +58,12 @@ class Finding(Frozen):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What to show of it: its quotes, or the passage nearest to what was asked."""
+        """Its quotes, or the passage nearest to the query."""
         return self.quotes or (excerpt(self.document.text, self.query, _SHOWN),)
 
 
 def source_of(document: SourceDocument) -> str:
-    """What tells a document from others, whichever query has found it."""
+    """The identity of a document, whichever query has found it."""
     return min(identities(document), default=f"key:{document.key}")
 
 

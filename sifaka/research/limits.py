@@ -1,4 +1,4 @@
-"""What the parts of a research may spend, and what is kept for those who write."""
+"""The budgets of the parts of a research, and the calls that are kept for its writers."""
 
 import math
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ def in_order(stops: Iterable[Stop]) -> tuple[Stop, ...]:
 
 
 class KeptCall:
-    """One call that is set aside until somebody makes it; nobody else gets it.
+    """One call that is set aside for one caller.
 
     Args:
         ledger: Where it is set aside.
@@ -47,7 +47,7 @@ class KeptCall:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._held = ExitStack()
-        # In a context of its own: in this one the next call of anybody would take it.
+        # In a context of its own: in this one the next call of any kind would take it.
         self._context = copy_context()
         self._context.run(self._held.enter_context, ledger.set_aside(1))
 
@@ -57,8 +57,8 @@ class KeptCall:
 
     @contextmanager
     def there(self) -> Generator[None]:
-        """Within this context the call is there for who works in it."""
-        # Nothing awaits in between, so nobody can take it.
+        """Within this context the call may be made."""
+        # Nothing awaits in between, so no other call can take it.
         self.release()
         with self._ledger.set_aside(1):
             yield
@@ -77,7 +77,7 @@ def kept(ledger: Ledger, wanted: int) -> tuple[KeptCall | None, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purse:
-    """What one section may spend."""
+    """The budget of one section."""
 
     looping: Calls
     """The surroundings of its loop."""
@@ -95,12 +95,12 @@ class Purse:
         share: float,
         kept: KeptCall | None = None,
     ) -> "Purse":
-        """A purse out of what a run has.
+        """A purse out of the budget of a run.
 
         Args:
             calls: The surroundings of the run's calls.
-            budget: What the section may spend altogether.
-            spent: What it has spent of that before.
+            budget: The limits of the section altogether.
+            spent: Its usage so far.
             share: Calls that its loop may make from now on, infinite without a limit.
             kept: The call that was set aside for its writer.
         """
@@ -116,7 +116,7 @@ class Purse:
         )
 
     def release(self) -> None:
-        """Give back what was kept and not used."""
+        """Give back the kept call if it was not used."""
         if self.kept is not None:
             self.kept.release()
 
@@ -135,15 +135,14 @@ def shared_out(
 ) -> tuple[tuple[Purse, ...], KeptCall | None]:
     """A purse for each of several sections that are worked on at the same time.
 
-    Reserved before any of them begins: a call for each writer and, with `besides`, one for who
-    puts the sections together. The rest is shared out, so that the first sections leave the later
-    ones something.
+    Reserved before any of them begins: a call for each writer and, with `besides`, one for the
+    summary. The rest is shared out evenly.
 
     Args:
         calls: The surroundings of the run's calls.
-        budget: What each section may spend.
-        spent: What each has spent of that before.
-        besides: 1 to keep a call for the whole, or 0.
+        budget: The limits of each section.
+        spent: The usage of each so far.
+        besides: 1 to keep a call for the summary, or 0.
     """
     all_kept = kept(calls.ledger, len(spent) + besides)
     writers, other = all_kept[: len(spent)], (*all_kept[len(spent) :], None)[0]

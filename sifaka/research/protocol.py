@@ -1,4 +1,4 @@
-"""What a researcher works with, and what comes of it."""
+"""The interfaces of a researcher and of the run it works on."""
 
 from typing import Protocol
 
@@ -9,7 +9,7 @@ from sifaka.record.thought import Thought
 
 
 class Desk(Protocol):
-    """A run of research, as the one who does it sees it."""
+    """A run of research, as its researcher sees it."""
 
     @property
     def run(self) -> Run:
@@ -17,18 +17,18 @@ class Desk(Protocol):
         ...
 
     async def record(self, entry: Researched) -> None:
-        """Make a step durable and tell whoever listens.
+        """Make a step durable and emit it as an event.
 
         Raises:
-            StorageError: The step could not be put on record, or somebody else works on the run.
+            StorageError: The step could not be put on record, or another worker has the run.
         """
         ...
 
     async def tell(self, step: ResearchStep, message: str, *, section: int | None = None) -> None:
-        """Tell whoever listens what is being done; nothing is stored.
+        """Emit an event about the work; nothing is stored.
 
         Raises:
-            ValueError: It is a step that ends a run: the run tells that itself.
+            ValueError: The step ends a run: the run emits that itself.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What one research is worked on with."""
+"""The resources of one research and of each of its loops."""
 
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Allotment:
-    """What was set aside for the sections and for who puts them together, until it is used."""
+    """The calls that are set aside for the sections and for the summary."""
 
     purses: dict[int, Purse] = field(default_factory=dict[int, Purse])
     """By the numbers of the sections that are still to be researched."""
     whole: KeptCall | None = None
 
     def release(self) -> None:
-        """Give back what was not used."""
+        """Give back every call that was not used."""
         for purse in self.purses.values():
             purse.release()
         if self.whole is not None:
@@ -36,23 +36,23 @@ class Allotment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What one research is worked on with; each has its own."""
+    """The resources of one research."""
 
     desk: Desk
     question: str
     inquiry: Inquiry
     adapters: Adapters
-    """Those that may be searched."""
+    """The adapters that may be searched."""
     model: "Model | None"
     calls: Calls
     progress: Progress
-    """What was on record when the work began."""
+    """The steps on record when the work began."""
     history: "Sequence[ModelMessage]" = ()
-    """The user's conversation; what the research itself has thought is in its state."""
+    """The user's conversation; the observations of the research itself are in its state."""
     allotment: Allotment = field(default_factory=Allotment)
 
     def allot(self, numbers: Sequence[int], *, besides: int) -> None:
-        """Set aside what is surely needed, before any of these sections begins."""
+        """Set aside the calls that are surely needed, before any of these sections begins."""
         recorded, rounds = self.desk.run.calls, self.progress.rounds_of
         budget = self.inquiry.section_budget
         spent = [spent_by(number, recorded, rounds(number)) for number in numbers]
@@ -61,7 +61,7 @@ class Work:
 
     @contextmanager
     def to_synthesize(self) -> Generator[None]:
-        """Within this context the call that was kept for the whole is there."""
+        """Within this context the call that was kept for the summary may be made."""
         with ExitStack() as stack:
             if self.allotment.whole is not None:
                 stack.enter_context(self.allotment.whole.there())
@@ -70,17 +70,17 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """What the loop of one section is worked on with."""
+    """The resources of the loop of one section."""
 
     work: Work
     number: int
     plan: SectionPlan
     purse: Purse
     begun: float
-    """When it would have begun, had it never been interrupted, by the clock of `time.monotonic`."""
+    """Its start by `time.monotonic`, put back by the seconds that it took before a resume."""
     part_of: str = ""
     """The question of the whole report; empty when the section is the whole."""
 
     async def tell(self, step: ResearchStep, message: str) -> None:
-        """Tell whoever listens what is being done for this section."""
+        """Emit an event about the work on this section."""
         await self.work.desk.tell(step, message, section=self.number)

@@ -1,4 +1,4 @@
-"""Making the searches of one iteration, and judging what they bring."""
+"""The searches of one iteration, and the verification of the documents that they find."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -32,7 +32,7 @@ _TIME_OVER = "not verified: the budget of time was spent"
 
 @dataclass(slots=True)
 class Haul:
-    """What an iteration has brought; filled step by step, so that what there is can be used."""
+    """The documents of an iteration; filled step by step, so that a time-out leaves the rest."""
 
     documents: dict[str, tuple[SourceDocument, str]] = field(
         default_factory=dict[str, tuple[SourceDocument, str]]
@@ -58,7 +58,7 @@ class Haul:
 
 
 async def search_all(loop: Loop, state: LoopState, tasks: Sequence[Task], haul: Haul) -> None:
-    """Make every search, all at the same time; what was looked at before is left out."""
+    """Make every search, all at the same time; documents that were seen before are left out."""
     searches = {f"task {n}": partial(_searched, loop, task) for n, task in enumerate(tasks)}
     results = await fan_out(searches, calls_each=0)
     for task, result in zip(tasks, results, strict=True):
@@ -101,7 +101,7 @@ async def judge_all(loop: Loop, state: LoopState, haul: Haul) -> None:
 
 
 async def findings_of(loop: Loop, state: LoopState, haul: Haul) -> tuple[Finding, ...]:
-    """What the documents amount to that were not turned down, the best first."""
+    """The findings of the documents that were not rejected, the best first."""
     evidence = await _evidence(loop, state, haul)
     queries = {source_of(document): query for document, query in haul.documents.values()}
     first = len(state.findings) + 1

@@ -125,7 +125,7 @@ class Section(Frozen):
     code: str | None = None
     """The error's code."""
     attempt: int = 0
-    """How often the run had failed before: a section that failed is tried again after that."""
+    """The failures of the run before it: a failed section is tried again after another one."""
 
 
 class SectionPlan(Frozen):

@@ -1,1 +1,1 @@
-"""The agents of research, each with its instructions, what it is given and what it gives."""
+"""The agents of research, each with its instructions, its prompt and its form."""

@@ -102,7 +102,7 @@ WRITER = ResearchAgent(
 
 
 def thinking_prompt(question: str, iteration: int, *, past: str, findings: str) -> str:
-    """What is known so far: the earlier iterations, and the findings under their numbers."""
+    """The earlier iterations, and the findings under their numbers."""
     return "\n\n".join(
         (
             frame("question", question),
