@@ -42,6 +42,8 @@ class SifakaError(Exception):
 
     retryable: bool = False
     """Whether the same call may succeed later without any change."""
+    retry_after: float | None = None
+    """Seconds that were asked for before the next try."""
 
     def __init__(
         self, message: str, suggestion: str | None = None, *, retryable: bool | None = None

@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -22,6 +22,8 @@ from sifaka.errors import ConfigurationError, PluginError, SifakaError
 logger = logging.getLogger(__name__)
 
 Family = Literal["critics", "validators", "stores"]
+_METHODS = {"critics": "critique", "validators": "validate"}
+"""The work of what a package makes."""
 
 
 class Plugins:
@@ -125,10 +127,18 @@ class Plugins:
         try:
             if isinstance(maker, type) and issubclass(maker, BaseModel):
                 given = recorded if "type" in maker.model_fields else options
-                return maker.model_validate(given), recorded
-            make = cast("Callable[..., Any]", maker)
-            _check_options(make, options, place)
-            return make(**options), recorded
+                made = maker.model_validate(given)
+            else:
+                make = cast("Callable[..., Any]", maker)
+                _check_options(make, options, place)
+                made = make(**options)
+            if not callable(getattr(made, _METHODS[family], None)):
+                raise PluginError(
+                    f"the plugin {kind!r} made a {type(made).__name__}, which has no method "
+                    f"`{_METHODS[family]}`",
+                    "report it to its makers",
+                )
+            return made, recorded
         except ValidationError as error:
             raise ConfigurationError(explain(error, place)) from error
         except ConfigurationError as error:
@@ -168,26 +178,6 @@ def among(name: str, packages: Iterable[str]) -> bool:
 
 NO_PLUGINS = Plugins()
 """Nothing is allowed."""
-
-
-class Plugged:
-    """A component of a package, with the spec that it was made from."""
-
-    method: ClassVar[str]
-    """What the component must be able to do."""
-
-    def __init__(self, component: Any, spec: Mapping[str, object]) -> None:
-        kind = str(spec["type"])
-        if not callable(getattr(component, self.method, None)):
-            raise PluginError(
-                f"the plugin {kind!r} made a {type(component).__name__}, which has no method "
-                f"`{self.method}`",
-                "report it to its makers",
-            )
-        self.component = component
-        self.spec = spec
-        name = getattr(component, "name", None)
-        self.name: str = name if isinstance(name, str) and name.strip() else kind
 
 
 def _as_data(spec: Mapping[str, object], place: str) -> dict[str, object]:

@@ -1,6 +1,8 @@
-"""Names that tell things of one name apart."""
+"""Names of things, and what tells those of one name apart."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, cast
 
 
 def unique(names: Iterable[str]) -> list[str]:
@@ -16,3 +18,20 @@ def unique(names: Iterable[str]) -> list[str]:
         taken.add(candidate)
         found.append(candidate)
     return found
+
+
+def function_name(function: Callable[..., object]) -> str:
+    """A readable name of a function, a lambda, a partial function or a callable object."""
+    return _named(function).__name__.strip("<>")
+
+
+def function_place(function: Callable[..., object]) -> str:
+    """The module and the qualified name of a function, or of the class of a callable object."""
+    named = _named(function)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def _named(function: Callable[..., object]) -> Any:
+    while isinstance(function, partial):
+        function = cast("partial[object]", function).func
+    return function if hasattr(function, "__qualname__") else type(function)

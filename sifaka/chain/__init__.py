@@ -10,6 +10,7 @@ from sifaka.chain.cancellation import (
 )
 from sifaka.chain.chain import Chain, Listener
 from sifaka.chain.follow import follow_run
+from sifaka.chain.options import ChainOptions, CommonOptions
 from sifaka.chain.pydantic_chain import create_pydantic_chain
 from sifaka.chain.replay import Replay
 from sifaka.chain.result import RunResult
@@ -19,6 +20,8 @@ from sifaka.chain.writers import asks_a_provider
 
 __all__ = [
     "Chain",
+    "ChainOptions",
+    "CommonOptions",
     "Listener",
     "Parting",
     "Replay",

@@ -10,6 +10,7 @@ from sifaka._internal.blocking import run_blocking
 from sifaka.calls.context import Calls, new_frame_key
 from sifaka.calls.ledger import Ledger
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
+from sifaka.chain.configuration import ConfiguredChain
 from sifaka.chain.engine import Engine
 from sifaka.chain.follow import follow_run
 from sifaka.chain.inherited import inheriting
@@ -20,7 +21,6 @@ from sifaka.chain.resources import Parts
 from sifaka.chain.result import RunResult
 from sifaka.chain.retrieval import first_version
 from sifaka.chain.review import Review
-from sifaka.chain.settings import ConfiguredChain
 from sifaka.chain.submission import Submission, settled, take_in
 from sifaka.chain.verification import Hear, verified
 from sifaka.critics.execution import run_critics
@@ -43,7 +43,7 @@ _SETTLED: frozenset[RunStatus] = frozenset({"done", "needs_revision"})
 class Chain(ConfiguredChain):
     """A configured refinement: generate, validate, critique, keep the best, and again.
 
-    One chain serves any number of runs at the same time; see `ConfiguredChain` for its settings.
+    One chain serves any number of runs at the same time; see `ChainOptions` for its options.
     """
 
     async def run(
@@ -267,13 +267,13 @@ class Chain(ConfiguredChain):
         ledger = Ledger(self.budget, Usage())
         calls = Calls(
             ledger=ledger,
-            breakers=self.breakers,
+            breakers=self.resources.breakers,
             monitor=self.monitor,
             frame_key=frame_key or new_frame_key(),
         )
         async with parts.connected():
             feedback = await run_critics(
-                parts.critics, thought, calls, deadline=self.critic_deadline
+                parts.critics, thought, calls, deadline=self.settings.critic_deadline
             )
         return Review(feedback=feedback, usage=ledger.spent)
 
@@ -330,10 +330,10 @@ class Chain(ConfiguredChain):
         return self.monitor.bottlenecks(limit)
 
     async def _start(self, prompt: str, text: str, *, origin: Run | None = None) -> Engine:
-        prompt = check_text(prompt or self.prompt, "prompt")
+        prompt = check_text(prompt or self.settings.prompt, "prompt")
         if not (check_text(text).strip() or prompt.strip()):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
-        if self.inquiry is not None and self.researcher is None and not text.strip():
+        if self.inquiry is not None and self.resources.researcher is None and not text.strip():
             self.adapters.chosen(self.inquiry.adapters)
         parts = self._parts()
         if not text.strip() and self.model == EDITOR:
@@ -341,16 +341,16 @@ class Chain(ConfiguredChain):
                 "the editor cannot write a text from a prompt", "give a text, or another model"
             )
         remembered: tuple[str, ...] = ()
-        if self.remember:
+        if self.settings.remember:
             remembered = await lessons_of_similar_runs(
-                self.store, prompt or text, runs=self.remember
+                self.store, prompt or text, runs=self.settings.remember
             )
         started = Started(
             prompt=prompt,
             config=self.config,
             frame_key=new_frame_key(),
             branch_of=None if origin is None else origin.run_id,
-            tags=self.tags,
+            tags=self.settings.tags,
             remembered=remembered,
         )
         run = Run.start(started)
@@ -378,7 +378,7 @@ class Chain(ConfiguredChain):
         )
         with Calls(ledger=ledger, monitor=self.monitor).active():
             with anyio.move_on_after(ledger.seconds_left):
-                first = await first_version(run, text, self.retrievers)
+                first = await first_version(run, text, self.settings.retrievers)
         if origin is not None:
             first = inheriting(first, origin)
         return Drafted(thought=first, usage=Usage(seconds=ledger.spent.seconds))

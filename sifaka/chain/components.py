@@ -1,59 +1,179 @@
-"""Components as data, for a run's record."""
+"""The components of a chain, made ready for one run."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
-from sifaka._internal.immutable import Frozen
+from sifaka._internal.loading import load_pydantic_ai
+from sifaka.calls.component import Binding
+from sifaka.calls.host import Host, Unreachable
+from sifaka.chain.judging import Judge, ModelJudge
+from sifaka.chain.resources import Parts, Resources
+from sifaka.chain.settings import ChainSettings
+from sifaka.chain.writers import Writer, by_section, judge_for, writers_for
+from sifaka.critics import read_by_section
 from sifaka.errors import ConfigurationError
-from sifaka.plugins import Plugged
-from sifaka.record.entries import ChainConfig
+from sifaka.models import HOST
+from sifaka.models.provider import provider_model
+from sifaka.research.protocol import Researcher
 
-_BUILT_IN = "sifaka."
-_OBJECT = "object:"
-"""How the recorded name of a model begins that was an object; see `model_name`."""
+if TYPE_CHECKING:
+    from sifaka.evidence.claims import EvidenceChecker
+    from sifaka.models.host import HostModel
+    from sifaka.models.journaled import JournaledModel
 
-
-def describe(component: object) -> Mapping[str, object]:
-    """The spec that a component can be built from again.
-
-    For one of a plugin that is the spec it was made from. One that is nobody's of these, or that
-    holds an object, is only named: `{"type": "object", ...}`.
-    """
-    if isinstance(component, Plugged):
-        return component.spec
-    model = getattr(component, "model", None)
-    named = (model, *(getattr(component, "models", None) or ()))
-    plain = all(each is None or isinstance(each, str) for each in named)
-    held = (getattr(component, name, None) for name in ("retriever", "classifier"))
-    plain = plain and all(each is None or isinstance(each, str) for each in held)
-    built_in = type(component).__module__.startswith(_BUILT_IN)
-    if isinstance(component, Frozen) and built_in and plain:
-        spec: dict[str, object] = _spec(component)
-        return spec if model is None else {**spec, "model": model}
-    kind = f"{type(component).__module__}.{type(component).__qualname__}"
-    return {"type": "object", "class": kind, "name": getattr(component, "name", "")}
+_NO_HOST = Unreachable("the host's model cannot be asked: the client offers no sampling")
+_HANDED_OVER = Unreachable("the host's model is not asked any more: the caller has taken over")
 
 
-def settings_of(config: ChainConfig) -> Mapping[str, Any]:
-    """What to construct a chain with so that it has this configuration.
+def parts_of(
+    settings: ChainSettings,
+    resources: Resources,
+    *,
+    without_host: bool = False,
+    documents: bool = False,
+) -> Parts:
+    """The components of a chain with the models and the checker that they need.
+
+    Args:
+        settings: The chain.
+        resources: What it works with.
+        without_host: Whether the host is not to be asked, although it could be.
+        documents: Whether some are at hand, whatever is found.
 
     Raises:
-        ConfigurationError: It names a component that is code, not data; only the program that has
-            that code can go on with the run.
+        ConfigurationError: A model is unknown or cannot be used, or claims are to be checked
+            against evidence, and there is no place to find any.
     """
-    components = (*config.validators, *config.critics, *config.retrievers)
-    models = (config.model, config.judge_model or "", *config.fallback_models)
-    held = any(c["type"] == "object" for c in components)
-    if held or any(model.startswith(_OBJECT) for model in models):
-        raise ConfigurationError(
-            "the run was started with components that are not plain data",
-            "resume it from the program that started it",
-        )
-    return {name: getattr(config, name) for name in ChainConfig.model_fields}
+    _require_sources(settings, resources, documents=documents)
+    host = _HANDED_OVER if without_host else resources.host or _NO_HOST
+    opening = partial(_open, resources, host)
+    writers = writers_for(
+        settings.model,
+        settings.validators,
+        fallbacks=settings.fallback_models,
+        deps=resources.deps,
+        opening=opening,
+        edits=settings.inquiry is None,
+    )
+    asked = judge_for(
+        None if settings.judge else settings.judge_model,
+        writers,
+        fallbacks=settings.fallback_models,
+        opening=opening,
+    )
+    checker = _checker(settings, resources, asked)
+    binding = Binding(model=asked, checker=checker, search=bool(resources.adapters))
+    researcher, unaided = _researchers(settings, resources, writers)
+    chars, protect = settings.section_chars, settings.protect
+    return bound(
+        settings,
+        resources,
+        [by_section(writer, chars, protect=protect) for writer in writers],
+        binding,
+        checker=checker,
+        researcher=researcher,
+        unaided=unaided,
+    )
 
 
-def _spec(component: BaseModel) -> dict[str, object]:
-    kind = getattr(component, "type", None)
-    return {"type": kind} | component.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+def bound(
+    settings: ChainSettings,
+    resources: Resources,
+    writers: Sequence[Writer],
+    binding: Binding,
+    **others: Any,
+) -> Parts:
+    """The parts of a run or of a replay: every component with what the binding offers.
+
+    Args:
+        settings: The chain.
+        resources: What it works with.
+        writers: Who writes, in the order in which they are tried.
+        binding: What the validators and the critics are bound to.
+        **others: Further parts.
+
+    Raises:
+        ConfigurationError: A critic needs a model and there is none, or its own cannot be used.
+    """
+    judge: Judge | None = None
+    if settings.config.policy == "judged":
+        judge = settings.judge or ModelJudge(binding.model)
+    return Parts(
+        writers=tuple(writers),
+        validators=tuple(each.bind(binding) for each in settings.validators),
+        critics=tuple(
+            read_by_section(each.bind(binding), settings.section_chars)
+            for each in settings.chosen_critics
+        ),
+        retrievers=settings.retrievers,
+        store=resources.store,
+        judge=judge,
+        asked=binding.model,
+        breakers=resources.breakers,
+        monitor=resources.monitor,
+        connections=resources.connections,
+        **others,
+    )
+
+
+def _require_sources(settings: ChainSettings, resources: Resources, *, documents: bool) -> None:
+    """See that there is evidence to be found, before anything is paid for.
+
+    Raises:
+        ConfigurationError: There is none, or an adapter is unknown.
+    """
+    adapters = resources.adapters
+    found = documents or bool(settings.retrievers) or settings.inquiry is not None
+    for component in (*settings.validators, *settings.chosen_critics):
+        for name, options in component.checks:
+            if options.search and (options.adapters or adapters or not found):
+                adapters.chosen(options.adapters)
+            elif not found:
+                raise ConfigurationError(
+                    f"{name!r} may not search, and there are no documents",
+                    "give the chain a retriever, or let it search",
+                )
+
+
+def _checker(
+    settings: ChainSettings, resources: Resources, model: "JournaledModel | None"
+) -> "EvidenceChecker | None":
+    """The checker of claims; None when no component checks any."""
+    if not any(each.checks for each in (*settings.validators, *settings.chosen_critics)):
+        return None
+    from sifaka.evidence.claims import EvidenceChecker
+
+    return EvidenceChecker(resources.adapters, model)
+
+
+def _researchers(
+    settings: ChainSettings, resources: Resources, writers: Sequence[Writer]
+) -> tuple[Researcher | None, Researcher | None]:
+    """The researcher, and the one without a model where the caller stands in for a failed one."""
+    if settings.inquiry is None or resources.researcher is not None:
+        return resources.researcher, None
+    from sifaka.research.researcher import GraphResearcher
+
+    # What it finds it also writes: that is the writer's to do, whoever judges.
+    model = judge_for(None, writers)
+    researcher = GraphResearcher(settings.inquiry, resources.adapters, model)
+    if model is None or None not in writers:
+        return researcher, None
+    return researcher, GraphResearcher(settings.inquiry, resources.adapters, None)
+
+
+def _open(
+    resources: Resources, host: Host, model: Any, fallbacks: Sequence[Any] = ()
+) -> "JournaledModel":
+    """The model of a name, with those that are asked when it fails; see `provider_model`."""
+    opening = provider_model if resources.connections is None else resources.connections.model
+    first, *others = (_asking(host) if m == HOST else m for m in (model, *fallbacks))
+    return opening(first, others)
+
+
+def _asking(host: Host) -> "HostModel":
+    load_pydantic_ai()
+    from sifaka.models.host import HostModel
+
+    return HostModel(host)

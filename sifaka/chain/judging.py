@@ -1,6 +1,6 @@
 """Judges: which of two versions is better, asked in both orders."""
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -20,6 +20,7 @@ _INSTRUCTIONS = (
 )
 
 
+@runtime_checkable
 class Judge(Protocol):
     """Compares two versions of a text."""
 

@@ -1,25 +1,29 @@
 """The door for PydanticAI agents."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sifaka.chain.chain import Chain
+from sifaka.chain.options import CommonOptions
 from sifaka.critics import CriticSpec
-from sifaka.validators.protocol import Validator
+from sifaka.validators import ValidatorLike
+
+if TYPE_CHECKING:
+    from pydantic_ai import Agent
 
 
 def create_pydantic_chain(
-    agent: Any,
-    validators: Sequence[Validator | Mapping[str, object]] = (),
-    critics: Sequence[CriticSpec] | None = None,
-    **settings: Any,
+    agent: "Agent[Any, Any]",
+    validators: Iterable[ValidatorLike] = (),
+    critics: CriticSpec | Iterable[CriticSpec] | None = None,
+    **options: Unpack[CommonOptions],
 ) -> Chain:
     """The chain in which a PydanticAI agent writes, with its own instructions and tools.
 
     Args:
-        agent: A `pydantic_ai.Agent`; its tool calls are recorded in each Thought.
+        agent: Its tool calls are recorded in each Thought.
         validators: What a text must pass.
         critics: Who judges it; `self_refine` by the agent's model when None.
-        **settings: As for `Chain`.
+        **options: As for `Chain`.
     """
-    return Chain(model=agent, validators=validators, critics=critics, **settings)
+    return Chain(model=agent, validators=validators, critics=critics, **options)

@@ -2,31 +2,34 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sifaka._internal.immutable import Frozen
 from sifaka._internal.loading import load_pydantic_ai
 from sifaka._internal.naming import unique
+from sifaka.calls.component import Binding, Component
 from sifaka.calls.context import current_calls
+from sifaka.chain.components import bound
+from sifaka.chain.configuration import ConfiguredChain
 from sifaka.chain.degradation import first_place
 from sifaka.chain.engine import Engine
-from sifaka.chain.judging import Judge, ModelJudge
-from sifaka.chain.resources import Parts
-from sifaka.chain.settings import ConfiguredChain
+from sifaka.chain.resources import Parts, Resources
 from sifaka.chain.writers import Writer, by_section, writers_for
-from sifaka.critics import PluggedCritic, asks_a_model, read_by_section, with_judge
 from sifaka.critics.lint import LintCritic
-from sifaka.critics.protocol import Critic
+from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import AUTO, CALLER, Generation
-from sifaka.record.entries import ChainConfig, Drafted, Entry, Started
+from sifaka.models.provider import provider_model
+from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Document, Thought
 from sifaka.record.usage import Usage
 from sifaka.storage import MemoryStorage
-from sifaka.validators.evidence import searches
 from sifaka.validators.protocol import Validator
+
+if TYPE_CHECKING:
+    from sifaka.models.journaled import JournaledModel
 
 
 class Replay(Frozen):
@@ -78,31 +81,21 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
 
 
 def _parts(chain: ConfiguredChain, run: Run) -> Parts:
+    """The chain's components, bound to the record of a run."""
     load_pydantic_ai()
-    config = run.config
-    asked = _absent(config.judge_model or config.model)
-    judge: Judge | None = None
-    if config.policy == "judged":
-        own = callable(getattr(chain.judge_model, "compare", None))
-        judge = chain.judge_model if own else ModelJudge(asked)
-    names = unique(validator.name for validator in chain.validators)
-    return Parts(
-        writers=_writers(chain, run),
+    asked = _absent(run.config.judge_model or run.config.model)
+    binding = Binding(model=asked, open=_absent)
+    resources = Resources(breakers=chain.resources.breakers, monitor=chain.monitor)
+    parts = bound(chain.settings, resources, _writers(chain, run), binding)
+    names = unique(validator.name for validator in parts.validators)
+    return replace(
+        parts,
         validators=tuple(
-            _RecordedValidator(name, validator, run) if searches(validator) else validator
-            for name, validator in zip(names, chain.validators, strict=True)
+            _RecordedValidator(name, validator, run) if validator.checks else validator
+            for name, validator in zip(names, parts.validators, strict=True)
         ),
-        critics=tuple(
-            _RecordedCritic(
-                n, read_by_section(_without_provider(critic, asked), config.section_chars), run
-            )
-            for n, critic in enumerate(chain.critics)
-        ),
-        retrievers=(_RecordedRetriever(run),) if config.retrievers else (),
-        store=chain.store,
-        judge=judge,
-        breakers=chain.breakers,
-        monitor=chain.monitor,
+        critics=tuple(_RecordedCritic(n, critic, run) for n, critic in enumerate(parts.critics)),
+        retrievers=(_RecordedRetriever(run),) if parts.retrievers else (),
     )
 
 
@@ -111,38 +104,22 @@ def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
     if model in {AUTO, EDITOR, CALLER}:
         ladder = writers_for(model, chain.validators, edits=run.config.inquiry is None)
         return tuple(_RecordedWriter(run, CALLER) if each is None else each for each in ladder)
-    if _is_journaled(run.config):
-        from sifaka.models.direct import DirectModel
+    if model.startswith("object:"):  # its calls are in no journal
+        return (_RecordedWriter(run, model),)
+    from sifaka.models.direct import DirectModel
 
-        writer = DirectModel(_absent(model))
-        return (by_section(writer, run.config.section_chars, protect=run.config.protect),)
-    return (_RecordedWriter(run, model),)
-
-
-def _is_journaled(config: ChainConfig) -> bool:
-    return not config.model.startswith("object:")
+    config = run.config
+    return (by_section(DirectModel(_absent(model)), config.section_chars, protect=config.protect),)
 
 
-def _absent(name: str) -> Any:
+def _absent(model: Any) -> "JournaledModel":
+    """The stand-in for a model of a name, which answers from the journal alone."""
     from sifaka.models.journaled import JournaledModel
     from sifaka.models.replay import AbsentModel
 
-    return JournaledModel(AbsentModel(name))
-
-
-def _without_provider(critic: Critic, asked: Any) -> Critic:
-    """The critic with stand-ins for its models: what they said is in the journal."""
-    if not asks_a_model(critic):
-        return critic
-    if isinstance(critic, PluggedCritic):
-        return critic.holding(_without_provider(critic.component, asked))
-    changes: dict[str, Any] = {}
-    if isinstance(model := getattr(critic, "model", None), str):
-        changes["model"] = _absent(model)
-    if models := getattr(critic, "models", ()):
-        changes["models"] = tuple(_absent(m) if isinstance(m, str) else m for m in models)
-    copied: Any = critic
-    return with_judge(copied.model_copy(update=changes), asked)
+    return (
+        provider_model(model) if not isinstance(model, str) else JournaledModel(AbsentModel(model))
+    )
 
 
 class _RecordedWriter:
@@ -170,16 +147,20 @@ class _RecordedWriter:
         )
 
 
-class _RecordedCritic:
+class _RecordedCritic(Component):
     """A critic that abstains where it did, and where it is not ours says what it said."""
 
-    def __init__(self, position: int, critic: Critic, run: Run) -> None:
+    def __init__(self, position: int, critic: CriticComponent, run: Run) -> None:
         self.name = critic.name
         self._critic = critic
-        self.metered = asks_a_model(critic)
-        metered = self.metered and not searches(critic)
-        self._computed = metered or isinstance(critic, LintCritic)
+        # What asks models through the journal, or asks nobody, is computed anew.
+        self._computed = bool(critic.models) or isinstance(critic, LintCritic)
         self._said = {t.id: t.critic_feedback[position] for t in run.thoughts if t.critic_feedback}
+
+    @property
+    def metered(self) -> bool:
+        """Where its answers come from the journal, which charges them."""
+        return bool(self._critic.models)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The opinion, computed from the journal where that is possible; see `Critic`."""
@@ -189,7 +170,7 @@ class _RecordedCritic:
         return await self._critic.critique(thought)
 
 
-class _RecordedValidator:
+class _RecordedValidator(Component):
     """A validator that finds what it has found in sources, which may say something else by now."""
 
     def __init__(self, name: str, validator: Validator, run: Run) -> None:

@@ -1,42 +1,61 @@
-"""What a run is worked on with."""
+"""What a chain works with, and what one run is worked on with."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from sifaka.calls.breakers import Breakers
+from sifaka.calls.component import models_of
+from sifaka.calls.host import Host
 from sifaka.calls.monitoring import Monitor
 from sifaka.chain.judging import Judge
 from sifaka.chain.writers import Writer
-from sifaka.critics import models_of
-from sifaka.critics.protocol import Critic
+from sifaka.critics.protocol import CriticComponent
+from sifaka.evidence.sources.collection import NONE, Adapters
 from sifaka.models.connections import Connections
-from sifaka.record.claims import ClaimChecker
+from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.research.protocol import Researcher
 from sifaka.retrievers.protocol import Retriever
+from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.validators.protocol import Validator
+from sifaka.validators.protocol import ValidatorComponent
 
 if TYPE_CHECKING:
+    from sifaka.evidence.claims import EvidenceChecker
     from sifaka.models.journaled import JournaledModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """What a chain works with and no record holds; see `sifaka.chain.options` for each."""
+
+    store: ThoughtStore = field(default_factory=MemoryStorage)
+    breakers: Breakers = field(default_factory=Breakers)
+    monitor: Monitor = field(default_factory=Monitor)
+    connections: Connections | None = None
+    host: Host | None = None
+    plugins: Plugins = NO_PLUGINS
+    adapters: Adapters = NONE
+    researcher: Researcher | None = None
+    deps: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a run is worked on with."""
+    """What one run is worked on with: the components, bound, and the resources for them."""
 
     writers: tuple[Writer, ...]
-    validators: tuple[Validator, ...]
-    critics: tuple[Critic, ...]
+    validators: tuple[ValidatorComponent, ...]
+    critics: tuple[CriticComponent, ...]
     retrievers: tuple[Retriever, ...]
     store: ThoughtStore
     judge: Judge | None
     """Compares versions, with the policy `judged`."""
     asked: "JournaledModel | None" = None
-    """What critics and checkers ask that name no model; None without one."""
-    checker: ClaimChecker | None = None
-    """Holds claims against evidence, for the validators and critics that do."""
+    """The model for critics and checkers that name none; None without one."""
+    checker: "EvidenceChecker | None" = None
+    """Checks claims against evidence, for the validators and critics that do."""
     researcher: Researcher | None = None
     """Makes the first version, where that is researched."""
     unaided: Researcher | None = None
@@ -47,17 +66,17 @@ class Parts:
     """Keeps clients open; None when they are opened and closed with the run."""
 
     @property
-    def _asking(self) -> tuple[object, ...]:
-        """What may ask a model, besides critics."""
-        return (*self.writers, self.judge, self.checker, self.researcher)
+    def models(self) -> tuple[Any, ...]:
+        """Every model that is asked, once."""
+        of_parts = (m for part in (*self.writers, *self.critics) for m in models_of(part))
+        asked = () if self.asked is None else (self.asked,)
+        return tuple({id(model): model for model in (*of_parts, *asked)}.values())
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[None]:
         """Keep the providers' clients open, and close those that are this run's own at the end."""
-        asked = [getattr(part, "model", None) for part in self._asking]
-        models = asked + [model for critic in self.critics for model in models_of(critic)]
         async with AsyncExitStack() as stack:
-            for model in {id(model): model for model in models}.values():
+            for model in self.models:
                 if self.connections is not None and self.connections.holds(model):
                     await self.connections.open(model)
                 elif isinstance(model, AbstractAsyncContextManager):

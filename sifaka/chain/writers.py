@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sifaka._internal.loading import load_pydantic_ai
 from sifaka._internal.suggestions import did_you_mean
+from sifaka.calls.component import models_of
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
 from sifaka.models.sectioned import SectionedModel
 from sifaka.record.thought import EDITOR, Thought
-from sifaka.validators.evidence import searches
 from sifaka.validators.execution import run_validators
-from sifaka.validators.protocol import Validator
+from sifaka.validators.protocol import ValidatorComponent
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -45,12 +45,12 @@ def asks_a_provider(model: object) -> bool:
 
 def can_judge(model: object) -> bool:
     """Whether this writer's model can be asked other questions too; a `Model` only writes."""
-    return asks_a_provider(model) and not hasattr(model, "generate_with_thought")
+    return asks_a_provider(model) and not isinstance(model, Model)
 
 
 def writers_for(
     model: object,
-    validators: Sequence[Validator],
+    validators: Sequence[ValidatorComponent],
     *,
     fallbacks: Sequence[Any] = (),
     deps: Any = None,
@@ -72,7 +72,7 @@ def writers_for(
         ConfigurationError: The model is unknown or cannot be used.
     """
     # An edit that is only tried is no reason to search: facts stay as they are in any edit.
-    local = [each for each in validators if not searches(each)]
+    local = [each for each in validators if not each.checks]
 
     async def passes(thought: Thought) -> bool:
         results = await run_validators(local, thought, thought.text)
@@ -94,8 +94,8 @@ def writers_for(
                 "openai:gpt-5",
             )
     last: tuple[Writer, ...] = (None,) if CALLER in fallbacks else ()
-    if hasattr(model, "generate_with_thought"):
-        return (cast("Model", model), *last)
+    if isinstance(model, Model):
+        return (model, *last)
     return (_of_pydantic_ai(model, models_among(fallbacks), deps, opening), *last)
 
 
@@ -131,7 +131,7 @@ def judge_for(
     """
     if judge_model is not None:
         return opening(judge_model, models_among(fallbacks))
-    return next((m for w in writers if (m := getattr(w, "model", None)) is not None), None)
+    return next((model for writer in writers for model in models_of(writer)), None)
 
 
 def _of_pydantic_ai(model: object, fallbacks: Sequence[Any], deps: Any, opening: Opening) -> Model:

@@ -24,6 +24,7 @@ from sifaka.models.framing import frame
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
+from sifaka.validators.spec import Name
 
 _INSTRUCTIONS = (
     "Judge the text by one principle only: the one that stands first in the question says what to "
@@ -49,7 +50,7 @@ class ConstitutionalCritic(JudgingCritic):
     """
 
     type: Literal["constitutional"] = "constitutional"
-    name: str = "constitutional"
+    name: Name = "constitutional"
     principles: tuple[Principle, ...] = ()
     """Inline, or what a file was found to hold, or the built-in ones."""
     file: str | None = Field(default=None, exclude=True)
@@ -91,8 +92,7 @@ class ConstitutionalCritic(JudgingCritic):
         object.__setattr__(self, "version", version)
         return self
 
-    @property
-    def calls(self) -> int:
+    def calls(self, text: str = "") -> int:
         """One for each principle, or sequentially one."""
         return 1 if self.mode == "sequential" else self.draw or len(self.principles)
 

@@ -1,12 +1,11 @@
-"""Facts: every claim of the text held against sources."""
+"""Facts: every claim of the text checked against sources."""
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Literal
 
-from pydantic import Field, field_validator
-
+from sifaka.calls.component import data_spec, models_of
 from sifaka.calls.context import current_calls
-from sifaka.errors import ConfigurationError
-from sifaka.record.claims import CheckOptions, ClaimChecker, ClaimReport
+from sifaka.record.claims import ClaimReport
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.validators.claim_issues import (
@@ -16,11 +15,12 @@ from sifaka.validators.claim_issues import (
     suggestions_of,
     summary,
 )
-from sifaka.validators.spec import usable_name
+from sifaka.validators.claims import ClaimComponent
+from sifaka.validators.spec import Name
 
 
-class EvidenceCritic(CheckOptions):
-    """Holds each claim of fact against sources and the documents of the version.
+class EvidenceCritic(ClaimComponent):
+    """Checks each claim of fact against sources and the documents of the version.
 
     It asks for a revision when the evidence contradicts a claim, or both supports and contradicts
     it; of a claim that nothing is known about it says so. It abstains when no claim could be
@@ -28,44 +28,28 @@ class EvidenceCritic(CheckOptions):
     what the validator `evidence` has judged of the same text costs it nothing more.
     """
 
+    family = "critic"
     type: Literal["evidence"] = "evidence"
-    name: str = "evidence"
-    checker: Any = Field(default=None, exclude=True)
-    """What holds the claims against evidence; the chain gives it its own."""
-
-    @field_validator("name")
-    @classmethod
-    def _usable_name(cls, name: str) -> str:
-        return usable_name(name)
+    name: Name = "evidence"
 
     @property
     def metered(self) -> bool:
-        """Whether its calls are charged where they are made."""
+        """Its calls are charged where they are made."""
         return True
 
-    @property
-    def calls(self) -> int:
-        """Model calls that one opinion takes at least: for the claims, and for a document."""
-        return 0 if getattr(self.checker, "model", None) is None else 2
+    def calls(self, text: str = "") -> int:
+        """One for the claims and one for a document, where there is a model to ask."""
+        return 2 if models_of(self.checker) else 0
 
-    def holding(self, checker: ClaimChecker, *, search: bool = True) -> "EvidenceCritic":
-        """This critic with what it asks, which may have nowhere to search."""
-        if self.checker is not None:
-            return self
-        return self.model_copy(update={"checker": checker, "search": self.search and search})
+    def spec(self) -> Mapping[str, object]:
+        """Its type and its options."""
+        return data_spec(self)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """Which claims stand; see `Critic`."""
-        if self.checker is None:
-            raise ConfigurationError(
-                f"the critic {self.name!r} was given nothing to check claims with",
-                "use it in a chain with adapters or retrievers",
-            )
-        documents = (*thought.pre_generation_context, *thought.post_generation_context)
-        if not self.search and not any(document.text.strip() for document in documents):
+        report = await self._report(thought)
+        if report is None:
             return CriticFeedback.abstain(self.name, "no_evidence: there are no documents")
-        checker: ClaimChecker = self.checker
-        report = await checker.check(thought.text, documents=documents, options=self.options)
         if all(verdict.verdict == "unverified" for verdict in report.verdicts):
             return self._abstention(report)
         return CriticFeedback(

@@ -12,9 +12,9 @@ from sifaka._internal.naming import unique
 from sifaka.calls.concurrency import fan_out
 from sifaka.calls.context import Calls
 from sifaka.calls.failure_log import report_failure
-from sifaka.calls.recovery import code_of
-from sifaka.critics import asks_a_model, calls_of
-from sifaka.critics.protocol import Critic
+from sifaka.critics.custom import as_critic
+from sifaka.critics.panel import abstention
+from sifaka.critics.protocol import Critic, CriticComponent
 from sifaka.errors import BudgetExceeded, CriticError, ModelProviderError, SifakaError, StorageError
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
@@ -41,12 +41,13 @@ async def run_critics(
     Raises:
         StorageError: An answer could not be put on record.
     """
-    names = unique(_name_of(critic) for critic in critics)
+    asked = [as_critic(critic) for critic in critics]
+    names = unique(critic.name for critic in asked)
     with calls.active():
         return await fan_out(
             {
                 f"critics[{n}].{name}": _Question(name, critic, thought, calls, deadline)
-                for n, (name, critic) in enumerate(zip(names, critics, strict=True))
+                for n, (name, critic) in enumerate(zip(names, asked, strict=True))
             },
             calls_each=0,
         )
@@ -56,7 +57,12 @@ class _Question:
     """One critic, asked once."""
 
     def __init__(
-        self, name: str, critic: Critic, thought: Thought, calls: Calls, deadline: float | None
+        self,
+        name: str,
+        critic: CriticComponent,
+        thought: Thought,
+        calls: Calls,
+        deadline: float | None,
     ) -> None:
         self._name = name
         self._critic = critic
@@ -68,7 +74,7 @@ class _Question:
         began = perf_counter()
         with self._calls.monitor.measure("critic", self._name):
             feedback = await self._ask()
-        if not getattr(self._critic, "metered", asks_a_model(self._critic)):
+        if not self._critic.metered:
             # What asks through metered models has been charged already.
             self._calls.ledger.charge(feedback.usage.model_copy(update={"seconds": 0.0}))
         took = Usage(seconds=perf_counter() - began)
@@ -78,7 +84,7 @@ class _Question:
         name, critic = self._name, self._critic
         try:
             with (
-                self._calls.set_aside(calls_of(critic, self._thought.text)),
+                self._calls.set_aside(critic.calls(self._thought.text)),
                 self._calls.ledger.within_time() as limit,
                 anyio.move_on_after(self._deadline),
             ):
@@ -86,12 +92,10 @@ class _Question:
         except StorageError:
             raise
         except BudgetExceeded as error:
-            return CriticFeedback.abstain(name, str(error), details={"limit": error.limit})
+            return abstention(name, error)
         except SifakaError as error:
             self._report(error)
-            wait = getattr(error, "retry_after", None)
-            details = {"code": code_of(error), **({"retry_after": wait} if wait else {})}
-            return CriticFeedback.abstain(name, str(error), details=details)
+            return abstention(name, error)
         except anyio.get_cancelled_exc_class():
             if _being_cancelled():
                 raise
@@ -127,10 +131,6 @@ def _being_cancelled() -> bool:
     task = asyncio.current_task()
     ours = task is None or task.cancelling() > 0
     return ours or anyio.current_effective_deadline() == -math.inf
-
-
-def _name_of(critic: Critic) -> str:
-    return str(getattr(critic, "name", type(critic).__name__))
 
 
 def _checked(feedback: object) -> CriticFeedback:

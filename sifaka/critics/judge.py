@@ -4,21 +4,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, Field
 
 from sifaka._internal.immutable import Frozen
+from sifaka.calls.component import Binding, Component, code_spec, data_spec
 from sifaka.critics.opinion import Opinion, case, feedback_of
 from sifaka.errors import ConfigurationError
 from sifaka.models.framing import DATA_NOTICE
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
-from sifaka.validators.spec import usable_name
+from sifaka.validators.spec import Name
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
+_UNBOUND = Binding()
 Answer = TypeVar("Answer", bound=BaseModel)
 
 _NOTICE = (
@@ -55,50 +57,52 @@ ModelOrName = Annotated[Any, AfterValidator(usable_model)]
 """A `provider:name` or a PydanticAI model."""
 
 
-class JudgingCritic(Frozen, ABC):
+class JudgingCritic(Frozen, Component, ABC):
     """What critics that ask a model share: which model, and a question to it."""
 
-    name: str = "judge"
+    name: Name = "judge"
     model: ModelOrName | None = Field(default=None, exclude=True)
     """A `provider:name`, a PydanticAI model, or None for the chain's judge."""
-
-    @field_validator("name")
-    @classmethod
-    def _usable_name(cls, name: str) -> str:
-        return usable_name(name)
 
     @abstractmethod
     async def critique(self, thought: Thought) -> CriticFeedback:
         """See `Critic`."""
 
     @property
-    def calls(self) -> int:
-        """How many model calls one opinion takes at least."""
-        return 1
+    def metered(self) -> bool:
+        """Its calls are charged where they are made."""
+        return True
 
     @property
-    def asked(self) -> tuple[Any, ...]:
-        """The models that it names itself, and after `judged_by` all that it asks."""
+    def models(self) -> tuple[Any, ...]:
+        """The model that it names, and once it is bound the one that it asks."""
         return () if self.model is None else (self.model,)
 
-    def judged_by(self, judge: "Model | None") -> Self:
-        """This critic with its models opened; the judge is asked where it names none.
+    def calls(self, text: str = "") -> int:
+        """One, unless a technique says otherwise."""
+        return 1
 
-        Raises:
-            ConfigurationError: It needs a model and there is none, or its own cannot be used.
-        """
-        return self.model_copy(update={"model": self._opened(self.model, judge)})
+    def bind(self, binding: Binding) -> Self:
+        """The critic with its model opened; the binding's model is asked where it names none."""
+        return self.model_copy(update={"model": self._opened(self.model, binding)})
 
-    def _opened(self, model: Any, judge: "Model | None" = None) -> "Model":
+    def spec(self) -> Mapping[str, object]:
+        """Its type and its options; with a model that is an object it is code."""
+        own = () if self.model is None else (self.model,)
+        if not all(isinstance(model, str) for model in (*self.models, *own)):
+            return code_spec(self)
+        return data_spec(self) | ({} if self.model is None else {"model": self.model})
+
+    def _opened(self, model: Any, binding: Binding = _UNBOUND) -> "Model":
         from sifaka.models.provider import provider_model
 
-        asked = judge if model is None else model
+        asked = binding.model if model is None else model
         if asked is None:
             raise ConfigurationError(
                 f"critic {self.name!r} needs a model",
                 "configure one (SIFAKA_MODEL, or model=provider:name), or use the critic `lint`",
             )
-        return provider_model(asked)
+        return (binding.open or provider_model)(asked)
 
     async def _ask(
         self,

@@ -1,15 +1,16 @@
 """Mechanics: spelling, grammar, punctuation, wordiness. Needs no model."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from anyio import to_thread
-from pydantic import field_validator
 
 from sifaka._internal.immutable import Frozen
+from sifaka.calls.component import Component, data_spec
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.text.prose import words
-from sifaka.validators.spec import usable_name
+from sifaka.validators.spec import Name
 
 BLOCKING = 3
 """The severity from which a mistake that cannot be fixed safely still asks for a revision."""
@@ -18,16 +19,15 @@ SUGGESTIONS = 8
 """How many different suggestions are passed on."""
 
 
-class LintCritic(Frozen):
+class LintCritic(Frozen, Component):
     """Reads a text for mistakes of form; whether it is true or useful is not its concern."""
 
     type: Literal["lint"] = "lint"
-    name: str = "lint"
+    name: Name = "lint"
 
-    @field_validator("name")
-    @classmethod
-    def _usable_name(cls, name: str) -> str:
-        return usable_name(name)
+    def spec(self) -> Mapping[str, object]:
+        """Its type and its options."""
+        return data_spec(self)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """What the editor's rules find in `thought.text`."""

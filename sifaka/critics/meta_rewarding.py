@@ -17,6 +17,7 @@ from sifaka.models.framing import frame
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
+from sifaka.validators.spec import Name
 
 NEAR = 0.1
 """A judgment that would beat the best one with a chance of at least 0.5 less this is near it."""
@@ -60,20 +61,19 @@ class MetaRewardingCritic(JudgingCritic):
     """
 
     type: Literal["meta_rewarding"] = "meta_rewarding"
-    name: str = "meta_rewarding"
+    name: Name = "meta_rewarding"
     n: int = Field(default=3, ge=2, le=6)
     """Judgments."""
     temperature: float = Field(default=0.7, gt=0, le=2)
     """Of the judgments; without any, all would be the same."""
 
-    @property
-    def calls(self) -> int:
+    def calls(self, text: str = "") -> int:
         """One a judgment, and two for each pair of them."""
         return self.n * self.n
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The judgment that won; see `Critic`. Judgments and comparisons that fail do not count."""
-        with current_calls().ledger.set_aside(self.calls):
+        with current_calls().ledger.set_aside(self.calls()):
             judgment = partial(
                 self._opinion, _JUDGE, thought, settings={"temperature": self.temperature}
             )

@@ -4,8 +4,9 @@ from functools import partial
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
-from pydantic import Field, PlainSerializer
+from pydantic import ConfigDict, Field, PlainSerializer
 
+from sifaka.calls.component import Binding
 from sifaka.critics.judge import JudgingCritic, ModelOrName
 from sifaka.critics.opinion import MOST_SUGGESTIONS
 from sifaka.critics.panel import (
@@ -21,6 +22,7 @@ from sifaka.models.framing import frame
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
+from sifaka.validators.spec import Name
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -41,10 +43,8 @@ _INSTRUCTIONS = (
 _NO_ROLE = "A reviewer: does the text fulfil its task, and is it right, complete and clear?"
 
 
-def _name_of(model: object) -> str:
-    if isinstance(model, str):
-        return model
-    return f"object:{getattr(model, 'model_id', type(model).__name__)}"
+def _name_of(model: "Model | str") -> str:
+    return model if isinstance(model, str) else f"object:{model.model_id}"
 
 
 class NCriticsCritic(JudgingCritic):
@@ -56,44 +56,46 @@ class NCriticsCritic(JudgingCritic):
     members, depth one.
     """
 
+    model_config = ConfigDict(serialize_by_alias=True)
+
     type: Literal["n_critics"] = "n_critics"
-    name: str = "n_critics"
+    name: Name = "n_critics"
     roles: tuple[Annotated[str, Field(min_length=1, max_length=2_000)], ...] | None = Field(
         default=None, min_length=2, max_length=16
     )
     """Points of view, each a sentence; `ROLES` when there are neither roles nor models."""
-    models: Annotated[
+    models_: Annotated[
         tuple[ModelOrName, ...] | None,
         PlainSerializer(
             lambda models: None if models is None else [_name_of(model) for model in models],
             return_type=list[str] | None,
         ),
-    ] = Field(default=None, min_length=2, max_length=16)
-    """Model names or PydanticAI models, one a member."""
+    ] = Field(default=None, alias="models", min_length=2, max_length=16)
+    """Model names or PydanticAI models, one a member; given and dumped as `models`."""
 
     @property
     def members(self) -> tuple[tuple[str, Any], ...]:
         """The role and the model of each; the model is None for the critic's own."""
-        roles = self.roles or (ROLES if self.models is None else (_NO_ROLE,))
-        models = self.models or (None,)
+        roles = self.roles or (ROLES if self.models_ is None else (_NO_ROLE,))
+        models = self.models_ or (None,)
         count = max(len(roles), len(models))
         return tuple(islice(zip(cycle(roles), cycle(models), strict=False), count))
 
-    @property
-    def calls(self) -> int:
+    def calls(self, text: str = "") -> int:
         """One a member."""
         return len(self.members)
 
     @property
-    def asked(self) -> tuple[Any, ...]:
+    def models(self) -> tuple[Any, ...]:
         """Those of its members, or its own."""
-        return self.models or super().asked
+        return self.models_ or super().models
 
-    def judged_by(self, judge: "Model | None") -> Self:
-        """This critic with the models of its members opened; see `JudgingCritic`."""
-        if self.models is None:
-            return super().judged_by(judge)
-        return self.model_copy(update={"models": tuple(self._opened(m) for m in self.models)})
+    def bind(self, binding: Binding) -> Self:
+        """The critic with the models of its members opened; see `JudgingCritic`."""
+        if self.models_ is None:
+            return super().bind(binding)
+        opened = tuple(self._opened(model, binding) for model in self.models_)
+        return self.model_copy(update={"models_": opened})
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """What the members say together; see `Critic`. A member that fails has no vote."""

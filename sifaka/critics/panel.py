@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from sifaka.calls.concurrency import fan_out
 from sifaka.calls.recovery import code_of
 from sifaka.critics.opinion import MOST_ISSUES
-from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback, Issue, Verdict
 from sifaka.record.usage import Usage
@@ -83,16 +83,22 @@ def nobody(critic: str, replies: Replies[T]) -> CriticFeedback:
     """
     reason = next(iter(replies.degraded), "nobody was asked")
     return CriticFeedback.abstain(
-        critic, f"no answer: {reason}", replies.usage, _failed_with(list(replies.failures.values()))
+        critic, f"no answer: {reason}", replies.usage, failed_with(list(replies.failures.values()))
     )
 
 
-def _failed_with(failures: Sequence[Failure]) -> dict[str, object]:
+def abstention(critic: str, error: SifakaError) -> CriticFeedback:
+    """The abstention of a critic that has failed with an error."""
+    return CriticFeedback.abstain(critic, str(error), details=failed_with([error]))
+
+
+def failed_with(failures: Sequence[SifakaError]) -> dict[str, object]:
+    """The `limit` that a budget has come to, or the common `code` and longest `retry_after`."""
     limits = [error.limit for error in failures if isinstance(error, BudgetExceeded)]
     if limits:
         return {"limit": limits[0]}
     codes = {code_of(error) for error in failures}
-    waits = [w for error in failures if (w := getattr(error, "retry_after", None))]
+    waits = [error.retry_after for error in failures if error.retry_after]
     return {
         **({"code": codes.pop()} if len(codes) == 1 else {}),
         **({"retry_after": max(waits)} if waits else {}),

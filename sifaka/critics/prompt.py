@@ -12,6 +12,7 @@ from sifaka.critics.opinion import Opinion, case, feedback_of
 from sifaka.models.framing import frame
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
+from sifaka.validators.spec import Name
 
 _INSTRUCTIONS = (
     "Judge the text by the rubric that stands first in the question, and by nothing else. The "
@@ -61,7 +62,7 @@ class PromptCritic(JudgingCritic):
     """
 
     type: Literal["prompt"] = "prompt"
-    name: str = "prompt"
+    name: Name = "prompt"
     rubric: str = Field(min_length=1, max_length=20_000)
     schema_: Annotated[FrozenJson, AfterValidator(_usable)] | None = Field(
         default=None, alias="schema"

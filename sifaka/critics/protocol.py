@@ -1,11 +1,13 @@
 """What every critic does."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from sifaka.calls.component import Bindable
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 
 
+@runtime_checkable
 class Critic(Protocol):
     """Reads a text and says whether it needs a revision, and why."""
 
@@ -21,3 +23,7 @@ class Critic(Protocol):
         both are an abstention, never a vote.
         """
         ...
+
+
+class CriticComponent(Critic, Bindable, Protocol):
+    """A critic that says what it needs, as chains hold them."""

@@ -12,6 +12,7 @@ from sifaka.models.framing import frame
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
+from sifaka.validators.spec import Name
 
 MEMORY = 3
 """Lessons that are remembered; with more of them the context only grows."""
@@ -46,10 +47,9 @@ class ReflexionCritic(JudgingCritic):
     """
 
     type: Literal["reflexion"] = "reflexion"
-    name: str = "reflexion"
+    name: Name = "reflexion"
 
-    @property
-    def calls(self) -> int:
+    def calls(self, text: str = "") -> int:
         """None when validators have looked at the text and it passes them."""
         return 0
 

@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
+from sifaka.calls.component import Component
 from sifaka.calls.concurrency import fan_out
-from sifaka.calls.recovery import code_of
-from sifaka.critics.judge import JudgingCritic
-from sifaka.critics.plugin import unplugged
-from sifaka.critics.protocol import Critic
-from sifaka.errors import BudgetExceeded, SifakaError, StorageError
+from sifaka.critics.panel import abstention
+from sifaka.critics.protocol import CriticComponent
+from sifaka.errors import SifakaError, StorageError
 from sifaka.models.section_note import Notes
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
@@ -25,7 +25,7 @@ _LONGEST_REFLECTION = 1_000
 _Heard = Sequence[tuple[Section, CriticFeedback]]
 
 
-class SectionedCritic:
+class SectionedCritic(Component):
     """A critic that is shown a long text section by section, all at the same time.
 
     A text of up to `section_chars` characters is read as a whole. Of a longer one every section
@@ -41,7 +41,7 @@ class SectionedCritic:
             many.
     """
 
-    def __init__(self, component: Critic, section_chars: int) -> None:
+    def __init__(self, component: CriticComponent, section_chars: int) -> None:
         self.component = component
         self._section_chars = section_chars
 
@@ -50,9 +50,19 @@ class SectionedCritic:
         """The critic's own name."""
         return self.component.name
 
-    def opinions_on(self, text: str) -> int:
-        """How many opinions of the critic it takes to judge a text."""
-        return len(_worded(self._sections(text))) or 1
+    @property
+    def metered(self) -> bool:
+        """As with the critic itself."""
+        return self.component.metered
+
+    @property
+    def models(self) -> tuple[Any, ...]:
+        """The critic's own."""
+        return self.component.models
+
+    def calls(self, text: str = "") -> int:
+        """Those of one opinion for each section."""
+        return (len(_worded(self._sections(text))) or 1) * self.component.calls(text)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """What is said of all sections together; see `Critic`."""
@@ -60,14 +70,12 @@ class SectionedCritic:
         if not sections:
             return await self.component.critique(thought)
         notes, worded = Notes(sections), _worded(sections)
-        inner = unplugged(self.component)
-        calls = inner.calls if isinstance(inner, JudgingCritic) else 0
         said = await fan_out(
             {
                 f"section {section.number}": partial(self._ask, notes.thought(thought, section))
                 for section in worded
             },
-            calls_each=calls,
+            calls_each=self.component.calls(),
         )
         return _merged(self.name, list(zip(worded, said, strict=True)))
 
@@ -80,17 +88,13 @@ class SectionedCritic:
             return await self.component.critique(thought)
         except StorageError:
             raise
-        except BudgetExceeded as error:
-            return CriticFeedback.abstain(self.name, str(error), details={"limit": error.limit})
         except SifakaError as error:
-            wait = getattr(error, "retry_after", None)
-            details = {"code": code_of(error), **({"retry_after": wait} if wait else {})}
-            return CriticFeedback.abstain(self.name, str(error), details=details)
+            return abstention(self.name, error)
 
 
-def read_by_section(critic: Critic, section_chars: int | None) -> Critic:
-    """The critic, reading long texts section by section if an opinion of it asks a model."""
-    if section_chars is None or not isinstance(unplugged(critic), JudgingCritic):
+def read_by_section(critic: CriticComponent, section_chars: int | None) -> CriticComponent:
+    """The critic, reading long texts section by section if it asks a model, once it is bound."""
+    if section_chars is None or not critic.models:
         return critic
     return SectionedCritic(critic, section_chars)
 

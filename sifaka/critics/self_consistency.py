@@ -19,6 +19,7 @@ from sifaka.critics.panel import (
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
+from sifaka.validators.spec import Name
 
 _INSTRUCTIONS = (
     "Review the text: does it fulfil its task, is it right, complete, clear and no longer than it "
@@ -37,14 +38,13 @@ class SelfConsistencyCritic(JudgingCritic):
     """
 
     type: Literal["self_consistency"] = "self_consistency"
-    name: str = "self_consistency"
+    name: Name = "self_consistency"
     n: int = Field(default=3, ge=2, le=16)
     """Samples."""
     temperature: float = Field(default=0.7, gt=0, le=2)
     """Of the sampling; without any, all samples would be the same."""
 
-    @property
-    def calls(self) -> int:
+    def calls(self, text: str = "") -> int:
         """One a sample."""
         return self.n
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
+from sifaka.calls.component import code_spec
 from sifaka.calls.journal import scope
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.panel import Replies, ask_all, nobody
@@ -17,6 +18,8 @@ from sifaka.record.claims import Claim
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Usage
+from sifaka.retrievers.protocol import Retriever
+from sifaka.validators.spec import Name
 
 _JUDGE = (
     "Judge one claim of a text in the light of one passage, by the passage alone and not by what "
@@ -47,7 +50,7 @@ class _Judged(NamedTuple):
 
 
 def _usable_retriever(retriever: Any) -> Any:
-    if retriever is not None and not callable(getattr(retriever, "retrieve", None)):
+    if retriever is not None and not isinstance(retriever, Retriever):
         raise ValueError(
             f"should be an object with a method `retrieve`, not {type(retriever).__name__}"
         )
@@ -66,7 +69,7 @@ class SelfRAGCritic(JudgingCritic):
     """
 
     type: Literal["self_rag"] = "self_rag"
-    name: str = "self_rag"
+    name: Name = "self_rag"
     retriever: Annotated[Any, AfterValidator(_usable_retriever)] = Field(default=None, exclude=True)
     """A `Retriever` to ask besides; an object, so no part of the spec as data."""
     max_claims: int = Field(default=8, ge=1, le=50)
@@ -74,10 +77,13 @@ class SelfRAGCritic(JudgingCritic):
     max_passages: int = Field(default=5, ge=1, le=20)
     """Passages for each claim, those that have most words in common with it."""
 
-    @property
-    def calls(self) -> int:
+    def calls(self, text: str = "") -> int:
         """One for the claims, one for a claim and a passage."""
         return 2
+
+    def spec(self) -> Mapping[str, object]:
+        """Its type and its options; with a retriever, which is an object, it is code."""
+        return super().spec() if self.retriever is None else code_spec(self)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """Which claims have support; see `Critic`.

@@ -8,6 +8,7 @@ from sifaka.critics.judge import JudgingCritic
 from sifaka.models.framing import frame
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
+from sifaka.validators.spec import Name
 
 _INSTRUCTIONS = (
     "Score the text from 0 to 1, in `scores`, on each of the aspects that stand first in the "
@@ -25,7 +26,7 @@ class SelfRefineCritic(JudgingCritic):
     """
 
     type: Literal["self_refine"] = "self_refine"
-    name: str = "self_refine"
+    name: Name = "self_refine"
     aspects: tuple[str, ...] = Field(
         default=("fulfils the task", "clear", "complete", "concise", "correct"), min_length=1
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from sifaka.calls.component import Component
 from sifaka.errors import ConfigurationError
 from sifaka.models.completeness import complete_text
 from sifaka.models.framing import DATA_NOTICE
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
 
 
-class AgentModel:
+class AgentModel(Component):
     """A writer that runs a PydanticAI agent afresh for each version.
 
     Fresh, because earlier attempts in the message history would grow the context with each
@@ -69,6 +70,11 @@ class AgentModel:
     def name(self) -> str:
         """The model's id, such as `openai:gpt-5`."""
         return self.model.model_id
+
+    @property
+    def models(self) -> tuple[Any, ...]:
+        """The one that it asks."""
+        return (self.model,)
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The next version; see `Model`."""

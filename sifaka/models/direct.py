@@ -1,7 +1,8 @@
 """PydanticAI models as writers: one request a version, without an agent around it."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sifaka.calls.component import Component
 from sifaka.models.completeness import complete_text
 from sifaka.models.journaled import JournaledModel, answered_by
 from sifaka.models.metered import usage_of
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
 
 
-class DirectModel:
+class DirectModel(Component):
     """A writer that asks a model once for each version, with no earlier conversation."""
 
     def __init__(self, model: JournaledModel) -> None:
@@ -23,6 +24,11 @@ class DirectModel:
     def name(self) -> str:
         """The model's id, such as `openai:gpt-5`."""
         return self.model.model_id
+
+    @property
+    def models(self) -> tuple[Any, ...]:
+        """The one that it asks."""
+        return (self.model,)
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The next version; see `Model`."""

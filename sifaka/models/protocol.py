@@ -1,6 +1,6 @@
 """What every model does."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pydantic import Field
 
@@ -26,6 +26,7 @@ class Generation(Frozen):
     """Whether its calls went through a metered model, which has charged them already."""
 
 
+@runtime_checkable
 class Model(Protocol):
     """Writes texts."""
 

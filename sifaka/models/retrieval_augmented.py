@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sifaka.calls.component import Component, models_of
 from sifaka.errors import ConfigurationError
 from sifaka.models.protocol import Generation, Model
 from sifaka.models.provider import provider_model
@@ -11,7 +12,7 @@ from sifaka.retrievers.guarded import DOCUMENTS, ask
 from sifaka.retrievers.protocol import Retriever
 
 
-class RetrievalAugmentedModel:
+class RetrievalAugmentedModel(Component):
     """A model with documents for its task: retrieval-augmented generation.
 
     After Lewis et al., "Retrieval-Augmented Generation for Knowledge-Intensive NLP Tasks" (2020).
@@ -47,9 +48,9 @@ class RetrievalAugmentedModel:
         return self._writer.name
 
     @property
-    def model(self) -> Any:
-        """What the writer asks, if that is a provider's model: critics may ask it too."""
-        return getattr(self._writer, "model", None)
+    def models(self) -> tuple[Any, ...]:
+        """The writer's: critics may ask them too."""
+        return models_of(self._writer)
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The next version; see `Model`.

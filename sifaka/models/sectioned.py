@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import anyio
 
+from sifaka.calls.component import Component, models_of
 from sifaka.calls.concurrency import fan_out
 from sifaka.calls.context import PARALLEL, current_calls
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
@@ -37,7 +38,7 @@ class _Outcome:
     reason: str = ""
 
 
-class SectionedModel:
+class SectionedModel(Component):
     """A writer whose versions of a long text are written section by section, at the same time.
 
     A text of up to `section_chars` characters, and one that there is not yet, is written as a
@@ -67,9 +68,9 @@ class SectionedModel:
         return self.writer.name
 
     @property
-    def model(self) -> Any:
-        """The writer's model, if that is a provider's: critics may ask it too."""
-        return getattr(self.writer, "model", None)
+    def models(self) -> tuple[Any, ...]:
+        """The writer's: critics may ask them too."""
+        return models_of(self.writer)
 
     def calls_for(self, thought: Thought) -> int:
         """The model calls that the next version takes at least, when it is written in full."""

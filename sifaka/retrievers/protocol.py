@@ -1,11 +1,12 @@
 """What every retriever does."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sifaka.record.thought import Document
 
 
+@runtime_checkable
 class Retriever(Protocol):
     """Finds documents for a query."""
 

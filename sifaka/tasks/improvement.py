@@ -1,13 +1,13 @@
 """Improving a text, or writing one."""
 
-from typing import Any
+from typing import Unpack
 
 from sifaka._internal.blocking import run_blocking
-from sifaka.chain import Chain, Listener, RunResult
+from sifaka.chain import Chain, ChainOptions, Listener, RunResult
 
 
 async def improve(
-    text: str = "", *, prompt: str = "", listen: Listener | None = None, **settings: Any
+    text: str = "", *, listen: Listener | None = None, **options: Unpack[ChainOptions]
 ) -> RunResult:
     """Improve a text, or write one from a prompt.
 
@@ -15,9 +15,8 @@ async def improve(
 
     Args:
         text: The text; it is version 0 and is kept unless a better version is found.
-        prompt: The task in words.
         listen: Receives each event as it happens.
-        **settings: The settings of `Chain`.
+        **options: Those of `Chain`, such as `prompt`, the task in words.
 
     Returns:
         The best version, never one that is worse than the input.
@@ -26,11 +25,11 @@ async def improve(
         ConfigurationError: There is neither a text nor a prompt, or a setting is wrong.
         StorageError: The store failed.
     """
-    return await Chain(**settings).run(prompt, text=text, listen=listen)
+    return await Chain(**options).run(text=text, listen=listen)
 
 
 def improve_sync(
-    text: str = "", *, prompt: str = "", listen: Listener | None = None, **settings: Any
+    text: str = "", *, listen: Listener | None = None, **options: Unpack[ChainOptions]
 ) -> RunResult:
     """Like `improve`, for code that cannot await."""
-    return run_blocking(lambda: improve(text, prompt=prompt, listen=listen, **settings))
+    return run_blocking(lambda: improve(text, listen=listen, **options))

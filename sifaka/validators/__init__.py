@@ -3,24 +3,30 @@
 from collections.abc import Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from sifaka._internal.explain import explain
+from sifaka._internal.suggestions import closest
 from sifaka.errors import ConfigurationError
 from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.validators.classifier import ClassifierValidator
 from sifaka.validators.composition import all_of, any_of, negate
 from sifaka.validators.content import ContentValidator
+from sifaka.validators.custom import (
+    ForeignValidator,
+    FunctionValidator,
+    ValidatorFunction,
+    as_validator,
+)
 from sifaka.validators.evidence import EvidenceValidator
 from sifaka.validators.format import FormatValidator
 from sifaka.validators.guardrails import GuardrailsValidator
 from sifaka.validators.language import LanguageValidator
-from sifaka.validators.length import LengthValidator
-from sifaka.validators.plugin import PluggedValidator
+from sifaka.validators.length import LengthValidator, max_words, min_words
 from sifaka.validators.preserve import PreserveValidator
-from sifaka.validators.protocol import Validator
+from sifaka.validators.protocol import Validator, ValidatorComponent
 from sifaka.validators.readability import ReadabilityValidator
 from sifaka.validators.regex import RegexValidator
 from sifaka.validators.report import ReportValidator
@@ -32,19 +38,26 @@ __all__ = [
     "ClassifierValidator",
     "ContentValidator",
     "EvidenceValidator",
+    "ForeignValidator",
     "FormatValidator",
+    "FunctionValidator",
     "GuardrailsValidator",
     "LanguageValidator",
     "LengthValidator",
-    "PluggedValidator",
     "PreserveValidator",
     "ReadabilityValidator",
     "RegexValidator",
     "ReportValidator",
     "Validator",
+    "ValidatorComponent",
+    "ValidatorFunction",
+    "ValidatorLike",
     "ValidatorSpec",
     "all_of",
     "any_of",
+    "as_validator",
+    "max_words",
+    "min_words",
     "negate",
     "parse_validators",
 ]
@@ -84,13 +97,16 @@ ValidatorSpec = Annotated[
 ]
 """One validator as an agent, a command line or a configuration file gives it."""
 
+ValidatorLike = Mapping[str, object] | Validator | ValidatorFunction
+"""A validator, its `{"type": ..., options}`, or a function that checks a text."""
+
 COUNT_LIMIT = 50
 """The most validators of one list."""
 
 
 def parse_validators(
-    specs: Iterable[Mapping[str, object] | Validator], *, plugins: Plugins = NO_PLUGINS
-) -> tuple[Validator, ...]:
+    specs: Iterable[ValidatorLike], *, plugins: Plugins = NO_PLUGINS
+) -> tuple[ValidatorComponent, ...]:
     """The validators that specs describe, in their order; a validator stays as it is.
 
     Args:
@@ -105,37 +121,48 @@ def parse_validators(
     given = tuple(specs)
     if len(given) > COUNT_LIMIT:
         raise ConfigurationError(f"validators: should be at most {COUNT_LIMIT}, not {len(given)}")
-    return tuple(_parsed(at, spec, plugins) for at, spec in enumerate(given))
+    return tuple(_parsed(f"validators[{at}]", spec, plugins) for at, spec in enumerate(given))
+
+
+_DATA = (Mapping, str, int, float, list, tuple, type(None))
+"""What is no component but data, right or wrong."""
 
 
 @cache
-def _adapter() -> TypeAdapter[Validator]:
-    return TypeAdapter(ValidatorSpec)
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
-def _parsed(at: int, spec: Mapping[str, object] | Validator, plugins: Plugins) -> Validator:
-    if not isinstance(spec, Mapping) and callable(getattr(spec, "validate", None)):
-        return spec
-    place = f"validators[{at}]"
-    kind = spec.get("type") if isinstance(spec, Mapping) else None
-    if isinstance(kind, str) and isinstance(spec, Mapping):
+def _parsed(place: str, spec: ValidatorLike, plugins: Plugins) -> ValidatorComponent:
+    if not isinstance(spec, _DATA):
+        try:
+            return as_validator(spec)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{place}: {error.message}", error.suggestion) from None
+    data: Mapping[str, object] = {}
+    if isinstance(spec, Mapping):
+        data = cast("Mapping[str, object]", spec)
+    kind = data.get("type")
+    expected: Any = ValidatorSpec
+    if isinstance(kind, str):
         if kind in VALIDATORS:
             plugins.tell_if_shadowed("validators", kind)
-            if kind in UNLISTED:
-                return _unlisted(VALIDATORS[kind], spec, place)
-        elif made := plugins.make("validators", spec, place):
-            return PluggedValidator(*made)
+            expected = VALIDATORS[kind] if kind in UNLISTED else ValidatorSpec
+        elif made := plugins.make("validators", data, place):
+            return ForeignValidator(*made)
     try:
-        return _adapter().validate_python(spec)
+        return _adapter(expected).validate_python(spec)
     except ValidationError as error:
-        line = explain(error, place, tags=VALIDATORS)
-        offered = plugins.offered("validators", VALIDATORS)
-        more = f"{', '.join(offered)} of plugins" if offered else None
-        raise ConfigurationError(line, more and f"and {more}") from None
+        tags = () if expected is not ValidatorSpec else VALIDATORS
+        raise ConfigurationError(explain(error, place, tags=tags), _meant(kind, plugins)) from None
 
 
-def _unlisted(kind: type[Validator], spec: Mapping[str, object], place: str) -> Validator:
-    try:
-        return TypeAdapter(kind).validate_python(spec)
-    except ValidationError as error:
-        raise ConfigurationError(explain(error, place)) from None
+def _meant(kind: object, plugins: Plugins) -> str | None:
+    """What a wrong type may have been meant to be."""
+    if not isinstance(kind, str) or kind in VALIDATORS:
+        return None
+    offered = plugins.offered("validators", VALIDATORS)
+    similar = closest(kind, (*VALIDATORS, *offered))
+    told = [f"did you mean {similar!r}?"] if similar else []
+    told += [f"plugins offer {', '.join(offered)}"] if offered else []
+    return " ".join(told) or None

@@ -15,6 +15,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
+from sifaka.calls.component import code_spec
 from sifaka.classifiers import CLASSIFIERS, NONE_FOUND, UNKNOWN, Classification, classifier
 from sifaka.classifiers.protocol import Classifier
 from sifaka.errors import ConfigurationError
@@ -82,6 +83,10 @@ class ClassifierValidator(OptionalSpec):
                 f"{self._asked.name} needs allowed or forbidden labels; it has: {_listed(labels)}"
             )
         return self
+
+    def spec(self) -> Mapping[str, object]:
+        """Its type and its options; with a classifier that is an object it is code."""
+        return super().spec() if isinstance(self.classifier, str) else code_spec(self)
 
     @property
     def _wrong(self) -> Sequence[str]:

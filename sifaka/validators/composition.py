@@ -1,42 +1,45 @@
 """Validators made of validators: `a & b`, `a | b`, `~a`."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import isawaitable, iscoroutine
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from anyio import create_task_group
 
+from sifaka.calls.component import Binding, ClaimCheck, Component
 from sifaka.calls.host import Suspended
 from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, ValidationError
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.protocol import Validator
+from sifaka.validators.protocol import Validator, ValidatorComponent
 
 Outcome = ValidationResult | Awaitable[ValidationResult]
+Part = Validator | Callable[[str], Any]
+"""A validator, or a function; see `sifaka.validators.custom`."""
 
 
-class Composable:
-    """Gives a validator the operators `&`, `|` and `~`."""
+class Composable(Component):
+    """Gives a validator the operators `&`, `|` and `~`; a plain function may stand beside one."""
 
-    def __and__(self, other: Validator) -> "AllOf":
+    def __and__(self, other: Part) -> "AllOf":
         return all_of(cast("Validator", self), other)
 
-    def __rand__(self, other: Validator) -> "AllOf":
+    def __rand__(self, other: Part) -> "AllOf":
         return all_of(other, cast("Validator", self))
 
-    def __or__(self, other: Validator) -> "AnyOf":
+    def __or__(self, other: Part) -> "AnyOf":
         return any_of(cast("Validator", self), other)
 
-    def __ror__(self, other: Validator) -> "AnyOf":
+    def __ror__(self, other: Part) -> "AnyOf":
         return any_of(other, cast("Validator", self))
 
-    def __invert__(self) -> Validator:
-        return Negated(cast("Validator", self))
+    def __invert__(self) -> ValidatorComponent:
+        return Negated(cast("ValidatorComponent", self))
 
 
-def all_of(*parts: Validator) -> "AllOf":
+def all_of(*parts: Part) -> "AllOf":
     """Passes where every part does, as `a & b` does.
 
     Raises:
@@ -45,7 +48,7 @@ def all_of(*parts: Validator) -> "AllOf":
     return AllOf(_flat(AllOf, parts))
 
 
-def any_of(*parts: Validator) -> "AnyOf":
+def any_of(*parts: Part) -> "AnyOf":
     """Passes where at least one part does, as `a | b` does.
 
     Raises:
@@ -54,9 +57,9 @@ def any_of(*parts: Validator) -> "AnyOf":
     return AnyOf(_flat(AnyOf, parts))
 
 
-def negate(validator: Validator) -> Validator:
+def negate(part: Part) -> ValidatorComponent:
     """Passes where the validator fails, as `~a` does; of a negation, what it negates."""
-    return validator.__invert__() if isinstance(validator, Composable) else Negated(validator)
+    return part.__invert__() if isinstance(part, Composable) else Negated(_adapted(part))
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class _Composite(Composable):
     composition for failed, and no negation makes a pass of it.
     """
 
-    parts: tuple[Validator, ...]
+    parts: tuple[ValidatorComponent, ...]
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -77,6 +80,15 @@ class _Composite(Composable):
     def required(self) -> bool:
         """Binding as soon as one part is: a part has no say of its own."""
         return any(part.required for part in self.parts)
+
+    @property
+    def checks(self) -> tuple[ClaimCheck, ...]:
+        """Those of every part."""
+        return tuple(check for part in self.parts for check in part.checks)
+
+    def bind(self, binding: Binding) -> Self:
+        """The composition of the bound parts."""
+        return replace(self, parts=tuple(part.bind(binding) for part in self.parts))
 
     def validate(self, thought: Thought) -> Outcome:
         """Run every part; an answer to await as soon as one part gives one."""
@@ -158,7 +170,7 @@ class Negated(Composable):
     Compositions are not wrapped but turned round: `~(a & b)` is `~a | ~b`, and `~~a` is `a`.
     """
 
-    part: Validator
+    part: ValidatorComponent
 
     @property
     def name(self) -> str:
@@ -166,11 +178,20 @@ class Negated(Composable):
         return f"not {self.part.name}"
 
     @property
+    def checks(self) -> tuple[ClaimCheck, ...]:
+        """Those of the part."""
+        return self.part.checks
+
+    def bind(self, binding: Binding) -> Self:
+        """The negation of the bound part."""
+        return replace(self, part=self.part.bind(binding))
+
+    @property
     def required(self) -> bool:
         """Binding where its part is."""
         return self.part.required
 
-    def __invert__(self) -> Validator:
+    def __invert__(self) -> ValidatorComponent:
         return self.part
 
     def validate(self, thought: Thought) -> Outcome:
@@ -240,15 +261,19 @@ class _Pending:
         return self.result_of([results[at] for at in range(len(self.found))])
 
 
-def _flat(kind: type[_Composite], parts: Sequence[Validator]) -> tuple[Validator, ...]:
+def _flat(kind: type["AllOf | AnyOf"], parts: Sequence[Part]) -> tuple[ValidatorComponent, ...]:
     """The parts, with those of the same kind opened: `(a & b) & c` is one composition of three."""
     return tuple(
         inner
         for part in parts
-        for inner in (
-            part.parts if isinstance(part, _Composite) and type(part) is kind else (part,)
-        )
+        for inner in (part.parts if isinstance(part, kind) else (_adapted(part),))
     )
+
+
+def _adapted(part: Part) -> ValidatorComponent:
+    from sifaka.validators.custom import as_validator  # what it makes has the operators above
+
+    return as_validator(part)
 
 
 def _checked(outcome: object) -> ValidationResult:

@@ -67,6 +67,16 @@ class LengthValidator(OptionalSpec):
         )
 
 
+def max_words(count: int) -> LengthValidator:
+    """A validator for texts of at most so many words."""
+    return LengthValidator(max_words=count)
+
+
+def min_words(count: int) -> LengthValidator:
+    """A validator for texts of at least so many words."""
+    return LengthValidator(min_words=count)
+
+
 class _Check:
     """One unit counted against its bounds."""
 

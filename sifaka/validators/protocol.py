@@ -3,6 +3,7 @@
 from collections.abc import Awaitable
 from typing import Protocol
 
+from sifaka.calls.component import Bindable
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 
@@ -26,3 +27,7 @@ class Validator(Protocol):
         A validator that compares reads the original in `thought.metadata["original"]`.
         """
         ...
+
+
+class ValidatorComponent(Validator, Bindable, Protocol):
+    """A validator that says what it needs, as chains hold them."""

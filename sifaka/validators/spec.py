@@ -8,6 +8,8 @@ from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 from pydantic_core import CoreSchema
 
 from sifaka._internal.immutable import Frozen
+from sifaka._internal.suggestions import closest
+from sifaka.calls.component import data_spec
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.composition import Composable
@@ -48,8 +50,12 @@ class Published(Frozen):
         for key in cast("Mapping[object, object]", data):
             if key not in options:
                 kind = cls.model_fields["type"].default if "type" in options else "it"
-                allowed = ", ".join(option for option in options if option != "type")
-                raise ValueError(f"unknown option {str(key)[:40]!r}; {kind} takes {allowed}")
+                allowed = [option for option in options if option != "type"]
+                similar = closest(str(key), allowed)
+                meant = f"did you mean {similar!r}? " if similar else ""
+                raise ValueError(
+                    f"unknown option {str(key)[:40]!r}; {meant}{kind} takes {', '.join(allowed)}"
+                )
         return cast("object", data)
 
     @classmethod
@@ -87,6 +93,10 @@ class Spec(Published, Composable):
     ) -> ValidationResult | Awaitable[ValidationResult]:
         """Check `thought.text`; see `sifaka.validators.protocol.Validator`."""
         raise NotImplementedError
+
+    def spec(self) -> Mapping[str, object]:
+        """Its type and its options."""
+        return data_spec(self)
 
 
 class OptionalSpec(Spec):

@@ -8,7 +8,8 @@ import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from sifaka.critics import CRITICS, PromptCritic, calls_of, parse_critics, with_judge
+from sifaka.calls.component import Binding
+from sifaka.critics import CRITICS, PromptCritic, parse_critics
 from sifaka.critics.constitution import BUILT_IN, MOST_PRINCIPLES, load_constitution, version_of
 from sifaka.critics.constitutional import ConstitutionalCritic
 from sifaka.critics.n_critics import ROLES
@@ -45,7 +46,7 @@ def test_a_critic_names_the_papers_that_its_code_names(kind: str) -> None:
 @pytest.mark.parametrize("kind", sorted(set(CRITICS) - {"reflexion", "self_rag", "evidence"}))
 def test_a_critic_makes_as_many_calls_as_told(kind: str) -> None:
     (told,) = re.findall(r"(\d+)$", ROWS[kind][1])
-    assert calls_of(default(kind)) == int(told)
+    assert default(kind).calls() == int(told)
 
 
 def test_the_most_calls_of_self_rag_are_those_of_its_defaults() -> None:
@@ -92,7 +93,7 @@ def test_the_server_reads_the_constitution_from_the_folder_that_is_told(tmp_path
     assert f"`{FOLDER}/house.yaml` in `SIFAKA_HOME`" in section(DOCUMENT, "Constitution files")
     spec = {"type": "constitutional", "file": "house.yaml"}
     (critic,) = parse_critics([spec], read_file=named_in(tmp_path))
-    assert calls_of(critic) == 2
+    assert critic.calls() == 2
 
 
 @pytest.mark.anyio
@@ -114,7 +115,7 @@ async def test_a_judge_is_shown_what_is_told_and_no_more(kind: str) -> None:
         pre_generation_context=(Document(text="the document"),),
         metadata={"original": "the original"},
     )
-    await with_judge(default(kind), FunctionModel(judge)).critique(thought)
+    await default(kind).bind(Binding(model=FunctionModel(judge))).critique(thought)
     assert asked
     for question in asked:
         assert all(shown in question for shown in ("the task", "the version", "the document"))

@@ -8,8 +8,8 @@ from sifaka.calls.context import Calls
 from sifaka.calls.journal import scope
 from sifaka.chain.degradation import place, shortened
 from sifaka.chain.inherited import carried
-from sifaka.critics import MEMORY, calls_of
-from sifaka.critics.protocol import Critic
+from sifaka.critics import MEMORY
+from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.models import Generation, Model
 from sifaka.models.editor import EditorModel
@@ -26,7 +26,7 @@ class Round:
     run: Run
     base: Thought
     """The champion, or what the run begins with."""
-    critics: tuple[Critic, ...]
+    critics: tuple[CriticComponent, ...]
     judged: bool
     """Whether a judge compares each version with the champion."""
     calls: Calls
@@ -87,7 +87,7 @@ def _affordable(round_: Round, writer: Model, base: Thought, first: int) -> tupl
     ledger, config = round_.calls.ledger, round_.run.config
     judging = once = 0
     if base.text:
-        judging = sum(calls_of(critic, base.text) for critic in round_.critics)
+        judging = sum(critic.calls(base.text) for critic in round_.critics)
         once = 2 * config.judge_repeats if round_.judged else 0
     places = (f"{place(round_.run, first + n)}/write" for n in range(config.width))
     recorded = round_.calls.journal.recorded_at(*places)

@@ -13,7 +13,6 @@ from sifaka.calls.part_ledger import PartLedger
 from sifaka.chain.degradation import place
 from sifaka.chain.resources import Parts
 from sifaka.chain.retrieval import first_version, retrieve
-from sifaka.critics import calls_of
 from sifaka.errors import BudgetExceeded
 from sifaka.record.claims import verdicts_in
 from sifaka.record.entries import Retrieved, Validated
@@ -75,7 +74,7 @@ async def verdicts(parts: Parts, calls: Calls, run: Run) -> list[Validated]:
 def _besides_critics(parts: Parts, calls: Calls, run: Run) -> Ledger:
     """The account without the calls that the critics of the versions will make at least."""
     left = calls.ledger.calls_left
-    kept = sum(calls_of(c, version.text) for version in run.undecided for c in parts.critics)
+    kept = sum(c.calls(version.text) for version in run.undecided for c in parts.critics)
     if not kept or math.isinf(left):
         return calls.ledger
     return PartLedger(calls.ledger, Budget(max_calls=max(0, int(left) - kept)))
@@ -83,11 +82,12 @@ def _besides_critics(parts: Parts, calls: Calls, run: Run) -> Ledger:
 
 async def _remember(parts: Parts, run: Run) -> None:
     """Give the checker the verdicts on the run's record, which another process may have made."""
-    remember = getattr(parts.checker, "remember", None)
-    if remember is None:
+    if parts.checker is None:
         return
     results = [result for thought in run.thoughts for result in _details_of(thought)]
-    await remember([verdict for details in results for verdict in verdicts_in(details)])
+    await parts.checker.remember(
+        [verdict for details in results for verdict in verdicts_in(details)]
+    )
 
 
 def _details_of(thought: Thought) -> Iterator[Mapping[str, object]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
+from sifaka.calls.component import Component
 from sifaka.calls.context import current_calls, recorded
 from sifaka.calls.journal import scope
 from sifaka.calls.part_ledger import PartLedger
@@ -39,7 +40,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class EvidenceChecker:
+class EvidenceChecker(Component):
     """Holds claims against what adapters find and against documents at hand; see `ClaimChecker`.
 
     One model call extracts the claims of a text. Each claim is searched for by itself, and each
@@ -74,6 +75,11 @@ class EvidenceChecker:
         self._parallel = parallel
         self._seconds = seconds
         self._clock = clock
+
+    @property
+    def models(self) -> tuple[Any, ...]:
+        """The one that it asks."""
+        return () if self.model is None else (self.model,)
 
     async def remember(self, verdicts: Iterable[ClaimVerdict]) -> None:
         """Take verdicts that are on record into those that may be taken again."""

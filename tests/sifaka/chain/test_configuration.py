@@ -1,5 +1,6 @@
 """What a chain accepts as settings, and how its variants are made."""
 
+from dataclasses import fields
 from typing import Any
 
 import anyio
@@ -9,14 +10,18 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, User
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
-from sifaka import Budget, Chain
+from sifaka import Budget, Chain, improve_sync
 from sifaka._internal.explain import explain
 from sifaka.chain.judging import ModelJudge
+from sifaka.chain.options import ChainOptions
+from sifaka.chain.resources import Resources
+from sifaka.chain.settings import ChainSettings
 from sifaka.errors import ConfigurationError
 from sifaka.models.framing import frame
 from sifaka.models.provider import provider_model
 from sifaka.record.entries import ChainConfig
 from sifaka.record.thought import Thought
+from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedJudge
 
 INF, NAN = float("inf"), float("nan")
@@ -84,7 +89,7 @@ def test_a_setting_that_makes_no_sense_is_refused_in_one_line(settings: dict[str
 
 def test_no_iterations_and_an_empty_budget_are_settings_too() -> None:
     chain = Chain(max_iterations=0, budget=Budget(max_calls=0, max_cost_usd=0))
-    assert (chain.max_iterations, chain.budget.max_calls) == (0, 0)
+    assert (chain.config.max_iterations, chain.budget.max_calls) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -113,34 +118,39 @@ def test_a_chain_of_plain_data_is_built_from_its_record() -> None:
 def test_an_effort_means_for_another_model_what_it_means_for_that_model() -> None:
     chain = Chain(effort="thorough").with_model("test")
     assert chain.config == Chain(effort="thorough", model="test").config
-    assert (chain.policy, chain.width, chain.judge_repeats) == ("judged", 3, 3)
-    assert chain.effort == "thorough"
+    assert (chain.config.policy, chain.config.width, chain.config.judge_repeats) == ("judged", 3, 3)
+    assert chain.settings.effort == "thorough"
 
 
 def test_explicit_settings_win_over_the_effort_with_another_model_too() -> None:
     explicit: dict[str, Any] = {"max_iterations": 0, "judge_repeats": 1, "policy": "judged"}
     chain = Chain(effort="thorough", model="test", width=2, **explicit).with_model("test:test")
-    assert (chain.width, chain.judge_repeats, chain.max_iterations) == (2, 1, 0)
+    assert (chain.config.width, chain.config.judge_repeats, chain.config.max_iterations) == (
+        2,
+        1,
+        0,
+    )
 
 
 def test_a_chain_that_was_judged_by_its_effort_can_get_a_model_that_cannot_judge() -> None:
     chain = Chain(effort="thorough", model="test").with_model("editor")
     assert chain.config == Chain(effort="thorough", model="editor").config
-    assert (chain.policy, chain.width, chain.max_iterations) == ("best", 1, 5)
+    assert (chain.config.policy, chain.config.width, chain.config.max_iterations) == ("best", 1, 5)
 
 
 def test_a_policy_that_was_asked_for_stays_with_another_model() -> None:
-    assert Chain(effort="thorough", model="test", policy="last").with_model("test").policy == "last"
+    chain = Chain(effort="thorough", model="test", policy="last").with_model("test")
+    assert chain.config.policy == "last"
     with pytest.raises(ConfigurationError, match="needs a model that compares"):
         Chain(model="test", policy="judged").with_model("editor")
 
 
 def test_the_first_critics_given_replace_the_usual_ones_and_further_ones_are_added() -> None:
     chain = Chain(model="test").improve_with("lint")
-    assert [critic.name for critic in chain.critics] == ["lint"]
+    assert [critic.name for critic in chain.settings.chosen_critics] == ["lint"]
     both = chain.with_model("editor").improve_with("self_refine")
-    assert [critic.name for critic in both.critics] == ["lint", "self_refine"]
-    assert Chain(critics=[]).with_model("test").critics == ()
+    assert [critic.name for critic in both.settings.chosen_critics] == ["lint", "self_refine"]
+    assert Chain(critics=[]).with_model("test").settings.chosen_critics == ()
 
 
 def test_a_judge_is_shown_the_task_and_both_texts_as_data() -> None:
@@ -157,3 +167,39 @@ def test_a_judge_is_shown_the_task_and_both_texts_as_data() -> None:
     (question,) = asked
     shown = [frame("task", task), frame("first", "one"), frame("second", "two")]
     assert question == "\n\n".join(shown)
+
+
+@pytest.mark.parametrize(
+    ("options", "suggestion"),
+    [
+        ({"modell": "editor"}, "did you mean 'model'? known: adapters, breakers, budget, "),
+        ({"max_iteration": 1}, "did you mean 'max_iterations'? known: "),
+        ({"zzz": 1}, "known: adapters, "),
+    ],
+)
+def test_a_misspelt_option_is_told_with_what_it_may_have_meant(
+    options: dict[str, Any], suggestion: str
+) -> None:
+    for make in (Chain, Chain().replace, improve_sync):
+        with pytest.raises(ConfigurationError) as caught:
+            make(**options)
+        assert caught.value.message == f"unknown option {next(iter(options))!r}"
+        assert (caught.value.suggestion or "").startswith(suggestion)
+
+
+def test_every_option_is_a_setting_or_a_resource() -> None:
+    known = {f.name for f in (*fields(ChainSettings), *fields(Resources))}
+    assert set(ChainOptions.__annotations__) == known | {"checkpoint_storage"}
+    assert set(ChainConfig.model_fields) < {f.name for f in fields(ChainSettings)}
+
+
+def test_another_chain_has_the_options_it_is_given_and_the_others_of_the_first() -> None:
+    store, tags = MemoryStorage(), ["a", "a", "b"]
+    first = Chain(model="editor", store=store, tags=tags, max_iterations=2)
+    tags.append("c")
+    other = first.replace(model="caller", critics="lint", tags=["d"])
+    assert (first.model, first.settings.tags) == ("editor", ("a", "b"))
+    assert (other.model, other.settings.tags, other.config.max_iterations) == ("caller", ("d",), 2)
+    assert other.resources == first.resources
+    assert first.replace(store=None).store is not store
+    assert first.replace(checkpoint_storage=store).store is store

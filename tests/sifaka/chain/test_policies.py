@@ -325,9 +325,9 @@ async def test_what_is_protected_counts_before_any_opinion_unless_there_is_a_tas
 
 async def test_effort_thorough_asks_judges_where_there_is_a_model() -> None:
     with_model = Chain(model=ScriptedModel(lines=[]), judge_model="test", effort="thorough")
-    assert (with_model.policy, with_model.max_iterations) == ("judged", 5)
-    assert Chain(effort="thorough").policy == "best"
+    assert (with_model.config.policy, with_model.config.max_iterations) == ("judged", 5)
+    assert Chain(effort="thorough").config.policy == "best"
     only_writes = Chain(model=ScriptedModel(lines=[]), effort="thorough", critics=[])
-    assert only_writes.policy == "best"
-    assert Chain(model="test", effort="thorough", policy="last").policy == "last"
-    assert Chain(model="test").policy == "best"
+    assert only_writes.config.policy == "best"
+    assert Chain(model="test", effort="thorough", policy="last").config.policy == "last"
+    assert Chain(model="test").config.policy == "best"

@@ -8,6 +8,7 @@ from anyio.lowlevel import checkpoint
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
+from sifaka.calls.component import Binding
 from sifaka.models.provider import provider_model
 
 _TURNS = 50
@@ -40,6 +41,10 @@ class ScriptedJudge:
         self._script = script
         self._answered = 0
         self.model = provider_model(FunctionModel(self._answer, model_name=name))
+
+    @property
+    def binding(self) -> Binding:
+        return Binding(model=self.model)
 
     @property
     def calls(self) -> int:

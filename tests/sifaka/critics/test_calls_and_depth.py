@@ -17,7 +17,6 @@ from sifaka.critics import (
     SelfConsistencyCritic,
     SelfRAGCritic,
     SelfRefineCritic,
-    calls_of,
 )
 from sifaka.critics.judge import JudgingCritic
 from sifaka.errors import BudgetExceeded
@@ -129,7 +128,7 @@ async def test_a_technique_takes_the_calls_of_its_paper(case: str) -> None:
     judge = ScriptedJudge(technique.script)
     calls = surroundings()
     with calls.active():
-        feedback = await technique.critic.judged_by(judge.model).critique(technique.thought)
+        feedback = await technique.critic.bind(judge.binding).critique(technique.thought)
     assert (judge.calls, judge.depth) == (technique.calls, technique.depth)
     assert calls.ledger.spent.model_calls == technique.calls
     assert feedback.usage.model_calls == technique.calls, "the feedback tells what it has cost"
@@ -140,7 +139,7 @@ async def test_a_technique_takes_the_calls_of_its_paper(case: str) -> None:
 async def test_what_is_promised_at_least_is_enough_for_the_cheapest_opinion(case: str) -> None:
     technique = TECHNIQUES[case]
     if case != "self_rag, no documents":  # that is no opinion
-        assert calls_of(technique.critic) <= technique.calls
+        assert technique.critic.calls() <= technique.calls
 
 
 @pytest.mark.parametrize(
@@ -154,28 +153,28 @@ async def test_what_is_promised_at_least_is_enough_for_the_cheapest_opinion(case
 )
 async def test_parallel_calls_are_all_paid_for_or_none_is_made(critic: JudgingCritic) -> None:
     judge = ScriptedJudge(revising)
-    critic = critic.judged_by(judge.model)
-    calls = surroundings(max_calls=calls_of(critic) - 1)
+    critic = critic.bind(judge.binding)
+    calls = surroundings(max_calls=critic.calls() - 1)
     with calls.active(), pytest.raises(BudgetExceeded):
         await critic.critique(Thought(text=TEXT))
     assert judge.calls == 0
-    enough = surroundings(max_calls=calls_of(critic))
+    enough = surroundings(max_calls=critic.calls())
     with enough.active():
         feedback = await critic.critique(Thought(text=TEXT))
     assert feedback.status == "ok"
-    assert judge.calls == calls_of(critic)
+    assert judge.calls == critic.calls()
 
 
 @pytest.mark.parametrize("case", TECHNIQUES)
 async def test_the_judge_sees_neither_the_author_nor_what_was_said_before(case: str) -> None:
     technique = TECHNIQUES[case]
     judge = ScriptedJudge(technique.script)
-    before = SelfRefineCritic(name="gossip").judged_by(
-        ScriptedJudge({"verdict": "revise", "suggestions": ["SAID BEFORE"]}).model
+    before = SelfRefineCritic(name="gossip").bind(
+        ScriptedJudge({"verdict": "revise", "suggestions": ["SAID BEFORE"]}).binding
     )
     thought = technique.thought.model_copy(update={"author": "WRITTEN BY"})
     thought = thought.add_critic_feedback(await before.critique(thought))
-    await technique.critic.judged_by(judge.model).critique(thought)
+    await technique.critic.bind(judge.binding).critique(thought)
     for asked in judge.asked:
         assert "SAID BEFORE" not in asked.question
         assert "WRITTEN BY" not in asked.question
@@ -185,7 +184,7 @@ async def test_the_judge_sees_neither_the_author_nor_what_was_said_before(case: 
 async def test_the_text_stands_between_marks_in_every_question(case: str) -> None:
     technique = TECHNIQUES[case]
     judge = ScriptedJudge(technique.script)
-    await technique.critic.judged_by(judge.model).critique(technique.thought)
+    await technique.critic.bind(judge.binding).critique(technique.thought)
     for asked in judge.asked:
         assert "marks that carry an id" in asked.instructions
         if TEXT in asked.question:

@@ -65,7 +65,7 @@ def violated(*names: str, fails: str = "") -> Any:
 
 async def judge(script: Any, **options: Any) -> tuple[CriticFeedback, ScriptedJudge]:
     scripted = ScriptedJudge(script)
-    critic = ConstitutionalCritic(principles=PRINCIPLES, **options).judged_by(scripted.model)
+    critic = ConstitutionalCritic(principles=PRINCIPLES, **options).bind(scripted.binding)
     return await critic.critique(Thought(text=TEXT)), scripted
 
 
@@ -126,7 +126,7 @@ async def test_each_principle_is_judged_in_a_question_of_its_own() -> None:
 
 
 async def test_principles_are_drawn_by_run_and_version() -> None:
-    critic = ConstitutionalCritic(draw=2).judged_by(ScriptedJudge({"verdict": "accept"}).model)
+    critic = ConstitutionalCritic(draw=2).bind(ScriptedJudge({"verdict": "accept"}).binding)
 
     async def drawn(run_id: str, iteration: int) -> tuple[str, ...]:
         thought = Thought(text=TEXT, run_id=run_id, iteration=iteration)

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from sifaka.critics import EvidenceCritic, calls_of, parse_critics
+from sifaka.calls.component import Binding
+from sifaka.critics import EvidenceCritic, parse_critics
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.evidence.claims import EvidenceChecker
 from sifaka.evidence.sources.collection import NONE, Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Document, Thought
-from sifaka.validators.evidence import with_checker
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 from tests.sifaka.evidence.claims.reader import reads
 from tests.sifaka.evidence.scripted_adapter import page
@@ -24,7 +24,7 @@ PAGE = page("tower", "The tower is 330 metres high.")
 async def heard(text: str, judge: ScriptedJudge | None, **options: Any) -> CriticFeedback:
     adapters = Adapters([InProcessAdapter([PAGE], name="shelf")])
     checker = EvidenceChecker(adapters, None if judge is None else judge.model)
-    critic = EvidenceCritic(**options).holding(checker)
+    critic = EvidenceCritic(**options).bind(Binding(checker=checker))
     return await critic.critique(Thought(text=text))
 
 
@@ -58,7 +58,7 @@ async def test_it_abstains_with_a_reason_when_nothing_could_be_judged() -> None:
 
 async def test_without_adapters_it_judges_by_the_documents_of_the_version() -> None:
     checker = EvidenceChecker(NONE, ScriptedJudge(reads).model)
-    critic = with_checker(EvidenceCritic(), checker, search=False)
+    critic = EvidenceCritic().bind(Binding(checker=checker, search=False))
     thought = Thought(text="The tower is 330 metres high.")
     assert (await critic.critique(thought)).reason == "no_evidence: there are no documents"
     given = thought.add_post_generation_context([Document(text=PAGE.text)])
@@ -75,6 +75,6 @@ async def test_it_is_a_spec_with_the_options_of_the_validator() -> None:
 
 def test_the_calls_it_needs_are_none_without_a_model_and_two_with_one() -> None:
     judge = ScriptedJudge(reads)
-    assert calls_of(EvidenceCritic()) == 0
-    assert calls_of(EvidenceCritic().holding(EvidenceChecker(NONE, None))) == 0
-    assert calls_of(EvidenceCritic().holding(EvidenceChecker(NONE, judge.model))) == 2
+    assert EvidenceCritic().calls() == 0
+    assert EvidenceCritic(checker=EvidenceChecker(NONE, None)).calls() == 0
+    assert EvidenceCritic(checker=EvidenceChecker(NONE, judge.model)).calls() == 2

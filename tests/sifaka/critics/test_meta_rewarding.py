@@ -49,7 +49,7 @@ async def judge(
         preferred = prefers(*shown(asked))
         return preferred if isinstance(preferred, Exception) else {"better": preferred}
 
-    critic = MetaRewardingCritic(n=len(given)).judged_by(ScriptedJudge(script).model)
+    critic = MetaRewardingCritic(n=len(given)).bind(ScriptedJudge(script).binding)
     return await critic.critique(Thought(text=TEXT))
 
 

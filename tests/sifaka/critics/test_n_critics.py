@@ -2,6 +2,7 @@
 
 import pytest
 
+from sifaka.calls.component import Binding
 from sifaka.critics import NCriticsCritic
 from sifaka.critics.n_critics import ROLES
 from sifaka.errors import ModelProviderError
@@ -24,7 +25,7 @@ async def test_issues_are_merged_with_their_support_and_all_are_kept() -> None:
             {"verdict": "accept"},
         )
     )
-    feedback = await NCriticsCritic().judged_by(judge.model).critique(Thought(text=TEXT))
+    feedback = await NCriticsCritic().bind(judge.binding).critique(Thought(text=TEXT))
     assert feedback.verdict == "revise"
     assert [(i.message, i.support) for i in feedback.issues] == [
         ("Wrong height.", 2),
@@ -37,20 +38,20 @@ async def test_issues_are_merged_with_their_support_and_all_are_kept() -> None:
 
 async def test_as_many_for_it_as_against_it_is_no_majority() -> None:
     judge = ScriptedJudge(in_turn({"verdict": "revise"}, {"verdict": "accept"}))
-    critic = NCriticsCritic(roles=("a sailor", "a cook")).judged_by(judge.model)
+    critic = NCriticsCritic(roles=("a sailor", "a cook")).bind(judge.binding)
     assert (await critic.critique(Thought(text=TEXT))).verdict == "accept"
 
 
 async def test_every_member_has_a_role_of_its_own() -> None:
     judge = ScriptedJudge({"verdict": "accept"})
-    await NCriticsCritic().judged_by(judge.model).critique(Thought(text=TEXT))
+    await NCriticsCritic().bind(judge.binding).critique(Thought(text=TEXT))
     for asked, role in zip(judge.asked, ROLES, strict=True):
         assert [r for r in ROLES if r in asked.question] == [role]
 
 
 async def test_models_judge_beside_each_other() -> None:
     one, other = ScriptedJudge({"verdict": "accept"}), ScriptedJudge({"verdict": "revise"})
-    critic = NCriticsCritic(models=(one.model, other.model)).judged_by(None)
+    critic = NCriticsCritic(models=(one.model, other.model)).bind(Binding())
     feedback = await critic.critique(Thought(text=TEXT))
     assert (one.calls, other.calls) == (1, 1)
     assert feedback.model_dump()["details"]["votes"] == {"accept": 1, "revise": 1}
@@ -59,7 +60,7 @@ async def test_models_judge_beside_each_other() -> None:
 async def test_the_shorter_of_roles_and_models_starts_again() -> None:
     one, other = ScriptedJudge({"verdict": "accept"}), ScriptedJudge({"verdict": "accept"})
     roles = ("a sailor", "a cook", "a pilot")
-    critic = NCriticsCritic(models=(one.model, other.model), roles=roles).judged_by(None)
+    critic = NCriticsCritic(models=(one.model, other.model), roles=roles).bind(Binding())
     await critic.critique(Thought(text=TEXT))
     assert [role for a in one.asked for role in roles if role in a.question] == [roles[0], roles[2]]
     assert [role for a in other.asked for role in roles if role in a.question] == [roles[1]]
@@ -71,7 +72,7 @@ async def test_a_member_that_fails_has_no_vote_and_is_on_record() -> None:
             return ModelProviderError("refused", code="rejected")
         return {"verdict": "revise"}
 
-    critic = NCriticsCritic(roles=("a sailor", "a cook")).judged_by(ScriptedJudge(script).model)
+    critic = NCriticsCritic(roles=("a sailor", "a cook")).bind(ScriptedJudge(script).binding)
     feedback = await critic.critique(Thought(text=TEXT))
     assert feedback.verdict == "revise"
     assert feedback.degraded == ("member 1: refused",)

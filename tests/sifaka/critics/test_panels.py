@@ -31,7 +31,7 @@ PANELS = [
 
 async def opinion(critic: JudgingCritic, script: Script | Answer) -> CriticFeedback:
     judge = ScriptedJudge(script)
-    return await critic.judged_by(judge.model).critique(Thought(text="A text."))
+    return await critic.bind(judge.binding).critique(Thought(text="A text."))
 
 
 def limited(retry_after: float | None = None) -> ModelProviderError:
@@ -58,7 +58,7 @@ async def test_a_repair_without_room_costs_no_other_its_answer(critic: JudgingCr
     judge = ScriptedJudge(lambda asked: ACCEPT if asked.number else "no form")
     calls = Calls(ledger=Ledger(Budget(max_calls=4), Usage()))
     with calls.active():
-        feedback = await critic.judged_by(judge.model).critique(Thought(text="A text."))
+        feedback = await critic.bind(judge.binding).critique(Thought(text="A text."))
     assert (feedback.verdict, judge.calls, feedback.usage.model_calls) == ("accept", 4, 3)
     (line,) = feedback.degraded
     assert "the run's budget of calls is spent" in line
@@ -68,7 +68,7 @@ async def test_principles_judged_before_the_budget_was_spent_count() -> None:
     judge = ScriptedJudge(ACCEPT)
     calls = Calls(ledger=Ledger(Budget(max_calls=4), Usage()))
     with calls.active():
-        critic = ConstitutionalCritic(mode="sequential").judged_by(judge.model)
+        critic = ConstitutionalCritic(mode="sequential").bind(judge.binding)
         feedback = await critic.critique(Thought(text="A text."))
     assert (feedback.verdict, judge.calls, len(feedback.degraded)) == ("accept", 4, 2)
 
@@ -76,7 +76,7 @@ async def test_principles_judged_before_the_budget_was_spent_count() -> None:
 async def test_too_few_principles_judged_for_the_budget_names_the_limit() -> None:
     calls = Calls(ledger=Ledger(Budget(max_calls=3), Usage()))
     with calls.active():
-        critic = ConstitutionalCritic(mode="sequential").judged_by(ScriptedJudge(ACCEPT).model)
+        critic = ConstitutionalCritic(mode="sequential").bind(ScriptedJudge(ACCEPT).binding)
         feedback = await critic.critique(Thought(text="A text."))
     assert feedback.status == "abstained"
     assert dict(feedback.details) == {"limit": "calls"}
@@ -87,6 +87,6 @@ async def test_when_nobody_answered_the_spent_budget_is_the_error() -> None:
         return "no form" if asked.number < 2 else ModelProviderError("refused", code="rejected")
 
     calls = Calls(ledger=Ledger(Budget(max_calls=3), Usage()))
-    critic = SelfConsistencyCritic().judged_by(ScriptedJudge(script).model)
+    critic = SelfConsistencyCritic().bind(ScriptedJudge(script).binding)
     with calls.active(), pytest.raises(BudgetExceeded):
         await critic.critique(Thought(text="A text."))

@@ -36,21 +36,21 @@ def failing(asked: Asked) -> Answer:
 
 async def test_passed_validators_are_the_verdict() -> None:
     judge = ScriptedJudge(failing)
-    feedback = await ReflexionCritic().judged_by(judge.model).critique(validated(length=True))
+    feedback = await ReflexionCritic().bind(judge.binding).critique(validated(length=True))
     assert (feedback.verdict, feedback.reflection, judge.calls) == ("accept", None, 0)
 
 
 async def test_failed_advice_is_no_failure() -> None:
     judge = ScriptedJudge(failing)
     thought = validated(length=True, advice=False)
-    feedback = await ReflexionCritic().judged_by(judge.model).critique(thought)
+    feedback = await ReflexionCritic().bind(judge.binding).critique(thought)
     assert (feedback.verdict, judge.calls) == ("accept", 0)
 
 
 async def test_failed_validators_are_reflected_upon() -> None:
     judge = ScriptedJudge(failing)
     thought = validated(length=False, terms=True, advice=False)
-    feedback = await ReflexionCritic().judged_by(judge.model).critique(thought)
+    feedback = await ReflexionCritic().bind(judge.binding).critique(thought)
     assert (feedback.verdict, feedback.reflection) == ("revise", LESSON)
     assert (feedback.issues, feedback.suggestions) == ((), ())
     (asked,) = judge.asked
@@ -61,7 +61,7 @@ async def test_failed_validators_are_reflected_upon() -> None:
 
 async def test_without_validators_the_model_evaluates_before_it_reflects() -> None:
     judge = ScriptedJudge(failing)
-    feedback = await ReflexionCritic().judged_by(judge.model).critique(Thought(text="one four"))
+    feedback = await ReflexionCritic().bind(judge.binding).critique(Thought(text="one four"))
     assert (feedback.verdict, feedback.reflection) == ("revise", LESSON)
     assert [issue.message for issue in feedback.issues] == ["One word too many."]
     assert LESSON not in feedback.suggestions
@@ -70,7 +70,7 @@ async def test_without_validators_the_model_evaluates_before_it_reflects() -> No
 
 async def test_a_success_teaches_nothing() -> None:
     judge = ScriptedJudge({"verdict": "accept"})
-    feedback = await ReflexionCritic().judged_by(judge.model).critique(Thought(text="one"))
+    feedback = await ReflexionCritic().bind(judge.binding).critique(Thought(text="one"))
     assert (feedback.verdict, feedback.reflection, judge.calls) == ("accept", None, 1)
 
 
@@ -78,7 +78,7 @@ async def test_only_the_last_lessons_are_remembered() -> None:
     judge = ScriptedJudge(failing)
     lessons = tuple(f"lesson number {n}" for n in range(5))
     thought = validated(length=False).model_copy(update={"lessons": lessons})
-    await ReflexionCritic().judged_by(judge.model).critique(thought)
+    await ReflexionCritic().bind(judge.binding).critique(thought)
     told = [lesson for lesson in lessons if lesson in judge.asked[0].question]
     assert told == list(lessons[-MEMORY:])
     assert MEMORY == 3
@@ -86,6 +86,6 @@ async def test_only_the_last_lessons_are_remembered() -> None:
 
 async def test_a_lesson_is_of_limited_length() -> None:
     judge = ScriptedJudge({"reflection": "again and " * 1_000})
-    feedback = await ReflexionCritic().judged_by(judge.model).critique(validated(length=False))
+    feedback = await ReflexionCritic().bind(judge.binding).critique(validated(length=False))
     assert feedback.reflection is not None
     assert len(feedback.reflection) == 1_000

@@ -6,20 +6,17 @@ from typing import Any
 import pytest
 
 from sifaka import Thought
+from sifaka.calls.component import Binding
 from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
 from sifaka.critics import (
     LintCritic,
     NCriticsCritic,
     SelfRefineCritic,
-    asks_a_model,
-    calls_of,
-    models_of,
     read_by_section,
-    with_judge,
 )
 from sifaka.critics.execution import run_critics
-from sifaka.critics.protocol import Critic
+from sifaka.critics.protocol import CriticComponent
 from sifaka.critics.sectioned import SectionedCritic
 from sifaka.errors import ModelProviderError
 from sifaka.models.provider import provider_model
@@ -45,8 +42,10 @@ def by_title(answers: Mapping[str, Answer]) -> Callable[[str], Answer]:
     return lambda text: answers.get(title_of(text), FINE)
 
 
-def critic(provider: SectionProvider, kind: Any = SelfRefineCritic) -> Critic:
-    return read_by_section(with_judge(kind(), provider_model(provider.model)), SECTION_CHARS)
+def critic(provider: SectionProvider, kind: Any = SelfRefineCritic) -> CriticComponent:
+    return read_by_section(
+        kind().bind(Binding(model=provider_model(provider.model))), SECTION_CHARS
+    )
 
 
 async def heard(answers: Mapping[str, Answer], *, text: str = TEXT) -> CriticFeedback:
@@ -140,16 +139,16 @@ async def test_every_member_of_a_panel_reads_every_section() -> None:
     provider = SectionProvider()
     panel = critic(provider, NCriticsCritic)
     feedback = await panel.critique(Thought(text=TEXT))
-    assert len(provider.judged) == 4 * 4 == calls_of(panel, TEXT)
-    assert calls_of(panel, "short") == 4
+    assert len(provider.judged) == 4 * 4 == panel.calls(TEXT)
+    assert panel.calls("short") == 4
     assert feedback.verdict == "accept"
 
 
 def test_it_is_known_for_what_it_reads_with() -> None:
     sectioned = critic(SectionProvider())
     assert isinstance(sectioned, SectionedCritic)
-    assert asks_a_model(sectioned)
-    assert models_of(sectioned) == models_of(sectioned.component)
+    assert sectioned.metered
+    assert sectioned.models == sectioned.component.models
     assert sectioned.name == "self_refine"
 
 

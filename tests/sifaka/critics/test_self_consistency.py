@@ -27,7 +27,7 @@ def says(verdict: str, *issues: dict[str, Any], **fields: Any) -> Answer:
 
 async def review(*answers: Answer, **options: Any) -> CriticFeedback:
     critic = SelfConsistencyCritic(n=len(answers), **options)
-    critic = critic.judged_by(ScriptedJudge(in_turn(*answers)).model)
+    critic = critic.bind(ScriptedJudge(in_turn(*answers)).binding)
     return await critic.critique(Thought(text=TEXT))
 
 
@@ -87,7 +87,7 @@ async def test_a_failing_store_is_no_failing_sample() -> None:
 
 async def test_samples_are_drawn_at_a_temperature() -> None:
     judge = ScriptedJudge({"verdict": "accept"})
-    critic = SelfConsistencyCritic(temperature=0.9).judged_by(judge.model)
+    critic = SelfConsistencyCritic(temperature=0.9).bind(judge.binding)
     await critic.critique(Thought(text=TEXT))
     assert [asked.settings["temperature"] for asked in judge.asked] == [0.9] * 3
     assert len({asked.question for asked in judge.asked}) == 1

@@ -61,7 +61,7 @@ async def check(
 ) -> tuple[CriticFeedback, ScriptedJudge]:
     judge = ScriptedJudge(scripted)
     thought = Thought(text=TEXT, pre_generation_context=documents)
-    critic = SelfRAGCritic(**options).judged_by(judge.model)
+    critic = SelfRAGCritic(**options).bind(judge.binding)
     return await critic.critique(thought), judge
 
 

@@ -6,17 +6,14 @@ from typing import Any
 
 import pytest
 
+from sifaka.calls.component import Binding
 from sifaka.critics import (
     CRITICS,
     LintCritic,
     NCriticsCritic,
     SelfRAGCritic,
     SelfRefineCritic,
-    asks_a_model,
-    calls_of,
-    models_of,
     parse_critics,
-    with_judge,
 )
 from sifaka.errors import ConfigurationError
 from sifaka.record.thought import Thought
@@ -143,27 +140,28 @@ def test_a_reader_of_files_can_refuse_them(tmp_path: Path) -> None:
 
 
 def test_the_judge_is_asked_by_critics_that_name_no_model() -> None:
-    judge, own = ScriptedJudge("judge").model, ScriptedJudge("own").model
-    assert models_of(with_judge(SelfRefineCritic(), judge)) == (judge,)
-    assert models_of(with_judge(SelfRefineCritic(model=own), judge)) == (own,)
-    assert models_of(with_judge(NCriticsCritic(), judge)) == (judge,)
-    both = with_judge(NCriticsCritic(models=(own, own)), judge)
-    assert models_of(both) == (own, own)
-    assert models_of(with_judge(LintCritic(), judge)) == ()
+    asked, own = ScriptedJudge("judge").model, ScriptedJudge("own").model
+    judge = Binding(model=asked)
+    assert SelfRefineCritic().bind(judge).models == (asked,)
+    assert SelfRefineCritic(model=own).bind(judge).models == (own,)
+    assert NCriticsCritic().bind(judge).models == (asked,)
+    both = NCriticsCritic(models=(own, own)).bind(judge)
+    assert both.models == (own, own)
+    assert LintCritic().bind(judge).models == ()
 
 
 def test_only_a_critic_without_any_model_needs_the_judge() -> None:
     own = ScriptedJudge("own").model
     with pytest.raises(ConfigurationError, match="critic 'self_refine' needs a model"):
-        with_judge(SelfRefineCritic(), None)
-    assert models_of(with_judge(NCriticsCritic(models=(own, own)), None)) == (own, own)
+        SelfRefineCritic().bind(Binding())
+    assert NCriticsCritic(models=(own, own)).bind(Binding()).models == (own, own)
     with pytest.raises(ConfigurationError, match="nobody:model"):
-        with_judge(NCriticsCritic(models=(own, "nobody:model")), None)
+        NCriticsCritic(models=(own, "nobody:model")).bind(Binding())
 
 
 def test_critics_without_a_model_take_no_call() -> None:
-    assert (asks_a_model(LintCritic()), calls_of(LintCritic())) == (False, 0)
-    assert (asks_a_model(SelfRefineCritic()), calls_of(SelfRefineCritic())) == (True, 1)
+    assert (LintCritic().metered, LintCritic().calls()) == (False, 0)
+    assert (SelfRefineCritic().metered, SelfRefineCritic().calls()) == (True, 1)
 
 
 def test_objects_are_no_part_of_the_data() -> None:

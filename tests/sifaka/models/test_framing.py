@@ -169,7 +169,7 @@ async def test_a_run_that_is_resumed_asks_in_the_same_words() -> None:
     first, second = Recording(ATTACKS["plain"]), Recording(ATTACKS["plain"])
     store = MemoryStorage()
 
-    def chain(model: object) -> Chain:
+    def chain(model: Any) -> Chain:
         return Chain(model=model, critics=["self_refine"], max_iterations=0, store=store)
 
     run = await chain(first.model).start("Write politely.", text="Hello.")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sifaka.calls.component import Binding
 from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.evidence.claims import EvidenceChecker
@@ -22,7 +23,6 @@ from sifaka.validators import (
     parse_validators,
 )
 from sifaka.validators.claim_issues import issues_of, share_not_blocking, summary
-from sifaka.validators.evidence import searches, searching, with_checker
 from sifaka.validators.execution import run_validators
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 from tests.sifaka.evidence.claims.reader import reads
@@ -90,7 +90,7 @@ async def test_unbound_it_says_what_it_needs() -> None:
 async def test_its_details_hold_every_verdict_with_its_evidence() -> None:
     adapters = Adapters([InProcessAdapter([page("road", "It is 6 km long.")], name="shelf")])
     checker = EvidenceChecker(adapters, ScriptedJudge(reads).model)
-    result = await EvidenceValidator().holding(checker).validate(Thought(text=TEXT))
+    result = await EvidenceValidator(checker=checker).validate(Thought(text=TEXT))
     told = result.model_dump(mode="json")["details"]
     assert [each["verdict"] for each in told["claims"]] == ["contradicted", "not_enough_info"]
     (evidence,) = told["claims"][0]["evidence"]
@@ -105,14 +105,12 @@ def test_a_composition_searches_where_one_of_its_parts_does() -> None:
     plain, evidence = LengthValidator(max_words=9), EvidenceValidator()
     checker: Any = EvidenceChecker(Adapters(), None)
     for composed in (all_of(plain, evidence), any_of(evidence, plain), negate(evidence)):
-        assert searches(composed)
-        bound = with_checker(composed, checker, search=False)
-        (inner,) = searching(bound)
-        assert isinstance(inner, EvidenceValidator)
-        assert (inner.checker, inner.search) == (checker, False)
-        assert inner.options == CheckOptions(search=False)
-    assert not searches(plain)
-    assert with_checker(plain, checker) is plain
+        assert composed.checks == (("evidence", CheckOptions()),)
+        bound = composed.bind(Binding(checker=checker, search=False))
+        assert bound.checks == (("evidence", CheckOptions(search=False)),)
+        assert evidence.bind(Binding(checker=checker)).checker is checker
+    assert not plain.checks
+    assert plain.bind(Binding(checker=checker)) is plain
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,13 @@ from pydantic import TypeAdapter
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators import VALIDATORS, LengthValidator, ValidatorSpec, parse_validators
+from sifaka.validators import (
+    VALIDATORS,
+    ForeignValidator,
+    LengthValidator,
+    ValidatorSpec,
+    parse_validators,
+)
 
 SPECS: list[dict[str, object]] = [
     {"type": "length", "max_words": 120},
@@ -62,8 +68,12 @@ def test_a_validator_stays_as_it_is() -> None:
         def validate(self, thought: Thought) -> ValidationResult:
             return ValidationResult(passed=bool(thought.text))
 
-    mine = Mine()
-    assert parse_validators([mine]) == (mine,)
+    mine, length = Mine(), LengthValidator(max_words=5)
+    foreign, own = parse_validators([mine, length])
+    assert own is length
+    assert isinstance(foreign, ForeignValidator)
+    assert foreign.inner is mine
+    assert (foreign.name, foreign.required) == ("mine", False)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +100,7 @@ def test_a_validator_stays_as_it_is() -> None:
         ),
         (
             {"type": "length", "max_word": 3},
-            "validators[1]: unknown option 'max_word'; length takes "
+            "validators[1]: unknown option 'max_word'; did you mean 'max_words'? length takes "
             "name, required, min_words, max_words, min_chars, max_chars",
         ),
         (

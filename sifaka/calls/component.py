@@ -1,0 +1,173 @@
+"""What a chain asks of its validators, critics and writers besides their work."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, Self
+
+from pydantic import BaseModel
+
+from sifaka.record.claims import CheckOptions, ClaimChecker
+
+_BUILT_IN = "sifaka."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """What a chain gives its components before a run, or a replay of one."""
+
+    model: Any = None
+    """Asked by those that name no model; None without one."""
+    open: Callable[[Any], Any] | None = None
+    """Makes a model of its name; `sifaka.models.provider.provider_model` when None."""
+    checker: ClaimChecker | None = None
+    """Checks claims against evidence, for those that do."""
+    search: bool = True
+    """Whether there is anywhere to search; otherwise only documents at hand count."""
+
+
+class ClaimCheck(NamedTuple):
+    """One check of claims that a component makes."""
+
+    name: str
+    """What its results are filed under."""
+    options: CheckOptions
+
+
+class Component:
+    """A part of a chain that says what it needs. The defaults suit one that needs nothing."""
+
+    @property
+    def metered(self) -> bool:
+        """Whether its model calls are charged where they are made."""
+        return False
+
+    @property
+    def models(self) -> tuple[Any, ...]:
+        """The models that it names, and once it is bound all that it asks."""
+        return ()
+
+    @property
+    def checks(self) -> tuple[ClaimCheck, ...]:
+        """Its checks of claims against evidence."""
+        return ()
+
+    def calls(self, text: str = "") -> int:
+        """How many model calls its work on a text takes at least."""
+        return 0
+
+    def bind(self, binding: Binding) -> Self:
+        """The component with what it needs.
+
+        Raises:
+            ConfigurationError: It needs a model and there is none, or its own cannot be used.
+        """
+        return self
+
+    def spec(self) -> Mapping[str, object]:
+        """The component as a run's record keeps it: data that it can be made from again.
+
+        One that is code is only named: `{"type": "object", ...}`.
+        """
+        return code_spec(self)
+
+
+class Bindable(Protocol):
+    """The abilities of a `Component`, to be combined with the work that a component does."""
+
+    @property
+    def metered(self) -> bool:
+        """See `Component`."""
+        ...
+
+    @property
+    def models(self) -> tuple[Any, ...]:
+        """See `Component`."""
+        ...
+
+    @property
+    def checks(self) -> tuple[ClaimCheck, ...]:
+        """See `Component`."""
+        ...
+
+    def calls(self, text: str = "") -> int:
+        """See `Component`."""
+        ...
+
+    def bind(self, binding: Binding) -> Self:
+        """See `Component`."""
+        ...
+
+    def spec(self) -> Mapping[str, object]:
+        """See `Component`."""
+        ...
+
+
+_PLAIN = Component()
+
+
+class Adapted(Component):
+    """A component around an object of other code, which need not be a component itself.
+
+    Args:
+        inner: The object.
+        spec: What it was made from, if that is data.
+    """
+
+    def __init__(self, inner: Any, spec: Mapping[str, object] | None = None) -> None:
+        self.inner = inner
+        self._spec = spec
+        kind = type(inner).__name__ if spec is None else str(spec["type"])
+        name = getattr(inner, "name", None)
+        self.name: str = name if isinstance(name, str) and name.strip() else kind
+
+    @property
+    def _component(self) -> Component:
+        return self.inner if isinstance(self.inner, Component) else _PLAIN
+
+    @property
+    def metered(self) -> bool:
+        """The object's own, if it is a component."""
+        return self._component.metered
+
+    @property
+    def models(self) -> tuple[Any, ...]:
+        """The object's own, if it is a component."""
+        return self._component.models
+
+    @property
+    def checks(self) -> tuple[ClaimCheck, ...]:
+        """The object's own, if it is a component."""
+        return self._component.checks
+
+    def calls(self, text: str = "") -> int:
+        """The object's own, if it is a component."""
+        return self._component.calls(text)
+
+    def bind(self, binding: Binding) -> Self:
+        """This one around the bound object, if that is a component."""
+        if not isinstance(self.inner, Component):
+            return self
+        return type(self)(self.inner.bind(binding), self._spec)
+
+    def spec(self) -> Mapping[str, object]:
+        """What the object was made from, or its class and name."""
+        return code_spec(self.inner) if self._spec is None else self._spec
+
+
+def code_spec(component: object) -> dict[str, object]:
+    """How a record names what is code: a run with it is resumed by the program that has it."""
+    kind = f"{type(component).__module__}.{type(component).__qualname__}"
+    return {"type": "object", "class": kind, "name": getattr(component, "name", "")}
+
+
+def data_spec(component: BaseModel) -> dict[str, object]:
+    """The type and the options of a component that is a model; a foreign subclass is code."""
+    if not type(component).__module__.startswith(_BUILT_IN):
+        return code_spec(component)
+    kind = type(component).model_fields["type"].default
+    return {"type": kind} | component.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+
+
+def models_of(part: object) -> tuple[Any, ...]:
+    """The models of a part that may be of other code."""
+    return part.models if isinstance(part, Component) else ()

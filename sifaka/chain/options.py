@@ -1,0 +1,108 @@
+"""The options of a chain, as programs give them."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from sifaka.calls.breakers import Breakers
+from sifaka.calls.host import Host
+from sifaka.calls.monitoring import Monitor
+from sifaka.chain.judging import Judge
+from sifaka.chain.presets import Effort
+from sifaka.critics import CriticSpec
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.models import Model
+from sifaka.models.connections import Connections
+from sifaka.plugins import Plugins
+from sifaka.record.entries import Policy
+from sifaka.record.inquiry import Inquiry
+from sifaka.record.usage import Budget
+from sifaka.research.protocol import Researcher
+from sifaka.retrievers.protocol import Retriever
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.validators import ValidatorLike
+
+if TYPE_CHECKING:
+    from pydantic_ai import Agent
+    from pydantic_ai.models import Model as ProviderModel
+
+
+class CommonOptions(TypedDict, total=False):
+    """The options besides the writer, the validators and the critics. All may be left out."""
+
+    retrievers: Iterable[Retriever]
+    """Where documents for the writer and the critics come from."""
+    prompt: str
+    """The task, for runs that are given none."""
+    effort: Effort
+    """How hard to try, where the options below do not say; see `sifaka.chain.presets`."""
+    max_iterations: int | None
+    """The most rounds in which a model or the caller writes after the first version."""
+    policy: Policy | None
+    """`best` keeps the best version so far by what validators and critics say, `judged` asks a
+    judge to compare versions pairwise, `best_of_n` writes several versions at a time and keeps the
+    best, `last` keeps the last."""
+    width: int | None
+    """Versions written at a time with `best_of_n` or `judged`; when None 3 and 1."""
+    judge_repeats: int | None
+    """Comparisons of two versions with `judged`, each in both orders."""
+    max_edit_ratio: float | None
+    """The largest share of the original's words that may be changed."""
+    protect: bool
+    """Whether code, numbers, quotes, links and names must survive when there is no task."""
+    patience: int | None
+    """Rounds in a row without gain after which a model is not asked again; 2 when left out."""
+    critic_deadline: float | None
+    """Seconds after which a critic that has not answered abstains."""
+    budget: Budget | None
+    """What a run may spend."""
+    judge_model: "str | ProviderModel[Any] | Judge | None"
+    """Asked by critics that name no model, and to compare versions: a name, a PydanticAI model, or
+    any `Judge`. The writer's model when None."""
+    fallback_models: "Iterable[str | ProviderModel[Any]]"
+    """Asked in this order when the model has failed for good; `host` may be among them, and
+    `caller` the last."""
+    host: Host | None
+    """Asks the model of the program that called, for `host`."""
+    store: ThoughtStore | None
+    """Where runs are kept; in memory when None."""
+    checkpoint_storage: ThoughtStore | None
+    """Another name for `store`: every entry of a run is a checkpoint."""
+    tags: Iterable[str]
+    """Words to find its runs by."""
+    remember: int
+    """From how many similar past runs of the store the writer is told the lessons."""
+    deps: Any
+    """What a PydanticAI agent's tools depend on."""
+    breakers: Breakers | None
+    """The circuit breakers of the providers, to share them among chains."""
+    monitor: Monitor | None
+    """Where the time is counted, to share it among chains."""
+    plugins: Plugins | None
+    """Where critics and validators come from that are not built in; none when None."""
+    adapters: Adapters | None
+    """Where evidence is searched for; nowhere when None."""
+    inquiry: Inquiry | None
+    """How the first version is researched, with the prompt as the question; when None it is given,
+    or written from the task."""
+    researcher: Researcher | None
+    """Researches it instead of the graphs of `sifaka.research`; no part of the configuration on
+    record."""
+    section_chars: int | None
+    """Characters beyond which models write and judge a text section by section, at least 2,000;
+    never when None."""
+    connections: Connections | None
+    """Keeps the providers' clients open from run to run; otherwise each run opens and closes its
+    own."""
+
+
+class ChainOptions(CommonOptions, total=False):
+    """Every option of a chain. All may be left out."""
+
+    model: "str | Model | ProviderModel[Any] | Agent[Any, Any]"
+    """The writer. `auto` (the editor, then the calling agent), `editor`, `caller`, `host`,
+    `provider:name`, a PydanticAI agent or model, or any `Model`."""
+    validators: Iterable[ValidatorLike]
+    """What a text must pass: validators, their specs, or functions."""
+    critics: CriticSpec | Iterable[CriticSpec] | None
+    """Critics, names, specs or functions, or a single one. None takes `self_refine` with a model
+    and `lint` without one."""
