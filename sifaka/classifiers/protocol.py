@@ -1,7 +1,7 @@
 """The protocol of classifiers."""
 
 from collections.abc import Awaitable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pydantic import Field
 
@@ -28,6 +28,7 @@ class Classification(Frozen):
     """The places of the text that the label rests on."""
 
 
+@runtime_checkable
 class Classifier(Protocol):
     """Puts a label on a text."""
 

@@ -49,6 +49,7 @@ def _metered(
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
 
+    from sifaka.models.host import HostModel
     from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
     from sifaka.models.provider_errors import translate
 
@@ -72,7 +73,8 @@ def _metered(
         ) from error
     if isinstance(model, str):
         _leave_retries_to_us(inferred)
-    timeout = call_timeout or getattr(inferred, "call_timeout", CALL_TIMEOUT)
+    usual = HostModel.call_timeout if isinstance(inferred, HostModel) else CALL_TIMEOUT
+    timeout = call_timeout or usual
     return MeteredModel(inferred, call_timeout=timeout, fallback=fallback)
 
 

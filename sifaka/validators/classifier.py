@@ -42,7 +42,8 @@ class ClassifierValidator(OptionalSpec):
     type: Literal["classifier"] = "classifier"
     name: Annotated[str, AfterValidator(usable_name), WithJsonSchema({"enum": list(CLASSIFIERS)})]  # pyright: ignore[reportGeneralTypeIssues] # the name inherited has a default
     classifier: Annotated[
-        SkipJsonSchema[Any], PlainSerializer(lambda given: getattr(given, "name", given))
+        SkipJsonSchema[Any],
+        PlainSerializer(lambda given: given if isinstance(given, str) else given.name),
     ]
     threshold: Annotated[
         float, Field(ge=0, le=1, allow_inf_nan=False), WithJsonSchema({"type": "number"})
@@ -63,7 +64,7 @@ class ClassifierValidator(OptionalSpec):
         asked = given.get("classifier")
         if "classifier" not in given:
             raise ValueError(f"name is missing; known: {', '.join(CLASSIFIERS)}")
-        own = asked if isinstance(asked, str) else getattr(asked, "name", type(asked).__name__)
+        own = asked.name if isinstance(asked, Classifier) else asked
         given.setdefault("name", f"classifier:{own}"[:80])
         return given
 
@@ -136,7 +137,7 @@ def _opened(given: object) -> Classifier:
             return classifier(given)
         except ConfigurationError as error:
             raise ValueError(str(error)) from None
-    if not callable(getattr(given, "classify", None)):
+    if not isinstance(given, Classifier):
         known = ", ".join(CLASSIFIERS)
         raise ValueError(f"{type(given).__name__} is no classifier; give one or a name: {known}")
-    return cast("Classifier", given)
+    return given
