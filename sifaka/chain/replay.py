@@ -4,6 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import anyio
+from anyio.lowlevel import checkpoint
+
 from sifaka._internal.immutable import Frozen
 from sifaka._internal.loading import load_pydantic_ai
 from sifaka._internal.naming import unique
@@ -20,6 +23,7 @@ from sifaka.critics.protocol import Critic
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import AUTO, CALLER, Generation
 from sifaka.record.entries import ChainConfig, Drafted, Entry, Started
+from sifaka.record.events import ChainEvent
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Document, Thought
@@ -70,10 +74,17 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
     skips = tuple(r for r in recorded.recoveries if r.strategy == "skip")
     run = run.model_copy(update={"recoveries": skips})
     calls = [call.model_copy(update={"key": first_place(call.key)}) for call in recorded.calls]
-    engine = Engine(replace(_parts(chain, recorded), store=store), run, journal=calls)
-    async for _ in engine.drive():
+    scope = anyio.CancelScope()
+
+    async def leave_when_departed(_: ChainEvent) -> None:
         if len(engine.run.thoughts) > len(recorded.thoughts):
-            break
+            scope.cancel()
+            await checkpoint()
+
+    parts = replace(_parts(chain, recorded), store=store)
+    engine = Engine(parts, run, leave_when_departed, journal=calls)
+    with scope:
+        await engine.work()
     return Replay(run=engine.run, differences=tuple(_differences(recorded, engine.run)))
 
 
