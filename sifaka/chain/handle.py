@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Awaitable
+from contextlib import nullcontext
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -105,31 +106,25 @@ class RunHandle:
         listening: "_Listening | None",
         parting: Parting,
     ) -> None:
-        with self._parts.monitor.measure("run", "run", run_id=self.run_id):
-            if listening is None:
-                await _recorded(engine, work, parting)
-                return
-            with listening.scope:
-                await _recorded(engine, work, parting)
-            if listening.error is not None:
+        """See work to its end; when it breaks off, the record says how."""
+        with self._parts.monitor.measure("run", "run", run_id=engine.run.run_id):
+            with nullcontext() if listening is None else listening.scope:
+                try:
+                    await work
+                except anyio.get_cancelled_exc_class():
+                    if (entry := parting()) is not None:
+                        await engine.abandon(entry)
+                    raise
+                except StorageError:
+                    raise
+                # A bug stays a bug and is raised, but its run must not look as if it went on.
+                except Exception as error:
+                    broke_off = f"the run broke off with {type(error).__name__}"
+                    failed = Stopped(status="failed", stop_reason="error", error=broke_off)
+                    await engine.abandon(failed)
+                    raise
+            if listening is not None and listening.error is not None:
                 raise listening.error
-
-
-async def _recorded(engine: Engine, work: Awaitable[None], parting: Parting) -> None:
-    """See work to its end; when it breaks off, the record says how."""
-    try:
-        await work
-    except anyio.get_cancelled_exc_class():
-        if (entry := parting()) is not None:
-            await engine.abandon(entry)
-        raise
-    except StorageError:
-        raise
-    # A bug stays a bug and is raised, but its run must not look as if it was still worked on.
-    except Exception as error:
-        broke_off = f"the run broke off with {type(error).__name__}"
-        await engine.abandon(Stopped(status="failed", stop_reason="error", error=broke_off))
-        raise
 
 
 class _Listening:

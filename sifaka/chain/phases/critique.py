@@ -65,7 +65,7 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
         return same.critic_feedback  # it is turned down anyway
     if not version.text.strip():
         return ()
-    if _left_out(run):
+    if run.recoveries and _left_out(run):
         return tuple(
             CriticFeedback.abstain(name, "left out after a failure")
             for name in unique(critic.name for critic in critics)
