@@ -1,39 +1,32 @@
 """The chain: a configured refinement, and its runs."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import anyio
 
 from sifaka._internal.blocking import run_blocking
-from sifaka.calls.context import Calls, new_frame_key
-from sifaka.calls.ledger import Ledger
+from sifaka.chain.assessment import AssessingChain
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
 from sifaka.chain.creation import new_run
 from sifaka.chain.follow import follow_run
 from sifaka.chain.handle import RunHandle
 from sifaka.chain.replay import Replay, replay
 from sifaka.chain.result import RunResult
-from sifaka.chain.review import Review
-from sifaka.chain.settings import ConfiguredChain
 from sifaka.chain.submission import Submission, settled, take_in
-from sifaka.chain.verification import Hear, verified
-from sifaka.critics.execution import run_critics
 from sifaka.errors import ConfigurationError
-from sifaka.record.claims import CheckOptions, ClaimReport
 from sifaka.record.entries import RunStatus
 from sifaka.record.events import ChainEvent, Listener
 from sifaka.record.run import Run
-from sifaka.record.thought import EDITOR, Document, Thought
-from sifaka.record.usage import Usage
+from sifaka.record.thought import EDITOR
 from sifaka.text.input import check_text
 
 _SETTLED: frozenset[RunStatus] = frozenset({"done", "needs_revision"})
 """A run in such a state is not gone on with by itself."""
 
 
-class Chain(ConfiguredChain):
+class Chain(AssessingChain):
     """A configured refinement: generate, validate, critique, keep the best, and again.
 
     One chain serves any number of runs at the same time; see `ConfiguredChain` for its settings.
@@ -115,13 +108,31 @@ class Chain(ConfiguredChain):
                 if not task.cancelled():
                     task.exception()  # raised above, or the stream was closed
 
-    async def start(self, prompt: str = "", *, text: str = "") -> RunHandle:
-        """Store a new run; the handle does the work.
+    async def start(
+        self, prompt: str = "", *, text: str = "", origin: Run | None = None
+    ) -> RunHandle:
+        """Store a new run; its handle does the work.
+
+        Args:
+            prompt: As for `run`.
+            text: As for `run`.
+            origin: The run that it branches off.
 
         Raises:
             ConfigurationError: As for `run`.
+            StorageError: As for `run`.
         """
-        return await self._start(prompt, text)
+        prompt = check_text(prompt or self.prompt, "prompt")
+        if not (check_text(text).strip() or prompt.strip()):
+            raise ConfigurationError("there is no text and no prompt", "give one of them")
+        if self.inquiry is not None and self.researcher is None and not text.strip():
+            self.adapters.chosen(self.inquiry.adapters)
+        parts = self._parts()
+        if not text.strip() and self.model == EDITOR:
+            raise ConfigurationError(
+                "the editor cannot write a text from a prompt", "give a text, or another model"
+            )
+        return RunHandle(parts, await new_run(self, prompt, text, origin))
 
     async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
         """Start a new run from the best version of another one, under this chain's configuration.
@@ -134,7 +145,7 @@ class Chain(ConfiguredChain):
         """
         origin = await self.store.load(run_id)
         text = RunResult(run=origin).text
-        return await (await self._start(origin.prompt, text, origin=origin)).work(listen)
+        return await (await self.start(origin.prompt, text=text, origin=origin)).work(listen)
 
     async def resume(
         self,
@@ -251,69 +262,6 @@ class Chain(ConfiguredChain):
         """
         return await cancel_run(self.store, run_id)
 
-    async def critique(self, thought: Thought, *, frame_key: str | None = None) -> Review:
-        """What the chain's critics say about a thought; nothing is stored.
-
-        Args:
-            thought: What to judge.
-            frame_key: What the marks around quoted material in prompts are made with, a secret of
-                whoever asks: the same one makes the same questions. A new one when None.
-        """
-        given = (*thought.pre_generation_context, *thought.post_generation_context)
-        parts = self._parts(documents=bool(given))
-        ledger = Ledger(self.budget, Usage())
-        calls = Calls(
-            ledger=ledger,
-            breakers=self.breakers,
-            monitor=self.monitor,
-            frame_key=frame_key or new_frame_key(),
-        )
-        async with parts.connected():
-            feedback = await run_critics(
-                parts.critics, thought, calls, deadline=self.critic_deadline
-            )
-        return Review(feedback=feedback, usage=ledger.spent)
-
-    async def verify(
-        self,
-        text: str = "",
-        *,
-        claims: Sequence[str] | None = None,
-        documents: Sequence[Document] = (),
-        options: CheckOptions | None = None,
-        frame_key: str | None = None,
-        hear: Hear | None = None,
-    ) -> ClaimReport:
-        """What the evidence says about the claims of a text, or about given ones; stores nothing.
-
-        Args:
-            text: Whose claims to find, where none are given.
-            claims: What to check; those that stand in `text` verbatim get their place in it.
-            documents: Evidence that is at hand. What is searched besides, `options` say.
-            options: How to go about it.
-            frame_key: As for `critique`.
-            hear: Is told what was done, in a line for a person, each time somebody has answered.
-
-        Returns:
-            A verdict for each claim. What nobody could judge, or what there was no budget for, is
-            `unverified`.
-
-        Raises:
-            ConfigurationError: There is nothing to check or nothing to search, an adapter is
-                unknown, or nothing could fit the options.
-        """
-        return await verified(
-            self._parts(documents=True),
-            self.adapters,
-            text,
-            claims=claims,
-            documents=documents,
-            options=options,
-            budget=self.budget,
-            frame_key=frame_key,
-            hear=hear,
-        )
-
     def get_performance_summary(self) -> dict[str, Any]:
         """Where the time of this chain's runs went, in seconds, as plain data for JSON.
 
@@ -325,20 +273,6 @@ class Chain(ConfiguredChain):
     def get_performance_bottlenecks(self, limit: int = 5) -> list[tuple[str, float]]:
         """The components that took most wall-clock time, with their seconds, longest first."""
         return self.monitor.bottlenecks(limit)
-
-    async def _start(self, prompt: str, text: str, *, origin: Run | None = None) -> RunHandle:
-        prompt = check_text(prompt or self.prompt, "prompt")
-        if not (check_text(text).strip() or prompt.strip()):
-            raise ConfigurationError("there is no text and no prompt", "give one of them")
-        if self.inquiry is not None and self.researcher is None and not text.strip():
-            self.adapters.chosen(self.inquiry.adapters)
-        parts = self._parts()
-        if not text.strip() and self.model == EDITOR:
-            raise ConfigurationError(
-                "the editor cannot write a text from a prompt", "give a text, or another model"
-            )
-        run = await new_run(self, prompt, text, origin)
-        return RunHandle(parts, run)
 
     def _taken_over(self, run: Run, fence: int) -> RunHandle:
         # Once a run is handed over, its host is asked no more.

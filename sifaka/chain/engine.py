@@ -86,11 +86,6 @@ class Engine:
         )
         self._context = PhaseContext(parts=parts, calls=calls, recorder=self.recorder)
 
-    @property
-    def run(self) -> Run:
-        """The run after its last entry."""
-        return self.recorder.run
-
     async def work(self) -> None:
         """Work until the run is done or waits for its caller.
 
@@ -117,8 +112,9 @@ class Engine:
         calls = self._context.calls
         with calls.ledger.waiting():
             await anyio.sleep(plan.wait_seconds)
-        entry = recovered(self.run, plan)
-        limiter = anyio.Semaphore(parallel(self.run.apply(entry)))
+        run = self.recorder.run
+        entry = recovered(run, plan)
+        limiter = anyio.Semaphore(parallel(run.apply(entry)))
         self._context = self._context.with_calls(limiter=limiter)
         await self.recorder.append(entry)
         await self.work()
@@ -128,7 +124,7 @@ class Engine:
 
         A run that has stopped by itself just before stays as it is. No event is emitted.
         """
-        if self.run.status != "running":
+        if self.recorder.run.status != "running":
             return
         self.recorder.emit = None
         with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(StorageError):

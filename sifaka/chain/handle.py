@@ -43,7 +43,7 @@ class RunHandle:
     @property
     def run(self) -> Run:
         """The run after its last entry."""
-        return self._run if self._engine is None else self._engine.run
+        return self._run if self._engine is None else self._engine.recorder.run
 
     @property
     def result(self) -> RunResult:
@@ -107,7 +107,7 @@ class RunHandle:
         parting: Parting,
     ) -> None:
         """See work to its end; when it breaks off, the record says how."""
-        with self._parts.monitor.measure("run", "run", run_id=engine.run.run_id):
+        with self._parts.monitor.measure("run", "run", run_id=self._run.run_id):
             with nullcontext() if listening is None else listening.scope:
                 try:
                     await work

@@ -77,7 +77,7 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
     scope = anyio.CancelScope()
 
     async def leave_when_departed(_: ChainEvent) -> None:
-        if len(engine.run.thoughts) > len(recorded.thoughts):
+        if len(engine.recorder.run.thoughts) > len(recorded.thoughts):
             scope.cancel()
             await checkpoint()
 
@@ -85,7 +85,8 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
     engine = Engine(parts, run, leave_when_departed, journal=calls)
     with scope:
         await engine.work()
-    return Replay(run=engine.run, differences=tuple(_differences(recorded, engine.run)))
+    run = engine.recorder.run
+    return Replay(run=run, differences=tuple(_differences(recorded, run)))
 
 
 def _parts(chain: ConfiguredChain, run: Run) -> Parts:

@@ -43,15 +43,15 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
             {place(run, each.iteration): partial(_feedback, context, each) for each in versions},
             calls_each=0,
         )
-    said = [feedback for each in by_version for feedback in each]
+    critiqued: list[Critiqued] = []
+    said: list[CriticFeedback] = []
+    for version, feedback in zip(versions, by_version, strict=True):
+        critiqued.append(Critiqued(thought_id=version.id, feedback=feedback))
+        said += feedback
     if _all_failed(said) and not calls.ledger.exhausted():
         goes_on = _left_out(run) or CALLER in run.config.fallback_models
         if not goes_on:
             raise _silence(said)
-    critiqued = [
-        Critiqued(thought_id=version.id, feedback=feedback)
-        for version, feedback in zip(versions, by_version, strict=True)
-    ]
     if parts.judge is not None:
         return critiqued
     # The comparison costs nothing and follows from what is stored: one append holds both.
