@@ -9,7 +9,7 @@ from sifaka.chain.cancellation import (
     stop_run,
 )
 from sifaka.chain.chain import Chain
-from sifaka.chain.follow import follow_run
+from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
 from sifaka.chain.pydantic_chain import create_pydantic_chain
 from sifaka.chain.replay import Replay

@@ -10,7 +10,7 @@ from sifaka._internal.blocking import run_blocking
 from sifaka.chain.assessment import AssessingChain
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
 from sifaka.chain.creation import new_run
-from sifaka.chain.follow import follow_run
+from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
 from sifaka.chain.replay import Replay, replay
 from sifaka.chain.result import RunResult

@@ -23,13 +23,12 @@ from sifaka.calls.journal import Journal
 from sifaka.calls.ledger import Ledger
 from sifaka.calls.recovery import Plan
 from sifaka.chain.degradation import parallel
-from sifaka.chain.messages import ended_elsewhere
+from sifaka.chain.events import ended_elsewhere
 from sifaka.chain.phases.context import Phase, PhaseContext
 from sifaka.chain.phases.critique import critics_are_asked, critique
-from sifaka.chain.phases.ending import conclude, end, fail
 from sifaka.chain.phases.generation import write
 from sifaka.chain.phases.retrieval import retrieve_for_critics
-from sifaka.chain.phases.selection import select
+from sifaka.chain.phases.selection import conclude, end, fail, select
 from sifaka.chain.phases.validation import validate
 from sifaka.chain.recorder import Recorder
 from sifaka.chain.recovery import recovered

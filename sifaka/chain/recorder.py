@@ -9,7 +9,7 @@ import anyio
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.ledger import Ledger
 from sifaka.calls.monitoring import Monitor
-from sifaka.chain.messages import stored
+from sifaka.chain.events import stored
 from sifaka.errors import AppendRefused, StorageError
 from sifaka.record.entries import Called, Entry
 from sifaka.record.events import Listener

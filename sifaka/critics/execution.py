@@ -4,9 +4,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from time import perf_counter
-from typing import cast
 
 import anyio
 
@@ -43,7 +41,7 @@ async def run_critics(
     Raises:
         StorageError: An answer could not be put on record.
     """
-    names = unique(str(getattr(critic, "name", type(critic).__name__)) for critic in critics)
+    names = unique(_name_of(critic) for critic in critics)
     with calls.active():
         return await fan_out(
             {
@@ -54,40 +52,37 @@ async def run_critics(
         )
 
 
-@dataclass(frozen=True, slots=True)
 class _Question:
     """One critic, asked once."""
 
-    name: str
-    critic: Critic
-    thought: Thought
-    calls: Calls
-    deadline: float | None
+    def __init__(
+        self, name: str, critic: Critic, thought: Thought, calls: Calls, deadline: float | None
+    ) -> None:
+        self._name = name
+        self._critic = critic
+        self._thought = thought
+        self._calls = calls
+        self._deadline = deadline
 
     async def __call__(self) -> CriticFeedback:
         began = perf_counter()
-        with self.calls.monitor.measure("critic", self.name):
+        with self._calls.monitor.measure("critic", self._name):
             feedback = await self._ask()
-        if not getattr(self.critic, "metered", asks_a_model(self.critic)):
+        if not getattr(self._critic, "metered", asks_a_model(self._critic)):
             # What asks through metered models has been charged already.
-            self.calls.ledger.charge(feedback.usage.model_copy(update={"seconds": 0.0}))
+            self._calls.ledger.charge(feedback.usage.model_copy(update={"seconds": 0.0}))
         took = Usage(seconds=perf_counter() - began)
-        return feedback.model_copy(update={"critic": self.name, "usage": feedback.usage + took})
+        return feedback.model_copy(update={"critic": self._name, "usage": feedback.usage + took})
 
     async def _ask(self) -> CriticFeedback:
-        name, critic = self.name, self.critic
+        name, critic = self._name, self._critic
         try:
             with (
-                self.calls.set_aside(calls_of(critic, self.thought.text)),
-                self.calls.ledger.within_time() as limit,
-                anyio.move_on_after(self.deadline),
+                self._calls.set_aside(calls_of(critic, self._thought.text)),
+                self._calls.ledger.within_time() as limit,
+                anyio.move_on_after(self._deadline),
             ):
-                feedback = cast("object", await critic.critique(self.thought))
-                # What a critic returns may come from the code of others.
-                if not isinstance(feedback, CriticFeedback):
-                    kind = type(feedback).__name__
-                    raise CriticError(f"it returned a {kind}, not a CriticFeedback")
-                return feedback
+                return _checked(await critic.critique(self._thought))
         except StorageError:
             raise
         except BudgetExceeded as error:
@@ -110,16 +105,16 @@ class _Question:
                 critic.name, "the run's budget of seconds is spent", details={"limit": "seconds"}
             )
         return CriticFeedback.abstain(
-            name, f"no answer within {self.deadline:g} s", details={"code": "timeout"}
+            name, f"no answer within {self._deadline:g} s", details={"code": "timeout"}
         )
 
     def _report(self, error: Exception) -> None:
-        thought = self.thought
+        thought = self._thought
         if not isinstance(error, ModelProviderError):  # those were counted where they happened
-            self.calls.monitor.count_error(type(error).__name__)
+            self._calls.monitor.count_error(type(error).__name__)
         report_failure(
             logger,
-            f"critic:{self.name}",
+            f"critic:{self._name}",
             error,
             run_id=thought.run_id,
             iteration=thought.iteration,
@@ -131,3 +126,14 @@ def _being_cancelled() -> bool:
     task = asyncio.current_task()
     ours = task is None or task.cancelling() > 0
     return ours or anyio.current_effective_deadline() == -math.inf
+
+
+def _name_of(critic: Critic) -> str:
+    return str(getattr(critic, "name", type(critic).__name__))
+
+
+def _checked(feedback: object) -> CriticFeedback:
+    """What a critic has returned, which may be anybody's code."""
+    if not isinstance(feedback, CriticFeedback):
+        raise CriticError(f"it returned a {type(feedback).__name__}, not a CriticFeedback")
+    return feedback

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sifaka.calls.context import Calls
-from sifaka.chain.messages import doing
+from sifaka.chain.events import doing
 from sifaka.chain.recorder import Recorder
 from sifaka.chain.resources import Parts
 from sifaka.record import events

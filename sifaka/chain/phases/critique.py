@@ -48,7 +48,9 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
     for version, feedback in zip(versions, by_version, strict=True):
         critiqued.append(Critiqued(thought_id=version.id, feedback=feedback))
         said += feedback
-    if _all_failed(said) and not calls.ledger.exhausted():
+    # One whose calls the budget has no room for has not failed.
+    failed = [f for f in said if f.status == "abstained" and "limit" not in f.details]
+    if said and len(failed) == len(said) and not calls.ledger.exhausted():
         goes_on = _left_out(run) or CALLER in run.config.fallback_models
         if not goes_on:
             raise _silence(said)
@@ -72,11 +74,6 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
         )
     deadline = run.config.critic_deadline
     return await run_critics(critics, shortened(run, version), context.calls, deadline=deadline)
-
-
-def _all_failed(said: Sequence[CriticFeedback]) -> bool:
-    """Whether all abstained, and none of them because the budget has no room for its calls."""
-    return bool(said) and all(f.status == "abstained" and "limit" not in f.details for f in said)
 
 
 def _silence(said: Sequence[CriticFeedback]) -> CriticError:

@@ -8,9 +8,9 @@ from sifaka.calls.journal import scope
 from sifaka.chain.degradation import place, shortened
 from sifaka.chain.inherited import carried
 from sifaka.chain.phases.context import PhaseContext
-from sifaka.chain.phases.ending import end, stopped_by
 from sifaka.chain.phases.research import research
 from sifaka.chain.phases.retrieval import opening
+from sifaka.chain.phases.selection import end, stopped_by
 from sifaka.chain.stop_rules import no_more_attempts, nothing_left_to_do, twin
 from sifaka.critics import MEMORY, calls_of
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError

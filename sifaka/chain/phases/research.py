@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sifaka.calls.journal import scope
-from sifaka.chain.messages import doing
+from sifaka.chain.events import doing
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.recorder import Recorder
 from sifaka.errors import ModelProviderError
