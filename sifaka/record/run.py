@@ -136,9 +136,8 @@ class Run(Frozen):
             case Started():
                 raise ValueError("a run starts once")
             case Drafted(thought=thought):
-                written = (
-                    self._with_history(thought, thought.parent_id) if thought.parent_id else thought
-                )
+                if thought.parent_id is not None:
+                    thought = self._with_history(thought, thought.parent_id)
                 changes = {"thoughts": (*self.thoughts, thought)}
             case Retrieved(thought_id=id_, documents=documents, degraded=lines):
                 thought = self.thought(id_).add_post_generation_context(documents)
