@@ -178,8 +178,8 @@ def test_nothing_inside_a_protected_span_is_reported() -> None:
 WORDS = re.findall(
     r"\S+",
     """I A a it true yes no off not select Select from into insert Insert delete where as join
-    values set Exception in thread Error most be ad de fa add dead beef cafe Face import git return do
-    Dim the meeting is on Caused Index make File line none don't it's""",
+    values set Exception in thread Error most be ad de fa add dead beef cafe Face import git return
+    do Dim the meeting is on Caused Index make File line none don't it's""",
 )
 
 
