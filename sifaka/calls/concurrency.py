@@ -51,19 +51,14 @@ async def fan_out(
     recorded = calls.journal.recorded_at(*branches) if calls_each else 0
     with calls.ledger.set_aside(max(0, calls_each * len(branches) - recorded)):
         if len(branches) == 1:
-            await _alone(branches, results)
-        else:
-            async with anyio.create_task_group() as group:
-                for name, branch in branches.items():
-                    group.start_soon(run, name, branch)
+            ((name, branch),) = branches.items()
+            with scope(name):
+                return (await branch(),)
+        async with anyio.create_task_group() as group:
+            for name, branch in branches.items():
+                group.start_soon(run, name, branch)
     if failures:
         raise failures[0]
     if waiting:
         raise Suspended.together(waiting)
     return tuple(results[name] for name in branches)
-
-
-async def _alone(branches: Mapping[str, Callable[[], Awaitable[T]]], results: dict[str, T]) -> None:
-    for name, branch in branches.items():
-        with scope(name):
-            results[name] = await branch()

@@ -48,7 +48,10 @@ class Calls:
         Raises:
             BudgetExceeded: There is no room for them. Nothing was set aside.
         """
-        with self.ledger.set_aside(max(0, calls - self.journal.recorded_here())):
+        if calls:
+            with self.ledger.set_aside(max(0, calls - self.journal.recorded_here())):
+                yield
+        else:
             yield
 
     @contextmanager

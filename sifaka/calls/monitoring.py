@@ -71,28 +71,6 @@ class _Component:
     errors: int = 0
 
 
-class _Sums:
-    """What is measured, under a lock that whoever touches it holds."""
-
-    __slots__ = ("clock", "components", "lock", "walls")
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self.clock = clock
-        # Reentrant: a coroutine that is collected while the lock is held leaves its contexts there.
-        self.lock = RLock()
-        self.walls: dict[str, _Wall] = {}
-        self.components: dict[tuple[str, str], _Component] = {}
-
-    def component(self, kind: Kind, name: str) -> _Component:
-        found = self.components.get((kind, name))
-        if found is None:
-            if len(self.components) >= MOST_NAMES:
-                name = "other"
-            wall = self.walls.setdefault(kind, _Wall())
-            found = self.components.setdefault((kind, name), _Component(kind, wall))
-        return found
-
-
 class Monitor:
     """Times the components of all runs of a chain; any number of tasks and threads may share it.
 
@@ -104,9 +82,13 @@ class Monitor:
     def __init__(
         self, clock: Callable[[], float] = time.perf_counter, tracer: "Tracer | None" = None
     ) -> None:
-        self._sums = _Sums(clock)
+        self._clock = clock
         self._tracer = tracer
         self._errors: dict[str, int] = {}
+        # Reentrant: a coroutine that is collected while the lock is held leaves its contexts there.
+        self._lock = RLock()
+        self._walls: dict[str, _Wall] = {}
+        self._components: dict[tuple[str, str], _Component] = {}
 
     def measure(
         self, kind: Kind, name: str, **attributes: str | int
@@ -123,12 +105,21 @@ class Monitor:
             name: Which one it is. Not an id: each name has its own line in the summary.
             attributes: For the span, such as `run_id` and `iteration`.
         """
-        return _Measurement(self._sums, self._tracer, kind, name, attributes)
+        # OpenTelemetry is never imported for this: a program that wants spans has done it.
+        tracer = _find(self._tracer) if "opentelemetry.trace" in sys.modules else None
+        with self._lock:
+            known = self._components
+            component = known.get((kind, name))
+            if component is None:
+                key = (kind, name if len(known) < MOST_NAMES else "other")
+                wall = self._walls.setdefault(kind, _Wall())
+                component = known.setdefault(key, _Component(kind, wall))
+        return _Measurement(self._lock, self._clock, component, name, tracer, attributes)
 
     def count_error(self, error_type: str, code: str | None = None) -> None:
         """Count an error by its class and, where it has one, its code."""
         key = f"{error_type}:{code}" if code else error_type
-        with self._sums.lock:
+        with self._lock:
             if key not in self._errors and len(self._errors) >= MOST_NAMES:
                 key = "other"
             self._errors[key] = self._errors.get(key, 0) + 1
@@ -144,13 +135,12 @@ class Monitor:
             ended in an error (`errors`), and the `wall` time as above. `errors`: how often each
             was counted.
         """
-        sums = self._sums
-        with sums.lock:
-            now = sums.clock()
-            walls = {kind: wall.until(now) for kind, wall in sums.walls.items()}
+        with self._lock:
+            now = self._clock()
+            walls = {kind: wall.until(now) for kind, wall in self._walls.items()}
             return {
                 **{key: walls.get(kind, 0.0) for key, kind in _TIMES},
-                "runs": sum(c.count for c in sums.components.values() if c.kind == "run"),
+                "runs": sum(c.count for c in self._components.values() if c.kind == "run"),
                 "components": {
                     f"{kind}:{name}": {
                         "count": c.count,
@@ -159,25 +149,24 @@ class Monitor:
                         "longest": c.longest,
                         "errors": c.errors,
                     }
-                    for (kind, name), c in sums.components.items()
+                    for (kind, name), c in self._components.items()
                 },
                 "errors": dict(self._errors),
             }
 
     def under_way(self, kind: Kind) -> int:
         """How many components of a kind are at work now."""
-        with self._sums.lock:
-            wall = self._sums.walls.get(kind)
+        with self._lock:
+            wall = self._walls.get(kind)
             return wall.active if wall else 0
 
     def bottlenecks(self, limit: int = 5) -> list[tuple[str, float]]:
         """The components, runs and phases aside, that took most: name and seconds of wall time."""
-        sums = self._sums
-        with sums.lock:
-            now = sums.clock()
+        with self._lock:
+            now = self._clock()
             walls = [
                 (f"{kind}:{name}", component.wall.until(now))
-                for (kind, name), component in sums.components.items()
+                for (kind, name), component in self._components.items()
                 if kind not in _OUTER
             ]
         return sorted(walls, key=lambda item: -item[1])[:limit]
@@ -203,34 +192,24 @@ class Monitor:
             ) from error
 
 
+@dataclass(slots=True)
 class _Measurement:
     # A class, because a generator's context manager takes twice the time.
-    __slots__ = (
-        "_attributes", "_component", "_kind", "_name", "_span", "_started", "_sums", "_tracer",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        sums: _Sums,
-        tracer: "Tracer | None",
-        kind: Kind,
-        name: str,
-        attributes: dict[str, str | int],
-    ) -> None:
-        self._sums = sums
-        self._tracer = tracer
-        self._kind: Kind = kind
-        self._name = name
-        self._attributes = attributes
+    lock: "RLock"
+    clock: Callable[[], float]
+    component: _Component
+    name: str
+    tracer: "Tracer | None"
+    attributes: dict[str, str | int]
+    started: float = 0.0
+    span: "tuple[Span, Token[Context]] | None" = None
 
     def __enter__(self) -> None:
-        # OpenTelemetry is never imported for this: whoever wants spans has done it.
-        tracer = _find(self._tracer) if "opentelemetry.trace" in sys.modules else None
-        self._span = _begin(tracer, self._kind, self._name, self._attributes) if tracer else None
-        sums = self._sums
-        with sums.lock:
-            self._component = component = sums.component(self._kind, self._name)
-            self._started = now = sums.clock()
+        component = self.component
+        if self.tracer is not None:
+            self.span = _begin(self.tracer, component.kind, self.name, self.attributes)
+        with self.lock:
+            self.started = now = self.clock()
             component.wall.enter(now)
             component.of_kind.enter(now)
 
@@ -240,18 +219,18 @@ class _Measurement:
         error: BaseException | None,
         traceback: "TracebackType | None",
     ) -> None:
-        sums, component = self._sums, self._component
-        with sums.lock:
-            now = sums.clock()
-            duration = now - self._started
+        component = self.component
+        with self.lock:
+            now = self.clock()
+            duration = now - self.started
             component.count += 1
             component.total += duration
             component.longest = max(component.longest, duration)
             component.errors += isinstance(error, Exception)
             component.wall.leave(now)
             component.of_kind.leave(now)
-        if self._span is not None:
-            _end(*self._span, error)
+        if self.span is not None:
+            _end(*self.span, error)
 
 
 def _find(given: "Tracer | None") -> "Tracer | None":

@@ -8,8 +8,9 @@ from sifaka.chain.cancellation import (
     is_interrupted,
     stop_run,
 )
-from sifaka.chain.chain import Chain, Listener
-from sifaka.chain.follow import follow_run
+from sifaka.chain.chain import Chain
+from sifaka.chain.events import follow_run
+from sifaka.chain.handle import RunHandle
 from sifaka.chain.options import ChainOptions, CommonOptions
 from sifaka.chain.pydantic_chain import create_pydantic_chain
 from sifaka.chain.replay import Replay
@@ -17,6 +18,7 @@ from sifaka.chain.result import RunResult
 from sifaka.chain.review import Review
 from sifaka.chain.submission import Submission
 from sifaka.chain.writers import asks_a_provider
+from sifaka.record.events import Listener
 
 __all__ = [
     "Chain",
@@ -26,6 +28,7 @@ __all__ = [
     "Parting",
     "Replay",
     "Review",
+    "RunHandle",
     "RunResult",
     "Submission",
     "asks_a_provider",

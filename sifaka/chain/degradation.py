@@ -35,6 +35,8 @@ def can_be_shortened(run: Run) -> bool:
 
 def parallel(run: Run) -> int:
     """Model calls at the same time: half as many each time that was the way out of a failure."""
+    if not run.recoveries:
+        return PARALLEL
     halvings = sum(r.strategy == "fewer_parallel_calls" for r in run.recoveries)
     return max(1, PARALLEL >> halvings)
 
@@ -44,6 +46,8 @@ def shortened(run: Run, thought: Thought) -> Thought:
 
     Each time half of the documents' characters stay, and the lessons of earlier attempts go.
     """
+    if not run.recoveries:
+        return thought
     halvings = sum(r.strategy == "shorter_context" for r in run.recoveries)
     if not halvings:
         return thought

@@ -1,4 +1,4 @@
-"""The one who writes a run down: in the store, or in memory while the store fails."""
+"""The record of a run that is worked on: in the store, or in memory while the store fails."""
 
 import logging
 from collections.abc import Sequence
@@ -6,11 +6,13 @@ from contextlib import suppress
 
 import anyio
 
-from sifaka.calls.context import current_calls
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.ledger import Ledger
+from sifaka.calls.monitoring import Monitor
+from sifaka.chain.events import stored
 from sifaka.errors import AppendRefused, StorageError
 from sifaka.record.entries import Called, Entry
+from sifaka.record.events import Listener
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
 from sifaka.storage.protocol import ThoughtStore
@@ -28,7 +30,9 @@ class Recorder:
         store: Where the run is kept.
         run: Its state, as the store holds it.
         ledger: The run's account: each entry holds what was spent since the one before.
-        fence: The number under which the run was claimed; 0 for who created it.
+        fence: The number under which the run was claimed; 0 for the process that created it.
+        emit: Gets an event for each entry once that is kept.
+        monitor: Times the store.
     """
 
     def __init__(
@@ -38,54 +42,44 @@ class Recorder:
         ledger: Ledger,
         *,
         fence: int,
-        stored: int | None = None,
-        waiting: Sequence[tuple[Run, Sequence[Entry]]] = (),
-        failure: StorageError | None = None,
+        emit: Listener | None = None,
+        monitor: Monitor | None = None,
     ) -> None:
         self.run = run
+        self.emit = emit
         self._store = store
         self._ledger = ledger
         self._fence = fence
+        self._monitor = monitor or Monitor()
         self._lock = anyio.Lock()
         self._answers: list[Called] = []
-        self._stored = run.version if stored is None else stored
-        self._waiting = list(waiting)
-        self._failure = failure
-
-    def successor(self, run: Run, ledger: Ledger) -> "Recorder":
-        """Who goes on with the run in this process: what could not be stored yet goes first."""
-        return Recorder(
-            self._store,
-            run,
-            ledger,
-            fence=self._fence,
-            stored=self._stored,
-            waiting=self._waiting,
-            failure=self._failure,
-        )
+        self._stored = run.version
+        self._waiting: list[tuple[Run, Sequence[Entry]]] = []
+        self._failure: StorageError | None = None
 
     @property
-    def warning(self) -> str | None:
-        """What would be lost if the process ended now; None when everything is stored."""
+    def warnings(self) -> tuple[str, ...]:
+        """Lines on what is wrong with the record, such as what is only in memory."""
         if self._failure is None:
-            return None
-        return (
+            return self._store.degraded
+        unstored = (
             f"the last {self.run.version - self._stored} steps are only in memory and will be lost "
             f"with this process: {self._failure.message}"
         )
+        return (unstored, *self._store.degraded)
 
-    async def append(self, *entries: Entry) -> list[tuple[Entry, Run]]:
+    async def append(self, *entries: Entry) -> None:
         """Store entries, all or none, the first with what was spent since the last append.
-
-        Returns:
-            Each entry as stored, and the run after it.
 
         Raises:
             VersionConflict: Another process has written to the run.
             StorageError: The store has failed at the run's first entries.
         """
         async with self._lock:
-            return await self._append(entries)
+            steps = await self._append(entries)
+        if self.emit is not None:
+            for entry, run in steps:
+                await self.emit(stored(entry, run))
 
     async def record_call(self, call: Called) -> None:
         """Store the answer of a model, with those that came while another append was under way.
@@ -93,10 +87,24 @@ class Recorder:
         Critics that ask at the same time are answered at the same time: one append holds them all.
         """
         self._answers.append(call)
-        # Shielded: an answer that has come is kept, also when whoever has asked is cancelled.
+        # Shielded: an answer that has come is kept, also when its caller is cancelled.
         with anyio.CancelScope(shield=True):
             async with self._lock:
                 await self._record(call)
+
+    async def flush(self) -> None:
+        """Try once more to store what waits in memory; `warnings` says whether that failed."""
+        if self._waiting:
+            async with self._lock:
+                with suppress(StorageError):
+                    await self._store_waiting()
+
+    async def reload(self) -> Run:
+        """The run as the store holds it now, after another process has written to it."""
+        async with self._lock:
+            self.run = await self._store.load(self.run.run_id)
+            self._stored, self._waiting, self._failure = self.run.version, [], None
+            return self.run
 
     async def _record(self, call: Called) -> None:
         if not any(call is waiting for waiting in self._answers):
@@ -110,35 +118,17 @@ class Recorder:
             raise
 
     async def _append(self, entries: Sequence[Entry]) -> list[tuple[Entry, Run]]:
-        run, steps = self.run, list[tuple[Entry, Run]]()
+        run, spent = self.run, self._ledger.spent - self.run.usage
+        steps = list[tuple[Entry, Run]]()
         for entry in entries:
-            spent = Usage() if steps else self._ledger.spent - self.run.usage
-            recorded = entry.model_copy(update={"usage": spent})
+            recorded = entry.model_copy(update={"usage": Usage() if steps else spent})
             run = run.apply(recorded)
             steps.append((recorded, run))
-        await self._keep(run, [entry for entry, _ in steps])
-        self.run = run
-        return steps
-
-    async def flush(self) -> None:
-        """Try once more to store what waits in memory; `warning` says whether that failed."""
-        async with self._lock:
-            with suppress(StorageError):
-                await self._store_waiting()
-
-    async def reload(self) -> Run:
-        """The run as the store holds it now, after somebody else has written to it."""
-        async with self._lock:
-            self.run = await self._store.load(self.run.run_id)
-            self._stored, self._waiting, self._failure = self.run.version, [], None
-            return self.run
-
-    async def _keep(self, run: Run, entries: Sequence[Entry]) -> None:
-        self._waiting.append((run, entries))
+        self._waiting.append((run, [entry for entry, _ in steps]))
         try:
             # Shielded: a critic whose time is over must not leave it open whether this was stored.
             with (
-                current_calls().monitor.measure("storage", type(self._store).__name__),
+                self._monitor.measure("storage", type(self._store).__name__),
                 anyio.CancelScope(shield=True),
             ):
                 await self._store_waiting()
@@ -152,6 +142,8 @@ class Recorder:
         except BaseException:
             self._waiting.pop()  # what raises has not happened
             raise
+        self.run = run
+        return steps
 
     async def _store_waiting(self) -> None:
         # Append by append, as they were tried: the store may have kept one although it failed, and

@@ -4,6 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import anyio
+from anyio.lowlevel import checkpoint
+
 from sifaka._internal.immutable import Frozen
 from sifaka._internal.loading import load_pydantic_ai
 from sifaka._internal.naming import unique
@@ -21,6 +24,7 @@ from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import AUTO, CALLER, Generation
 from sifaka.models.provider import provider_model
 from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.events import ChainEvent
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Document, Thought
@@ -73,11 +77,19 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
     skips = tuple(r for r in recorded.recoveries if r.strategy == "skip")
     run = run.model_copy(update={"recoveries": skips})
     calls = [call.model_copy(update={"key": first_place(call.key)}) for call in recorded.calls]
-    engine = Engine(replace(_parts(chain, recorded), store=store), run, journal=calls)
-    async for _ in engine.drive():
-        if len(engine.run.thoughts) > len(recorded.thoughts):
-            break
-    return Replay(run=engine.run, differences=tuple(_differences(recorded, engine.run)))
+    scope = anyio.CancelScope()
+
+    async def leave_when_departed(_: ChainEvent) -> None:
+        if len(engine.recorder.run.thoughts) > len(recorded.thoughts):
+            scope.cancel()
+            await checkpoint()
+
+    parts = replace(_parts(chain, recorded), store=store)
+    engine = Engine(parts, run, leave_when_departed, journal=calls)
+    with scope:
+        await engine.work()
+    run = engine.recorder.run
+    return Replay(run=run, differences=tuple(_differences(recorded, run)))
 
 
 def _parts(chain: ConfiguredChain, run: Run) -> Parts:

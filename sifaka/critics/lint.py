@@ -9,7 +9,7 @@ from sifaka._internal.immutable import Frozen
 from sifaka.calls.component import Component, data_spec
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
-from sifaka.text.prose import words
+from sifaka.text.prose import count_words
 from sifaka.validators.spec import Name
 
 BLOCKING = 3
@@ -50,7 +50,7 @@ class LintCritic(Frozen, Component):
 def _score(text: str, issues: tuple[Issue, ...]) -> float:
     """1 for a text without issues; 0 from a severity of 10 points per 100 words."""
     points = sum(issue.severity for issue in issues)
-    hundreds = max(len(words(text)), 100) / 100
+    hundreds = max(count_words(text), 100) / 100
     return round(max(0.0, 1 - points / hundreds / 10), 3)
 
 

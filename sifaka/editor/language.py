@@ -90,7 +90,8 @@ def foreign(text: str) -> Iterator[Span]:
     What gives no evidence of its own goes with the paragraph, or with the whole text. A text
     without any evidence counts as English.
     """
-    whole = _looks_foreign(_WORD.findall(text))
+    english, other = _evidence(_WORD.findall(text))
+    whole = other > english
     for match in _PARAGRAPH.finditer(text):
         words = _WORD.findall(match.group())
         english, other = _evidence(words)
@@ -102,11 +103,6 @@ def foreign(text: str) -> Iterator[Span]:
             english, other = _evidence(_WORD.findall(sentence.group()))
             if other >= 4 and other > english * 2:
                 yield match.start() + sentence.start(), match.start() + sentence.end()
-
-
-def _looks_foreign(words: list[str]) -> bool:
-    english, other = _evidence(words)
-    return other > english
 
 
 def _evidence(words: list[str]) -> tuple[int, int]:

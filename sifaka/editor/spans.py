@@ -33,6 +33,8 @@ class Cover:
 
     def touches(self, start: int, end: int) -> bool:
         """True when `start:end` shares a character with a span, or is an insertion inside one."""
+        if not self.spans:
+            return False
         # The last span that starts before the place ends; earlier ones end before it starts.
         index = bisect_right(self._starts, max(end - 1, start)) - 1
         if index < 0:

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from threading import Lock
 
@@ -36,7 +35,7 @@ def spelling(passage: Passage) -> Iterator[Issue]:
         PluginError: `typos` is missing or failed.
     """
     found = [match for match in _WORD.finditer(passage.text) if passage.free(*match.span())]
-    corrections = _speller().corrections({match.group().lower() for match in found})
+    corrections = _SPELLER.corrections({match.group().lower() for match in found})
     if not corrections:
         return
     terms = _terms_of(passage.text)
@@ -141,9 +140,7 @@ class _Speller:
             return {word: self._known[word] for word in wanted if self._known[word]}
 
 
-@cache
-def _speller() -> _Speller:
-    return _Speller()
+_SPELLER = _Speller()
 
 
 def _ask(words: list[str]) -> dict[str, tuple[str, ...]]:

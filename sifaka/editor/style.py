@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from sifaka.editor.passage import Passage
 from sifaka.record.results import Issue
-from sifaka.text.prose import words
+from sifaka.text.prose import count_words
 
 LONG = 40
 """Words above which a sentence is long."""
@@ -20,7 +20,7 @@ def style(passage: Passage) -> Iterator[Issue]:
     """Long sentences and hedges."""
     text = passage.text
     for start, end in passage.sentences:
-        count = len(words(text[start:end]))
+        count = count_words(text[start:end])
         # A span with a listing or a table in it is not one sentence.
         if count > LONG and not _has_lines_of_its_own(text[start:end]) and passage.free(start, end):
             yield passage.suggestion(

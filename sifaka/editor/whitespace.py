@@ -47,6 +47,8 @@ def _before_marks(passage: Passage) -> Iterator[Issue]:
 
 def _doubled(passage: Passage) -> Iterator[Issue]:
     text = passage.text
+    if _DOUBLE.search(text) is None:
+        return
     gaps = list(_SENTENCE_GAP.finditer(text))
     wide = sum(len(match.group(1)) == 2 for match in gaps)
     # Two spaces after every sentence are a habit of typists, not a mistake.

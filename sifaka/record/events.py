@@ -1,5 +1,6 @@
 """The events that a running chain emits."""
 
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from sifaka._internal.immutable import Frozen
@@ -28,3 +29,7 @@ class ChainEvent(Frozen):
     """The entry, once it was stored."""
     run: Run | None = None
     """The run after that entry."""
+
+
+Listener = Callable[[ChainEvent], Awaitable[None]]
+"""Gets each event of a run as it happens, in the order of the record."""

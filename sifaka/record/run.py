@@ -136,7 +136,9 @@ class Run(Frozen):
             case Started():
                 raise ValueError("a run starts once")
             case Drafted(thought=thought):
-                changes = {"thoughts": (*self.thoughts, self._with_history(thought))}
+                if thought.parent_id is not None:
+                    thought = self._with_history(thought, thought.parent_id)
+                changes = {"thoughts": (*self.thoughts, thought)}
             case Retrieved(thought_id=id_, documents=documents, degraded=lines):
                 thought = self.thought(id_).add_post_generation_context(documents)
                 changes = self._replacing(thought.add_degraded(lines))
@@ -250,11 +252,9 @@ class Run(Frozen):
             updated_at=self.updated_at,
         )
 
-    def _with_history(self, thought: Thought) -> Thought:
+    def _with_history(self, thought: Thought, parent_id: str) -> Thought:
         # Stored thoughts carry no history: a run stays linear in its iterations.
-        if thought.parent_id is None:
-            return thought
-        parent = self.thought(thought.parent_id)
+        parent = self.thought(parent_id)
         history = (*parent.history, parent.reference())
         return thought.model_copy(update={"history": history})
 

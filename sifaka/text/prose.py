@@ -2,7 +2,6 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 
 Span = tuple[int, int]
 """Start and end offset, in Unicode code points."""
@@ -39,7 +38,16 @@ def count_words(text: str) -> int:
 
 def sentences(text: str) -> list[Span]:
     """The sentences, surrounding white space left out; a blank line ends one as well."""
-    return [span for span in _sentence_spans(text) if span[0] < span[1]]
+    spans: list[Span] = []
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        blank_line = match.group().isspace()
+        if not blank_line and _goes_on(text, match):
+            continue
+        spans.append(_trimmed(text, start, match.start() if blank_line else match.end()))
+        start = match.end()
+    spans.append(_trimmed(text, start, len(text)))
+    return [span for span in spans if span[0] < span[1]]
 
 
 def urls(text: str) -> list[Span]:
@@ -61,17 +69,6 @@ def code(text: str) -> list[Span]:
 
     inline = [m.span() for m in _INLINE_CODE.finditer(text) if not fenced(m.start())]
     return sorted(fences + inline)
-
-
-def _sentence_spans(text: str) -> Iterator[Span]:
-    start = 0
-    for match in _SENTENCE_END.finditer(text):
-        blank_line = match.group().isspace()
-        if not blank_line and _goes_on(text, match):
-            continue
-        yield _trimmed(text, start, match.start() if blank_line else match.end())
-        start = match.end()
-    yield _trimmed(text, start, len(text))
 
 
 def _goes_on(text: str, match: re.Match[str]) -> bool:

@@ -57,7 +57,7 @@ def objects(text: str) -> bool:
     ],
 )
 async def test_steps_rise_to_their_total(chain: Chain, text: str) -> None:
-    run = await chain.start("Write.", text=text)
+    run = (await chain.start("Write.", text=text)).run
     steps, reached = Steps(run), list[int]()
 
     async def listen(event: ChainEvent) -> None:

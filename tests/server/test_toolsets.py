@@ -106,7 +106,7 @@ async def test_a_read_only_server_reads_and_leaves_the_store_as_it_is(tmp_path: 
 
 async def test_a_run_that_waits_for_its_host_is_only_looked_at(tmp_path: Path) -> None:
     store = SQLiteStorage(tmp_path / "sifaka.db")
-    run = await Chain(model="host", fallback_models=["caller"], store=store).start(text=TEXT)
+    run = (await Chain(model="host", fallback_models=["caller"], store=store).start(text=TEXT)).run
     await store.aclose()
     before = await entries(tmp_path)
     async with Client(SifakaServer(read_only(tmp_path))) as client:

@@ -177,7 +177,7 @@ async def test_a_run_records_plugins_as_data_and_is_resumed_where_they_are_allow
         store=store,
         plugins=ACME,
     )
-    run = await chain.start(text="All is fine.")
+    run = (await chain.start(text="All is fine.")).run
     config = type(run.config).model_validate_json(run.config.model_dump_json())
     assert json.loads(config.model_dump_json())["critics"] == [
         {"type": "acme_tone", "wanted": "fine"}

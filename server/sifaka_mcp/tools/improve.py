@@ -58,9 +58,9 @@ async def improve_text(
         remember=remember,
     )
     with state.jobs.room(state.tenant):
-        run = await chain.start(prompt, text=text)
+        handle = await chain.start(prompt, text=text)
     left = max(0.0, until - anyio.current_time())
-    return await work_on(ctx, chain, run, exchange, wait_seconds=left)
+    return await work_on(ctx, handle.run, handle.work, exchange, wait_seconds=left)
 
 
 def tool() -> Tool:

@@ -64,9 +64,9 @@ async def research(
     )
     chain = ready_to_research(chain, question, *(validators or ()), is_chosen=model != AUTO)
     with state.jobs.room(state.tenant):
-        run = await chain.start(question)
+        handle = await chain.start(question)
     left = max(0.0, until - anyio.current_time())
-    return await work_on(ctx, chain, run, exchange, wait_seconds=left)
+    return await work_on(ctx, handle.run, handle.work, exchange, wait_seconds=left)
 
 
 def tool() -> Tool:

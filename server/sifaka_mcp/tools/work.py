@@ -43,11 +43,16 @@ async def answer_of_run(
         return await _told(RunResult(run=run, warnings=state.store.degraded))
     chain = await state.chain_of(run, host=exchange.host)
     left = max(0.0, until - anyio.current_time())
-    return await work_on(ctx, chain, run, exchange, wait_seconds=left)
+    return await work_on(ctx, run, _resumption(chain, run_id), exchange, wait_seconds=left)
 
 
 async def work_on(
-    ctx: ToolContext, chain: Chain, run: Run, exchange: Exchange, *, wait_seconds: float
+    ctx: ToolContext,
+    run: Run,
+    work: Work[RunResult],
+    exchange: Exchange,
+    *,
+    wait_seconds: float,
 ) -> CallToolResult | InputRequiredResult:
     """The run after some work on it: its result, its state, or what the host has to be asked.
 
@@ -55,7 +60,6 @@ async def work_on(
     process that leaves.
     """
     state, run_id = state_of(ctx), run.run_id
-    work = _resumption(chain, run_id)
     try:
         result = await outcome_of(ctx, run, work, exchange, wait_seconds=wait_seconds)
     except anyio.get_cancelled_exc_class():

@@ -1,77 +1,79 @@
 """The critique phase: every critic on every version that is not compared yet."""
 
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, reduce
 
 from sifaka._internal.naming import unique
 from sifaka.calls.concurrency import fan_out
-from sifaka.calls.context import Calls
 from sifaka.chain.degradation import place, shortened
+from sifaka.chain.phases.context import PhaseContext
+from sifaka.chain.policies import decide
 from sifaka.chain.resources import Parts
 from sifaka.chain.stop_rules import attempts, twin
 from sifaka.critics.execution import run_critics
 from sifaka.errors import CriticError
 from sifaka.models import CALLER
-from sifaka.record.entries import Critiqued
+from sifaka.record.entries import Critiqued, Entry
 from sifaka.record.results import CriticFeedback
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 
 
-def to_be_heard(parts: Parts, run: Run) -> bool:
-    """Whether critics look at the versions; nobody needs to know of the last one under `last`."""
+def critics_are_asked(parts: Parts, run: Run) -> bool:
+    """Whether critics look at the versions; under `last` they skip the last one."""
     if not parts.critics or not any(thought.text.strip() for thought in run.undecided):
         return False
-    final = attempts(run) >= run.config.max_iterations
-    return not (run.config.policy == "last" and final and len(run.thoughts) > 1)
+    final = run.config.policy == "last" and attempts(run) >= run.config.max_iterations
+    return not (final and len(run.thoughts) > 1)
 
 
-async def hear_critics(parts: Parts, calls: Calls, run: Run) -> list[Critiqued]:
-    """What all critics say of the versions, all at once.
+async def critique(context: PhaseContext) -> Sequence[Entry]:
+    """Ask all critics about all versions at once; without a judge, compare these too.
 
     Raises:
         CriticError: Every critic of every version abstained, although there was room for calls
             and the caller does not stand in for models that fail.
         StorageError: An answer could not be put on record.
     """
+    run, parts, calls = context.run, context.parts, context.calls
+    await context.tell("critique", f"asking {', '.join(critic.name for critic in parts.critics)}")
     versions = run.undecided
-    with calls.active(), calls.monitor.measure("phase", "critique"):
-        branches = {
-            place(run, version.iteration): partial(_feedback, parts, calls, run, version)
-            for version in versions
-        }
-        heard = await fan_out(branches, calls_each=0)
-    said = [feedback for each in heard for feedback in each]
-    goes_on = _left_out(run) or CALLER in run.config.fallback_models
-    if _failed(said) and not calls.ledger.exhausted() and not goes_on:
-        raise _silence(said)
-    return [
-        Critiqued(thought_id=version.id, feedback=feedback)
-        for version, feedback in zip(versions, heard, strict=True)
-    ]
+    with calls.monitor.measure("phase", "critique"):
+        by_version = await fan_out(
+            {place(run, each.iteration): partial(_feedback, context, each) for each in versions},
+            calls_each=0,
+        )
+    critiqued: list[Critiqued] = []
+    said: list[CriticFeedback] = []
+    for version, feedback in zip(versions, by_version, strict=True):
+        critiqued.append(Critiqued(thought_id=version.id, feedback=feedback))
+        said += feedback
+    # One whose calls the budget has no room for has not failed.
+    failed = [f for f in said if f.status == "abstained" and "limit" not in f.details]
+    if said and len(failed) == len(said) and not calls.ledger.exhausted():
+        goes_on = _left_out(run) or CALLER in run.config.fallback_models
+        if not goes_on:
+            raise _silence(said)
+    if parts.judge is not None:
+        return critiqued
+    # The comparison costs nothing and follows from what is stored: one append holds both.
+    return [*critiqued, *decide(reduce(Run.apply, critiqued, run))]
 
 
-async def _feedback(
-    parts: Parts, calls: Calls, run: Run, version: Thought
-) -> tuple[CriticFeedback, ...]:
+async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeedback, ...]:
+    run, critics = context.run, context.parts.critics
     same = twin(run, version.text, before=version)
     if same is not None:
         return same.critic_feedback  # it is turned down anyway
     if not version.text.strip():
         return ()
-    if _left_out(run):
+    if run.recoveries and _left_out(run):
         return tuple(
             CriticFeedback.abstain(name, "left out after a failure")
-            for name in unique(critic.name for critic in parts.critics)
+            for name in unique(critic.name for critic in critics)
         )
-    return await run_critics(
-        parts.critics, shortened(run, version), calls, deadline=run.config.critic_deadline
-    )
-
-
-def _failed(said: Sequence[CriticFeedback]) -> bool:
-    """Whether all abstained, and none of them because the budget has no room for its calls."""
-    return bool(said) and all(f.status == "abstained" and "limit" not in f.details for f in said)
+    deadline = run.config.critic_deadline
+    return await run_critics(critics, shortened(run, version), context.calls, deadline=deadline)
 
 
 def _silence(said: Sequence[CriticFeedback]) -> CriticError:

@@ -1,42 +1,76 @@
-"""Writing the next versions: one, or several at the same time."""
+"""The generation phase: the next versions, one, or several at the same time."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 
 from sifaka.calls.concurrency import fan_out
-from sifaka.calls.context import Calls
 from sifaka.calls.journal import scope
 from sifaka.chain.degradation import place, shortened
 from sifaka.chain.inherited import carried
+from sifaka.chain.phases.context import PhaseContext
+from sifaka.chain.phases.research import research
+from sifaka.chain.phases.retrieval import opening
+from sifaka.chain.phases.selection import end, stopped_by
+from sifaka.chain.stop_rules import no_more_attempts, nothing_left_to_do, twin
 from sifaka.critics import MEMORY
-from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.models import Generation, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.sectioned import SectionedModel
+from sifaka.record.entries import Drafted, Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.text.input import check_text
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
-    """What the next versions are written from, and who judges them."""
-
-    run: Run
-    base: Thought
-    """The champion, or what the run begins with."""
-    critics: tuple[CriticComponent, ...]
-    judged: bool
-    """Whether a judge compares each version with the champion."""
-    calls: Calls
-
-
 _Written = Generation | ModelProviderError | BudgetExceeded
 
 
-async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
-    """The versions that a writer makes of the base: one, or `width` at once with `best_of_n`.
+async def write(context: PhaseContext) -> Sequence[Entry]:
+    """Write the next versions, or stop where there is nothing left to do.
+
+    The writers are tried in their order; the caller, for whom the run waits, is among them as None.
+
+    Raises:
+        BudgetExceeded: There is no room for a version and for judging it.
+        ModelProviderError: Nothing could be written, and the caller does not stand in.
+    """
+    run, writers = context.run, context.parts.writers
+    champion = run.champion
+    if champion is None and context.parts.researcher is not None:
+        return await research(context, context.parts.researcher)
+    if champion is not None and nothing_left_to_do(run):
+        return await end(context, status="done", reason="passed")
+    base = champion or await opening(context)
+    failure: ModelProviderError | None = None
+    for writer in writers:
+        if run.handed_over and writer is not None:
+            continue
+        by_editor = isinstance(writer, EditorModel)
+        if not by_editor and (reason := no_more_attempts(run)):
+            return await end(context, status="done", reason=reason)
+        if writer is None:
+            if champion is None:  # the caller needs a version to submit against
+                return (Drafted(thought=base),)
+            return (stopped_by(failure, "needs_revision", "awaiting_revision"),)
+        if by_editor and not base.text:
+            continue
+        await context.tell("generate", f"{writer.name} writes version {len(run.thoughts)}")
+        try:
+            drafts = await _next_versions(context, base, writer)
+        except ModelProviderError as error:
+            if None not in writers:
+                raise
+            failure = error  # the caller writes
+            continue
+        if by_editor and twin(run, drafts[0].text):
+            continue
+        return [Drafted(thought=draft) for draft in drafts]
+    is_edited = bool(writers) and isinstance(writers[-1], EditorModel)
+    return await end(context, status="done", reason="no_safe_edit" if is_edited else "stalled")
+
+
+async def _next_versions(context: PhaseContext, base: Thought, writer: Model) -> Sequence[Thought]:
+    """The versions that a writer makes of a base: one, or `width` at once with `best_of_n`.
 
     Of several that are written at once some may fail; the others are returned.
 
@@ -44,38 +78,42 @@ async def next_versions(round_: Round, writer: Model) -> tuple[Thought, ...]:
         BudgetExceeded: There is no room for a version and for judging it.
         ModelProviderError: Nothing could be written.
     """
+    run, calls = context.run, context.calls
+    first = len(run.thoughts)
     if isinstance(writer, EditorModel):
-        number = len(round_.run.thoughts)
         # Its cut asks the validators, and those may ask a model.
-        with round_.calls.active(), scope(f"{place(round_.run, number)}/edit"):
-            generation = await writer.generate_with_thought(round_.base)
-        return (_draft(round_, generation, writer, 0, round_.base.lessons),)
-    run, first = round_.run, len(round_.run.thoughts)
-    base = shortened(run, round_.base.model_copy(update={"lessons": _lessons(run)}))
-    written: list[_Written] = []
-    with (
-        round_.calls.active(),
-        round_.calls.monitor.measure("phase", "write"),
-        round_.calls.ledger.within_time(),
-    ):
-        count, calls_each = _affordable(round_, writer, base, first)
-        branches = {
-            f"{place(run, first + n)}/write": partial(_generation, round_, writer, base, calls_each)
-            for n in range(count)
-        }
-        written = list(await fan_out(branches))
+        with scope(f"{place(run, first)}/edit"):
+            generation = await writer.generate_with_thought(base)
+        return (_draft(run, base, generation, writer.name),)
+    lessons = _lessons(run)
+    asked = shortened(run, base.model_copy(update={"lessons": lessons}))
+    written: Sequence[_Written] = ()
+    with calls.monitor.measure("phase", "write"), calls.ledger.within_time():
+        count, calls_each = _affordable(context, writer, asked, first)
+        written = await fan_out(
+            {
+                f"{place(run, first + n)}/write": partial(
+                    _generation, context, writer, asked, calls_each
+                )
+                for n in range(count)
+            }
+        )
     if not written:
         raise BudgetExceeded("seconds")
     generations = [each for each in written if isinstance(each, Generation)]
     failures = [each for each in written if not isinstance(each, Generation)]
     if not generations:
         raise failures[0]
-    return tuple(
-        _draft(round_, each, writer, n, base.lessons) for n, each in enumerate(generations)
-    )
+    drafted_from = base.model_copy(update={"lessons": asked.lessons})
+    return [
+        _draft(run, drafted_from, each, writer.name, candidate=n)
+        for n, each in enumerate(generations)
+    ]
 
 
-def _affordable(round_: Round, writer: Model, base: Thought, first: int) -> tuple[int, float]:
+def _affordable(
+    context: PhaseContext, writer: Model, base: Thought, first: int
+) -> tuple[int, float]:
     """How many versions there is room for, and how many calls writing each of them may take.
 
     Those are included whose answers are on record. A version that nobody can judge any more is not
@@ -84,13 +122,14 @@ def _affordable(round_: Round, writer: Model, base: Thought, first: int) -> tupl
     Raises:
         BudgetExceeded: Not even for one.
     """
-    ledger, config = round_.calls.ledger, round_.run.config
+    run, calls, parts = context.run, context.calls, context.parts
+    ledger, config = calls.ledger, run.config
     judging = once = 0
     if base.text:
-        judging = sum(critic.calls(base.text) for critic in round_.critics)
-        once = 2 * config.judge_repeats if round_.judged else 0
-    places = (f"{place(round_.run, first + n)}/write" for n in range(config.width))
-    recorded = round_.calls.journal.recorded_at(*places)
+        judging = sum(critic.calls(base.text) for critic in parts.critics)
+        once = 2 * config.judge_repeats if parts.judge is not None else 0
+    places = (f"{place(run, first + n)}/write" for n in range(config.width))
+    recorded = calls.journal.recorded_at(*places)
     if not recorded:
         ledger.require(1 + judging + once)
     room = ledger.calls_left + recorded - once
@@ -102,7 +141,9 @@ def _affordable(round_: Round, writer: Model, base: Thought, first: int) -> tupl
     return count, max(1.0, room / count - judging)
 
 
-async def _generation(round_: Round, writer: Model, base: Thought, calls: float) -> _Written:
+async def _generation(
+    context: PhaseContext, writer: Model, base: Thought, calls: float
+) -> _Written:
     try:
         if isinstance(writer, SectionedModel):
             generation = await writer.generate_within(base, calls)
@@ -111,7 +152,7 @@ async def _generation(round_: Round, writer: Model, base: Thought, calls: float)
     except (ModelProviderError, BudgetExceeded) as error:
         return error  # the others go on: they are paid for
     if not generation.metered:
-        round_.calls.ledger.charge(generation.usage)
+        context.calls.ledger.charge(generation.usage)
     try:
         check_text(generation.text, "the answer")
     except ConfigurationError as error:
@@ -122,20 +163,15 @@ async def _generation(round_: Round, writer: Model, base: Thought, calls: float)
 
 
 def _draft(
-    round_: Round,
-    generation: Generation,
-    writer: Model,
-    candidate: int,
-    lessons: tuple[str, ...],
+    run: Run, base: Thought, generation: Generation, writer: str, *, candidate: int = 0
 ) -> Thought:
-    run, base = round_.run, round_.base
     changes = {
-        "author": generation.author or writer.name,
+        "author": generation.author or writer,
         "model_prompt": generation.prompt_used,
         "tool_calls": generation.tool_calls,
         "metadata": {**carried(base), **generation.metadata},
         "usage": generation.usage,
-        "lessons": lessons,
+        "lessons": base.lessons,
     }
     if run.thoughts:
         following = base.next_iteration(

@@ -1,16 +1,13 @@
 """The phase before the first version, where that is researched."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import Sequence
 
-from sifaka.calls.context import Calls
 from sifaka.calls.journal import scope
-from sifaka.chain.alongside import Tell, alongside
-from sifaka.chain.messages import doing, stored
+from sifaka.chain.events import doing
+from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.recorder import Recorder
 from sifaka.errors import ModelProviderError
 from sifaka.record.entries import Drafted, Entry, Researched
-from sifaka.record.events import ChainEvent
 from sifaka.record.inquiry import TERMINAL, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
@@ -22,35 +19,17 @@ PLACE = "research"
 _UNAIDED = "unaided"
 
 
-async def researched(
-    researcher: Researcher, unaided: Researcher | None, recorder: Recorder, calls: Calls
-) -> AsyncGenerator[ChainEvent, None]:
-    """Have the first version researched and put on record; an event for each step.
-
-    Args:
-        researcher: Who does it.
-        unaided: Who does it without a model where that has failed; nobody when None.
-        recorder: Writes the run down.
-        calls: What surrounds its calls.
+async def research(context: PhaseContext, researcher: Researcher) -> Sequence[Entry]:
+    """Have the first version researched; its steps are put on record as they are made.
 
     Raises:
         SifakaError: Nothing came of it.
         Suspended: Answers of the host are needed.
     """
-
-    async def work(tell: Tell) -> None:
-        desk = _Desk(recorder, tell)
-        with (
-            calls.active(),
-            calls.monitor.measure("phase", "research"),
-            scope(_place(recorder.run)),
-        ):
-            report = await _report(researcher, unaided, desk)
-            await desk.keep(Drafted(thought=_first(recorder.run, report)))
-
-    async with aclosing(alongside(work)) as events:
-        async for event in events:
-            yield event
+    desk = _Desk(context.recorder)
+    with context.calls.monitor.measure("phase", "research"), scope(_place(context.run)):
+        report = await _report(researcher, context.parts.unaided, desk)
+        return (Drafted(thought=_first(context.run, report)),)
 
 
 def _place(run: Run) -> str:
@@ -90,9 +69,8 @@ def _first(run: Run, report: Thought) -> Thought:
 class _Desk:
     """See `sifaka.research.protocol.Desk`."""
 
-    def __init__(self, recorder: Recorder, tell: Tell, *, failures: int = 0) -> None:
+    def __init__(self, recorder: Recorder, *, failures: int = 0) -> None:
         self._recorder = recorder
-        self._tell = tell
         self._failures = failures
 
     @property
@@ -101,21 +79,19 @@ class _Desk:
         return run.model_copy(update={"failures": run.failures + self._failures})
 
     def unaided(self) -> "_Desk":
-        """The same desk for who goes on without a model: what has failed by then is tried again."""
-        return _Desk(self._recorder, self._tell, failures=self._failures + 1)
+        """The same desk for research without a model: what has failed by then is tried again."""
+        return _Desk(self._recorder, failures=self._failures + 1)
 
     async def record(self, entry: Researched) -> None:
         _check(entry.step)
-        await self.keep(entry)
+        await self._recorder.append(entry)
 
     async def tell(self, step: ResearchStep, message: str, *, section: int | None = None) -> None:
         _check(step)
-        event = doing(self.run, "research", message)
-        await self._tell(event.model_copy(update={"research": step, "section": section}))
-
-    async def keep(self, entry: Entry) -> None:
-        for each, run in await self._recorder.append(entry):
-            await self._tell(stored(each, run))
+        if self._recorder.emit is not None:
+            event = doing(self.run, "research", message)
+            update = {"research": step, "section": section}
+            await self._recorder.emit(event.model_copy(update=update))
 
 
 def _check(step: ResearchStep) -> None:

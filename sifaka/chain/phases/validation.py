@@ -1,56 +1,23 @@
-"""The phases before critics: documents for the versions of a run, and verdicts on them."""
+"""The validation phase: verdicts on the versions that are not compared yet."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-
-import anyio
 
 from sifaka.calls.context import Calls
 from sifaka.calls.journal import scope
-from sifaka.calls.ledger import Ledger
 from sifaka.calls.part_ledger import PartLedger
 from sifaka.chain.degradation import place
-from sifaka.chain.resources import Parts
-from sifaka.chain.retrieval import first_version, retrieve
-from sifaka.errors import BudgetExceeded
-from sifaka.record.claims import verdicts_in
-from sifaka.record.entries import Retrieved, Validated
-from sifaka.record.run import Run
+from sifaka.chain.phases.context import PhaseContext
+from sifaka.record.claims import ClaimChecker, verdicts_in
+from sifaka.record.entries import Entry, Validated
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget
 from sifaka.validators.execution import run_validators
 
 
-async def opening(parts: Parts, calls: Calls, run: Run) -> Thought:
-    """What a run without a text begins with: its task, and documents for it.
-
-    Raises:
-        BudgetExceeded: The time is over.
-    """
-    with calls.active(), anyio.move_on_after(calls.ledger.seconds_left):
-        return await first_version(run, "", parts.retrievers)
-    raise BudgetExceeded("seconds")
-
-
-async def documents_for_critics(parts: Parts, calls: Calls, run: Run) -> list[Retrieved]:
-    """Documents for the versions that are not compared yet.
-
-    Raises:
-        BudgetExceeded: The time is over.
-    """
-    found: list[Retrieved] = []
-    with calls.active(), anyio.move_on_after(calls.ledger.seconds_left):
-        for version in run.undecided:
-            documents, degraded = await retrieve(parts.retrievers, version.text)
-            found.append(Retrieved(thought_id=version.id, documents=documents, degraded=degraded))
-    if len(found) < len(run.undecided):
-        raise BudgetExceeded("seconds")
-    return found
-
-
-async def verdicts(parts: Parts, calls: Calls, run: Run) -> list[Validated]:
-    """What the validators say of the versions that are not compared yet.
+async def validate(context: PhaseContext) -> Sequence[Entry]:
+    """Run all validators on each version.
 
     They finish whatever the time: every text that is returned has been validated. Those that ask a
     model leave the calls to the critics that these need.
@@ -59,35 +26,43 @@ async def verdicts(parts: Parts, calls: Calls, run: Run) -> list[Validated]:
         StorageError: An answer could not be put on record.
         Suspended: Answers of the host are needed.
     """
+    run, validators = context.run, context.parts.validators
+    if context.parts.checker is not None:
+        await _remember(context, context.parts.checker)
+    if not validators:
+        return [Validated(thought_id=version.id, results={}) for version in run.undecided]
+    await context.tell("validate", f"{len(validators)} validators")
     original = run.original.text if run.original else None
-    said: list[Validated] = []
-    await _remember(parts, run)
-    left = replace(calls, ledger=_besides_critics(parts, calls, run))
-    with left.active(), calls.monitor.measure("phase", "validate"):
+    validated: list[Validated] = []
+    with _without_critics(context).active(), context.calls.monitor.measure("phase", "validate"):
         for version in run.undecided:
             with scope(place(run, version.iteration)):
-                results = await run_validators(parts.validators, version, original)
-            said.append(Validated(thought_id=version.id, results=results))
-    return said
+                results = await run_validators(validators, version, original)
+            validated.append(Validated(thought_id=version.id, results=results))
+    return validated
 
 
-def _besides_critics(parts: Parts, calls: Calls, run: Run) -> Ledger:
-    """The account without the calls that the critics of the versions will make at least."""
+def _without_critics(context: PhaseContext) -> Calls:
+    """The surroundings without the calls that the critics of the versions will make at least."""
+    calls = context.calls
     left = calls.ledger.calls_left
-    kept = sum(c.calls(version.text) for version in run.undecided for c in parts.critics)
-    if not kept or math.isinf(left):
-        return calls.ledger
-    return PartLedger(calls.ledger, Budget(max_calls=max(0, int(left) - kept)))
+    if math.isinf(left):
+        return calls
+    versions, critics = context.run.undecided, context.parts.critics
+    kept = sum(critic.calls(version.text) for version in versions for critic in critics)
+    if not kept:
+        return calls
+    part = PartLedger(calls.ledger, Budget(max_calls=max(0, int(left) - kept)))
+    return replace(calls, ledger=part)
 
 
-async def _remember(parts: Parts, run: Run) -> None:
+async def _remember(context: PhaseContext, checker: ClaimChecker) -> None:
     """Give the checker the verdicts on the run's record, which another process may have made."""
-    if parts.checker is None:
+    remember = getattr(checker, "remember", None)
+    if remember is None:
         return
-    results = [result for thought in run.thoughts for result in _details_of(thought)]
-    await parts.checker.remember(
-        [verdict for details in results for verdict in verdicts_in(details)]
-    )
+    results = [result for thought in context.run.thoughts for result in _details_of(thought)]
+    await remember([verdict for details in results for verdict in verdicts_in(details)])
 
 
 def _details_of(thought: Thought) -> Iterator[Mapping[str, object]]:

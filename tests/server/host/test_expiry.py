@@ -136,7 +136,7 @@ async def test_a_run_whose_last_round_the_store_has_failed_is_waited_for(
     server = SifakaServer(Settings(home=tmp_path))
     async with Client(server):
         state = state_of(server)
-        run = await (await state.chain(model=model)).start(text=TEXT)
+        run = (await (await state.chain(model=model)).start(text=TEXT)).run
         with pytest.raises(StorageError):
             await state.jobs.run(state.assignment(run), bounded(state, run, fails), wait_seconds=20)
         assert watched(server) == ({run.run_id} if waited_for else set())

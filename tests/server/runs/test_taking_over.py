@@ -118,7 +118,9 @@ async def test_a_run_that_all_its_workers_die_of_is_given_up(
         told_of(served, monkeypatch)
         async with Client(server) as client:
             state = state_of(server)
-            run = await Chain(model="openai-chat:stub", store=state.store).start(text="A text.")
+            run = (
+                await Chain(model="openai-chat:stub", store=state.store).start(text="A text.")
+            ).run
             await state.take_over(state.key(run.run_id), 6)
             told = await call(client, "resume_run", run_id=run.run_id)
     assert (told["status"], told["stop_reason"]) == ("failed", "error")

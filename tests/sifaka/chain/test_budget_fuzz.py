@@ -163,7 +163,7 @@ async def test_no_run_asks_more_often_than_it_may_nor_counts_otherwise(
             provider.asked = 0
             provider.cancel_at = dice.randint(1, 9) if dice.random() < 0.15 else 0
             text = TEXT if dice.random() < 0.7 else ""
-            run = await chain.start("Name the day.", text=text)
+            run = (await chain.start("Name the day.", text=text)).run
             for _ in range(3):
                 run = await _work(chain, provider, run.run_id)
                 where = f"chunk {chunk}, chain {number}: {chain.config}"

@@ -50,7 +50,7 @@ def shortening(store: ThoughtStore) -> Chain:
 async def test_a_run_that_is_cancelled_before_it_is_claimed_stays_so_unless_asked_for() -> None:
     store = Claimed()
     chain = shortening(store)
-    started = await chain.start(text="a b c")
+    started = (await chain.start(text="a b c")).run
     store.before_claim = chain.cancel
     left = await chain.resume(started.run_id, reopen=False)
     assert (left.status, left.run.version) == ("cancelled", started.version + 1)
@@ -61,7 +61,7 @@ async def test_a_run_that_is_cancelled_before_it_is_claimed_stays_so_unless_aske
 async def test_an_interrupted_run_is_gone_on_with_without_being_opened_again() -> None:
     store = MemoryStorage()
     chain = shortening(store)
-    started = await chain.start(text="a b c")
+    started = (await chain.start(text="a b c")).run
     await stop_run(store, started, interruption())
     assert (await chain.resume(started.run_id, reopen=False)).status == "done"
 

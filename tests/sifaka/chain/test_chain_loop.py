@@ -353,7 +353,7 @@ async def test_an_answer_that_was_cut_off_is_no_version() -> None:
 
 async def test_a_run_with_retrievers_is_not_resumed_without_them() -> None:
     retriever = ScriptedRetriever(documents=(Document(text="a fact"),))
-    run = await chain(model="editor", retrievers=[retriever]).start(text="a b c d")
+    run = (await chain(model="editor", retrievers=[retriever]).start(text="a b c d")).run
     with pytest.raises(ConfigurationError, match="not plain data"):
         Chain.of_config(run.config, store=MemoryStorage())
 

@@ -50,7 +50,7 @@ async def test_who_cancels_the_work_says_what_is_put_on_record(
 ) -> None:
     store, model = MemoryStorage(), Silent()
     chain = Chain(model=model, validators=RULES, critics=[], store=store)
-    started = await chain.start(text="a b c")
+    started = (await chain.start(text="a b c")).run
     with anyio.fail_after(20):
         async with anyio.create_task_group() as group:
 
@@ -72,7 +72,7 @@ async def test_who_cancels_the_work_says_what_is_put_on_record(
 async def test_a_run_that_has_ended_is_not_cancelled_by_who_leaves_then() -> None:
     store = MemoryStorage()
     chain = Chain(model=ScriptedModel(lines=["a b"]), validators=RULES, critics=[], store=store)
-    started = await chain.start(text="a b c")
+    started = (await chain.start(text="a b c")).run
 
     async def leave(event: ChainEvent) -> None:
         if event.phase == "stop":
@@ -89,7 +89,7 @@ async def test_a_run_that_has_ended_is_not_cancelled_by_who_leaves_then() -> Non
 async def test_an_interrupted_run_that_is_cancelled_stays_so() -> None:
     store, model = MemoryStorage(), Silent()
     chain = Chain(model=model, validators=RULES, critics=[], store=store)
-    started = await chain.start(text="a b c")
+    started = (await chain.start(text="a b c")).run
     await store.append(
         started.apply(interruption()), [interruption()], expected_version=started.version
     )
@@ -117,7 +117,7 @@ class Slow(PassingStore):
 
 async def test_an_answer_that_waits_to_be_stored_is_kept_when_whoever_asked_is_cancelled() -> None:
     inner = MemoryStorage()
-    started = await Chain(model=Silent(), critics=[], store=inner).start(text="a b c")
+    started = (await Chain(model=Silent(), critics=[], store=inner).start(text="a b c")).run
     store = Slow(inner)
     recorder = Recorder(store, started, Ledger(Budget(), started.usage), fence=0)
     with anyio.fail_after(20):

@@ -57,7 +57,7 @@ async def test_a_replay_takes_what_the_caller_wrote_from_the_record_too() -> Non
 
 async def test_a_run_that_ended_while_it_researched_has_nothing_to_replay() -> None:
     chain = researching(Never())
-    started = await chain.start(QUESTION)
+    started = (await chain.start(QUESTION)).run
     cancelled = Stopped(status="cancelled", stop_reason="cancelled")
     await chain.store.append(
         started.apply(cancelled), [cancelled], expected_version=started.version

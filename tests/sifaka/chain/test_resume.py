@@ -91,14 +91,14 @@ async def test_a_failed_run_can_be_resumed() -> None:
 
 async def test_another_configuration_is_noticed_and_refused() -> None:
     store = MemoryStorage()
-    run = await chain(store, model()).start(text="a b c d e f g")
+    run = (await chain(store, model()).start(text="a b c d e f g")).run
     other = Chain(model=model(), validators=[{"type": "length", "max_words": 4}], store=store)
     with pytest.raises(ConfigurationError, match="another configuration"):
         await other.resume(run.run_id)
 
 
 async def test_a_run_with_code_in_it_is_not_rebuilt_from_its_record() -> None:
-    run = await chain(MemoryStorage(), model()).start(text="a b c d")
+    run = (await chain(MemoryStorage(), model()).start(text="a b c d")).run
     with pytest.raises(ConfigurationError, match="not plain data"):
         Chain.of_config(run.config, store=MemoryStorage())
 

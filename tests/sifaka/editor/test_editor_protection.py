@@ -1,5 +1,7 @@
 """What the editor leaves byte-identical."""
 
+import random
+import re
 from itertools import pairwise
 
 import pytest
@@ -171,3 +173,25 @@ def test_nothing_inside_a_protected_span_is_reported() -> None:
     for issue in lint(text).issues:
         start, end = issue.start or 0, issue.end or 0
         assert not any(s < end and start < e for s, e in inside), issue
+
+
+WORDS = re.findall(
+    r"\S+",
+    """I A a it true yes no off not select Select from into insert Insert delete where as join
+    values set Exception in thread Error most be ad de fa add dead beef cafe Face import git return
+    do Dim the meeting is on Caused Index make File line none don't it's""",
+)
+
+
+def test_a_line_of_ordinary_words_is_protected_as_it_is_in_a_longer_text() -> None:
+    dice = random.Random(11)  # noqa: S311 - not a secret
+    lines = ["Dead beef cafe face fade.", "Exception in thread main.", "Select it from a as usual."]
+    for _ in range(3000):
+        words = dice.choices(WORDS, k=dice.randint(1, 7))
+        marks = dice.choices([" ", " ", " ", ", ", ". ", "? "], k=len(words) - 1)
+        line = "".join(word + mark for word, mark in zip(words, [*marks, "."], strict=True))
+        lines.append(line[0].upper() + line[1:])
+    for line in lines:
+        *before, code = protected(f"{line}\n\n`code`")
+        assert (before, code) == (protected(line), (len(line) + 2, len(line) + 8))
+    assert protected(lines[0])

@@ -172,7 +172,7 @@ async def test_a_run_that_is_resumed_asks_in_the_same_words() -> None:
     def chain(model: Any) -> Chain:
         return Chain(model=model, critics=["self_refine"], max_iterations=0, store=store)
 
-    run = await chain(first.model).start("Write politely.", text="Hello.")
+    run = (await chain(first.model).start("Write politely.", text="Hello.")).run
     entries = [entry async for entry, _ in _first_entries(store, run.run_id)]
     await chain(first.model).resume(run.run_id)
     copy = MemoryStorage()

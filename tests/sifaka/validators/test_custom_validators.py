@@ -163,7 +163,7 @@ def test_a_misspelt_type_is_told_with_what_it_may_have_meant(kind: str, suggesti
 async def test_a_run_with_a_function_is_resumed_only_by_the_program_that_has_it() -> None:
     store = MemoryStorage()
     chain = Chain(model="editor", critics=[], validators=[mentions_harbor], store=store)
-    run = await chain.start(text="Harbor 2.0 is here.")
+    run = (await chain.start(text="Harbor 2.0 is here.")).run
     (recorded,) = run.config.validators
     assert recorded == {
         "type": "object",

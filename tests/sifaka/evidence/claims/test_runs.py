@@ -201,7 +201,7 @@ async def test_the_hosts_questions_about_claims_come_in_the_rounds_of_the_run() 
 
     host, store, shelf = LaterHost(rule), MemoryStorage(), Shelf()
     settings: dict[str, Any] = {"model": "editor", "judge_model": "host", "host": host}
-    run = await chain(shelf, store=store, **settings).start(text=RIGHT)
+    run = (await chain(shelf, store=store, **settings).start(text=RIGHT)).run
     for _ in range(5):
         try:
             result = await chain(shelf, store=store, **settings).resume(run.run_id)

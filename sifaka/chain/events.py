@@ -1,5 +1,7 @@
-"""What listeners are told about an entry that was stored."""
+"""The events of a run: one for each entry, and one for each phase that begins."""
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import assert_never
 
 from sifaka.chain.inherited import findings
@@ -22,6 +24,7 @@ from sifaka.record.events import ChainEvent, Phase
 from sifaka.record.inquiry import ResearchStep
 from sifaka.record.results import majority
 from sifaka.record.run import Run
+from sifaka.storage.protocol import ThoughtStore
 
 
 def stored(entry: Entry, run: Run) -> ChainEvent:
@@ -70,6 +73,15 @@ def doing(run: Run, phase: Phase, message: str) -> ChainEvent:
         phase=phase,
         message=message,
     )
+
+
+async def follow_run(
+    store: ThoughtStore, run_id: str, *, after: int = 0
+) -> AsyncGenerator[ChainEvent]:
+    """An event for each entry of a run, those to come included; see `ThoughtStore.follow`."""
+    async with aclosing(store.follow(run_id, after=after)) as steps:
+        async for entry, run in steps:
+            yield stored(entry, run)
 
 
 def _told(entry: Entry) -> tuple[Phase, str]:

@@ -1,0 +1,80 @@
+"""Opinions of a chain's critics and checkers on a text, without a run."""
+
+from collections.abc import Sequence
+
+from sifaka.calls.context import Calls, new_frame_key
+from sifaka.calls.ledger import Ledger
+from sifaka.chain.configuration import ConfiguredChain
+from sifaka.chain.review import Review
+from sifaka.chain.verification import Hear, verified
+from sifaka.critics.execution import run_critics
+from sifaka.record.claims import CheckOptions, ClaimReport
+from sifaka.record.thought import Document, Thought
+from sifaka.record.usage import Usage
+
+
+class AssessingChain(ConfiguredChain):
+    """A chain that judges texts; `Chain` refines them too."""
+
+    async def critique(self, thought: Thought, *, frame_key: str | None = None) -> Review:
+        """What the chain's critics say about a thought; nothing is stored.
+
+        Args:
+            thought: What to judge.
+            frame_key: What the marks around quoted material in prompts are made with, a secret of
+                whoever asks: the same one makes the same questions. A new one when None.
+        """
+        given = (*thought.pre_generation_context, *thought.post_generation_context)
+        parts = self._parts(documents=bool(given))
+        ledger = Ledger(self.budget, Usage())
+        calls = Calls(
+            ledger=ledger,
+            breakers=self.resources.breakers,
+            monitor=self.monitor,
+            frame_key=frame_key or new_frame_key(),
+        )
+        async with parts.connected():
+            feedback = await run_critics(
+                parts.critics, thought, calls, deadline=self.settings.critic_deadline
+            )
+        return Review(feedback=feedback, usage=ledger.spent)
+
+    async def verify(
+        self,
+        text: str = "",
+        *,
+        claims: Sequence[str] | None = None,
+        documents: Sequence[Document] = (),
+        options: CheckOptions | None = None,
+        frame_key: str | None = None,
+        hear: Hear | None = None,
+    ) -> ClaimReport:
+        """What the evidence says about the claims of a text, or about given ones; stores nothing.
+
+        Args:
+            text: Whose claims to find, where none are given.
+            claims: What to check; those that stand in `text` verbatim get their place in it.
+            documents: Evidence that is at hand. What is searched besides, `options` say.
+            options: How to go about it.
+            frame_key: As for `critique`.
+            hear: Is told what was done, in a line for a person, each time somebody has answered.
+
+        Returns:
+            A verdict for each claim. What nobody could judge, or what there was no budget for, is
+            `unverified`.
+
+        Raises:
+            ConfigurationError: There is nothing to check or nothing to search, an adapter is
+                unknown, or nothing could fit the options.
+        """
+        return await verified(
+            self._parts(documents=True),
+            self.adapters,
+            text,
+            claims=claims,
+            documents=documents,
+            options=options,
+            budget=self.budget,
+            frame_key=frame_key,
+            hear=hear,
+        )

@@ -1,0 +1,77 @@
+"""The first entries of a run."""
+
+from contextlib import suppress
+
+import anyio
+
+from sifaka.calls.context import Calls, new_frame_key
+from sifaka.calls.ledger import Ledger
+from sifaka.chain.cancellation import cancel_run
+from sifaka.chain.configuration import ConfiguredChain
+from sifaka.chain.inherited import inheriting
+from sifaka.chain.phases.retrieval import first_version
+from sifaka.chain.recall import lessons_of_similar_runs
+from sifaka.errors import SifakaError
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
+
+_PARTING_SECONDS = 5.0
+"""How long a run that is given up as it begins may take to put that on record."""
+
+
+async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | None = None) -> Run:
+    """Store a new run with its input, if there is any.
+
+    Args:
+        chain: Under whose configuration it runs.
+        prompt: The task in words.
+        text: The input.
+        origin: The run that it branches off.
+
+    Raises:
+        StorageError: The store failed.
+    """
+    remembered: tuple[str, ...] = ()
+    if chain.settings.remember:
+        remembered = await lessons_of_similar_runs(
+            chain.store, prompt or text, runs=chain.settings.remember
+        )
+    started = Started(
+        prompt=prompt,
+        config=chain.config,
+        frame_key=new_frame_key(),
+        branch_of=None if origin is None else origin.run_id,
+        tags=chain.settings.tags,
+        remembered=remembered,
+    )
+    run = Run.start(started)
+    entries: list[Started | Drafted] = [started]
+    if text.strip():
+        entries.append(await _input(chain, run, text, origin))
+        run = run.apply(entries[-1])
+    try:
+        await chain.store.append(run, entries, expected_version=0, fence=0)
+    except anyio.get_cancelled_exc_class():
+        # It may be there already, and its caller does not know of it.
+        with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
+            await cancel_run(chain.store, run.run_id)
+        raise
+    return run
+
+
+async def _input(chain: ConfiguredChain, run: Run, text: str, origin: Run | None) -> Drafted:
+    """The input with the documents for it, as far as there is time to look for some."""
+    first, spent = Thought(prompt=run.prompt, text=text, run_id=run.run_id), Usage()
+    if chain.settings.retrievers:
+        ledger = Ledger(chain.budget, Usage())
+        with Calls(ledger=ledger, monitor=chain.monitor).active():
+            with anyio.move_on_after(ledger.seconds_left) as limit:
+                first = await first_version(run, text, chain.settings.retrievers)
+        if limit.cancelled_caught:
+            first = first.add_degraded(("retrieval was not done in time",))
+        spent = Usage(seconds=ledger.spent.seconds)
+    if origin is not None:
+        first = inheriting(first, origin)
+    return Drafted(thought=first, usage=spent)

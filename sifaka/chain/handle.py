@@ -1,0 +1,154 @@
+"""The handle of a run: what this process does with a run that is its own."""
+
+from collections import deque
+from collections.abc import Awaitable
+from contextlib import nullcontext
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from sifaka.chain.cancellation import Parting, cancel_run, cancellation
+from sifaka.chain.engine import Engine
+from sifaka.chain.recovery import next_plan, unless_recovered
+from sifaka.chain.resources import Parts
+from sifaka.chain.result import RunResult
+from sifaka.errors import StorageError
+from sifaka.record.entries import Stopped
+from sifaka.record.events import ChainEvent, Listener
+from sifaka.record.run import Run
+
+
+class RunHandle:
+    """A run that this process has created or claimed, and may work on without loading it again.
+
+    It is worked on once. Work that has broken off is gone on with by `Chain.resume`.
+
+    Args:
+        parts: The components it is worked on with.
+        run: The run as the store holds it.
+        fence: The number under which it was claimed; 0 for the process that created it.
+    """
+
+    def __init__(self, parts: Parts, run: Run, *, fence: int = 0) -> None:
+        self._parts = parts
+        self._run = run
+        self._fence = fence
+        self._engine: Engine | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self._run.run_id
+
+    @property
+    def run(self) -> Run:
+        """The run after its last entry."""
+        return self._run if self._engine is None else self._engine.recorder.run
+
+    @property
+    def result(self) -> RunResult:
+        """The run as its caller sees it now."""
+        recorder = None if self._engine is None else self._engine.recorder
+        warnings = self._parts.store.degraded if recorder is None else recorder.warnings
+        return RunResult(run=self.run, warnings=warnings)
+
+    async def work(
+        self, listen: Listener | None = None, parting: Parting = cancellation
+    ) -> RunResult:
+        """Work on the run until it is done or waits for its caller.
+
+        Args:
+            listen: Gets each event as it happens. One that raises cancels the work.
+            parting: Is asked, when this work is cancelled, for the entry to put on record; None
+                leaves the run open for another process.
+
+        Returns:
+            The best version so far, the verdicts on it and why the run stopped.
+
+        Raises:
+            StorageError: The store failed, or another process works on the run.
+            Suspended: Answers of the host are needed.
+            Exception: What the listener raised.
+        """
+        listening = None if listen is None else _Listening(listen)
+        self._engine = engine = Engine(self._parts, self._run, listening, fence=self._fence)
+        await self._through(engine, engine.work(), listening, parting)
+        return self.result
+
+    async def work_with_recovery(self, listen: Listener | None = None, *, most: int) -> RunResult:
+        """Work on the run, and go on after failures in the way that suits them.
+
+        Args:
+            listen: As for `work`.
+            most: Recoveries of the run.
+        """
+        result = await self.work(unless_recovered(listen, left=most))
+        for left in range(most - 1, -1, -1):
+            plan = next_plan(result.run)
+            if plan is None or self._engine is None:
+                break
+            heard = unless_recovered(listen, left=left)
+            listening = None if heard is None else _Listening(heard)
+            self._engine.recorder.emit = listening
+            recovery = self._engine.recover(plan)
+            await self._through(self._engine, recovery, listening, cancellation)
+            result = self.result
+        return result
+
+    async def cancel(self) -> RunResult:
+        """Stop the run, wherever it is worked on, and keep its best version."""
+        return await cancel_run(self._parts.store, self.run_id)
+
+    async def _through(
+        self,
+        engine: Engine,
+        work: Awaitable[None],
+        listening: "_Listening | None",
+        parting: Parting,
+    ) -> None:
+        """See work to its end; when it breaks off, the record says how."""
+        with self._parts.monitor.measure("run", "run", run_id=self._run.run_id):
+            with nullcontext() if listening is None else listening.scope:
+                try:
+                    await work
+                except anyio.get_cancelled_exc_class():
+                    if (entry := parting()) is not None:
+                        await engine.abandon(entry)
+                    raise
+                except StorageError:
+                    raise
+                # A bug stays a bug and is raised, but its run must not look as if it went on.
+                except Exception as error:
+                    broke_off = f"the run broke off with {type(error).__name__}"
+                    failed = Stopped(status="failed", stop_reason="error", error=broke_off)
+                    await engine.abandon(failed)
+                    raise
+            if listening is not None and listening.error is not None:
+                raise listening.error
+
+
+class _Listening:
+    """Passes events to a listener, one at a time and in the order in which they happened.
+
+    A listener that raises cancels `scope`, in which the work is done, and not just the branch of
+    the work that had something to tell.
+    """
+
+    def __init__(self, listen: Listener) -> None:
+        self.scope = anyio.CancelScope()
+        self.error: Exception | None = None
+        self._listen = listen
+        self._untold: deque[ChainEvent] = deque()
+        self._turn = anyio.Lock()
+
+    async def __call__(self, event: ChainEvent) -> None:
+        self._untold.append(event)
+        async with self._turn:
+            while self._untold and self.error is None:
+                try:
+                    await self._listen(self._untold.popleft())
+                # Raised again by the handle, once the work has ended.
+                except Exception as error:  # noqa: BLE001
+                    self.error = error
+                    self.scope.cancel()
+                    await checkpoint()

@@ -1,0 +1,45 @@
+"""What every phase of an iteration works with."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sifaka.calls.context import Calls
+from sifaka.chain.events import doing
+from sifaka.chain.recorder import Recorder
+from sifaka.chain.resources import Parts
+from sifaka.record import events
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseContext:
+    """The run that is worked on, and what surrounds the work."""
+
+    parts: Parts
+    calls: Calls
+    recorder: Recorder
+
+    @property
+    def run(self) -> Run:
+        """The run after its last entry."""
+        return self.recorder.run
+
+    async def tell(self, phase: events.Phase, message: str) -> None:
+        """Emit that a phase begins.
+
+        Args:
+            phase: Which one.
+            message: What is being done, for a person.
+        """
+        if self.recorder.emit is not None:
+            await self.recorder.emit(doing(self.run, phase, message))
+
+    def with_calls(self, **changes: Any) -> "PhaseContext":
+        """The same context with other surroundings of its calls."""
+        return replace(self, calls=replace(self.calls, **changes))
+
+
+Phase = Callable[[PhaseContext], Awaitable[Sequence[Entry]]]
+"""Does one step of the work and returns what is to be stored."""

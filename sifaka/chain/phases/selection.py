@@ -1,0 +1,66 @@
+"""The selection phase, and the end of a run with its last look back at the original."""
+
+from collections.abc import Sequence
+
+from sifaka.calls.recovery import code_of
+from sifaka.chain.phases.context import PhaseContext
+from sifaka.chain.policies import anchor, decide, decide_by_judge, needs_anchor, unanchored
+from sifaka.chain.stop_rules import nothing_left_to_do
+from sifaka.errors import BudgetExceeded, SifakaError
+from sifaka.record.entries import Entry, RunStatus, Stopped, StopReason
+
+
+async def select(context: PhaseContext) -> Sequence[Entry]:
+    """Decide on the versions that are not compared yet.
+
+    Raises:
+        BudgetExceeded: The time is over before the judge has answered.
+    """
+    run, judge, calls = context.run, context.parts.judge, context.calls
+    if judge is None:
+        return decide(run)
+    if run.champion is not None:
+        await context.tell("select", "asking the judge")
+    with calls.monitor.measure("phase", "select"), calls.ledger.within_time():
+        return await decide_by_judge(run, judge)
+    raise BudgetExceeded("seconds")
+
+
+async def end(context: PhaseContext, *, status: RunStatus, reason: StopReason) -> Sequence[Entry]:
+    """Stop; where judges have decided, only after the comparison with the original."""
+    run, judge, calls = context.run, context.parts.judge, context.calls
+    if judge is None or not needs_anchor(run):
+        return (Stopped(status=status, stop_reason=reason),)
+    await context.tell("select", "comparing the best version with the original")
+    anchored = unanchored(status, reason)
+    with calls.monitor.measure("phase", "select"), calls.ledger.within_time():
+        anchored = await anchor(run, judge, status, reason)
+    return (anchored,)
+
+
+async def conclude(context: PhaseContext) -> Sequence[Entry]:
+    """Stop after the comparison with the original."""
+    ending = context.run.ending
+    assert ending is not None, "the phase `anchored` has its entry"
+    reason = ending.stop_reason
+    if reason == "passed" and not nothing_left_to_do(context.run):
+        reason = "stalled"  # the version that passed has lost against the original
+    return (Stopped(status=ending.status, stop_reason=reason),)
+
+
+async def fail(_: PhaseContext, *, error: SifakaError) -> Sequence[Entry]:
+    """Stop because of an error."""
+    return (stopped_by(error, "failed", "error"),)
+
+
+def stopped_by(error: SifakaError | None, status: RunStatus, reason: StopReason) -> Stopped:
+    """The entry for a run that an error has stopped, if there is one."""
+    if error is None:
+        return Stopped(status=status, stop_reason=reason)
+    return Stopped(
+        status=status,
+        stop_reason=reason,
+        error=str(error),
+        code=code_of(error),
+        retry_after=getattr(error, "retry_after", None),
+    )

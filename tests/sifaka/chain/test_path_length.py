@@ -1,0 +1,18 @@
+"""A short call stays short: how many functions it passes, and that it loads nothing back."""
+
+import json
+import subprocess
+import sys
+
+MOST_FUNCTIONS = 176
+"""Those that `tests.sifaka.chain.path_length` counts: functions, methods, properties, lambdas."""
+
+
+def test_a_call_with_a_short_text_and_no_model_passes_few_functions() -> None:
+    # In a process of its own: what other tests have cached would be missing from the count.
+    program = [sys.executable, "-m", "tests.sifaka.chain.path_length"]
+    done = subprocess.run(program, capture_output=True, check=True, text=True)
+    figures = json.loads(done.stdout)
+    assert figures["text"] == "The meeting is on Monday."
+    assert figures["functions"] <= MOST_FUNCTIONS, figures
+    assert (figures["loads"], figures["claims"]) == (0, 0)
