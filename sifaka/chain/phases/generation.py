@@ -1,22 +1,26 @@
 """Writing the next versions: one, or several at the same time."""
 
+import logging
 from dataclasses import dataclass
 from functools import partial
 
 from sifaka.calls.concurrency import fan_out
 from sifaka.calls.context import Calls
+from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
 from sifaka.chain.degradation import place, shortened
 from sifaka.chain.inherited import carried
 from sifaka.critics import MEMORY
 from sifaka.critics.protocol import CriticComponent
-from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
+from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import Generation, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.sectioned import SectionedModel
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.text.input import check_text
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +114,15 @@ async def _generation(round_: Round, writer: Model, base: Thought, calls: float)
             generation = await writer.generate_with_thought(base)
     except (ModelProviderError, BudgetExceeded) as error:
         return error  # the others go on: they are paid for
+    except SifakaError:
+        raise
+    except Exception as error:
+        # A bug stays a bug and is raised; the log and its traceback name the model.
+        source = writer.writer if isinstance(writer, SectionedModel) else writer
+        run_id = round_.run.run_id
+        report_failure(logger, f"model:{writer.name}", error, source=source, run_id=run_id)
+        error.add_note(f"in the model {writer.name!r}")
+        raise
     if not generation.metered:
         round_.calls.ledger.charge(generation.usage)
     try:
