@@ -81,6 +81,17 @@ async def test_a_bug_in_a_model_is_raised_and_the_log_and_the_traceback_name_the
     assert "KeyError: 'no such word'" in shown
 
 
+async def test_a_plain_function_is_code_of_the_callers_too(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def shouts(text: str) -> bool:
+        raise KeyError("no such word")
+
+    result = await Chain(validators=[shouts]).run(text="It is so.")
+    assert "'shouts' crashed with KeyError" in result.validation_results[0].message
+    assert "KeyError: 'no such word'" in LineFormatter().format(caplog.records[0])
+
+
 class OfTheLibrary:
     __module__ = "sifaka.validators.length"
 
