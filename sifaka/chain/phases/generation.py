@@ -1,9 +1,11 @@
 """The generation phase: the next versions, one, or several at the same time."""
 
+import logging
 from collections.abc import Sequence
 from functools import partial
 
 from sifaka.calls.concurrency import fan_out
+from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
 from sifaka.chain.degradation import place, shortened
 from sifaka.chain.inherited import carried
@@ -13,7 +15,7 @@ from sifaka.chain.phases.retrieval import opening
 from sifaka.chain.phases.selection import end, stopped_by
 from sifaka.chain.stop_rules import no_more_attempts, nothing_left_to_do, twin
 from sifaka.critics import MEMORY
-from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
+from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import Generation, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.sectioned import SectionedModel
@@ -22,6 +24,7 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.text.input import check_text
 
+logger = logging.getLogger(__name__)
 _Written = Generation | ModelProviderError | BudgetExceeded
 
 
@@ -151,6 +154,15 @@ async def _generation(
             generation = await writer.generate_with_thought(base)
     except (ModelProviderError, BudgetExceeded) as error:
         return error  # the others go on: they are paid for
+    except SifakaError:
+        raise
+    except Exception as error:
+        # A bug stays a bug and is raised; the log and its traceback name the model.
+        source = writer.writer if isinstance(writer, SectionedModel) else writer
+        run_id = context.run.run_id
+        report_failure(logger, f"model:{writer.name}", error, source=source, run_id=run_id)
+        error.add_note(f"in the model {writer.name!r}")
+        raise
     if not generation.metered:
         context.calls.ledger.charge(generation.usage)
     try:

@@ -8,6 +8,7 @@ import pytest
 from sifaka import Chain, CriticFeedback, Document, Thought, ValidationResult
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import SifakaError
+from sifaka.models.protocol import Generation
 from sifaka_mcp.logs import LineFormatter
 
 pytestmark = pytest.mark.anyio
@@ -58,6 +59,37 @@ async def test_the_log_has_the_whole_traceback_and_the_result_names_what_crashed
         assert f'{__file__}", line ' in shown
         assert f"in {function}" in shown
         assert "KeyError: 'no such word'" in shown
+
+
+class Writer:
+    name = "writer"
+
+    async def generate_with_thought(self, thought: Thought) -> Generation:
+        raise KeyError("no such word")
+
+
+async def test_a_bug_in_a_model_is_raised_and_the_log_and_the_traceback_name_the_model(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with pytest.raises(KeyError) as raised:
+        await Chain(model=Writer(), critics=["lint"]).run("Write.")
+    assert raised.value.__notes__ == ["in the model 'writer'"]
+    (record,) = caplog.records
+    shown = LineFormatter().format(record)
+    assert shown.startswith("WARNING model:writer failed: KeyError")
+    assert "in generate_with_thought" in shown
+    assert "KeyError: 'no such word'" in shown
+
+
+async def test_a_plain_function_is_code_of_the_callers_too(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def shouts(text: str) -> bool:
+        raise KeyError("no such word")
+
+    result = await Chain(validators=[shouts]).run(text="It is so.")
+    assert "'shouts' crashed with KeyError" in result.validation_results[0].message
+    assert "KeyError: 'no such word'" in LineFormatter().format(caplog.records[0])
 
 
 class OfTheLibrary:
