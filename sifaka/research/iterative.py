@@ -65,7 +65,7 @@ async def research_section(
             section = await iterative_graph().run(deps=loop, inputs=state)
         await record_section(work.desk, section)
     finally:
-        loop.purse.release()
+        loop.purse.kept.release()
     return section
 
 

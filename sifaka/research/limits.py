@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -35,44 +35,36 @@ def in_order(stops: Iterable[Stop]) -> tuple[Stop, ...]:
 
 
 class KeptCall:
-    """One call that is set aside for one caller.
+    """One call that is set aside for one caller, where calls are limited and there is room.
 
     Args:
         ledger: Where it is set aside.
-
-    Raises:
-        BudgetExceeded: There is no room for it.
     """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._held = ExitStack()
-        # In a context of its own: in this one the next call of any kind would take it.
         self._context = copy_context()
-        self._context.run(self._held.enter_context, ledger.set_aside(1))
+        self.is_there = ledger.calls_left != math.inf
+        """Whether a call was set aside."""
+        try:
+            if self.is_there:
+                # In a context of its own: in this one the next call of any kind would take it.
+                self._context.run(self._held.enter_context, ledger.set_aside(1))
+        except BudgetExceeded:
+            self.is_there = False
 
     def release(self) -> None:
         """Give it back."""
         self._context.run(self._held.close)
 
     @contextmanager
-    def there(self) -> Generator[None]:
+    def within(self) -> Generator[None]:
         """Within this context the call may be made."""
         # Nothing awaits in between, so no other call can take it.
         self.release()
-        with self._ledger.set_aside(1):
+        with self._ledger.set_aside(1) if self.is_there else nullcontext():
             yield
-
-
-def kept(ledger: Ledger, wanted: int) -> tuple[KeptCall | None, ...]:
-    """So many calls, one by one, for as many as there is room; none where calls have no limit."""
-    calls: list[KeptCall | None] = []
-    for _ in range(wanted):
-        try:
-            calls.append(None if ledger.calls_left == math.inf else KeptCall(ledger))
-        except BudgetExceeded:
-            calls.append(None)
-    return tuple(calls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +75,7 @@ class Purse:
     """The surroundings of its loop."""
     writing: Calls
     """Those of its writer."""
-    kept: KeptCall | None = None
+    kept: KeptCall
 
     @classmethod
     def of(
@@ -93,7 +85,7 @@ class Purse:
         *,
         spent: Usage,
         share: float,
-        kept: KeptCall | None = None,
+        kept: KeptCall,
     ) -> "Purse":
         """A purse out of the budget of a run.
 
@@ -115,41 +107,36 @@ class Purse:
             looping=replace(calls, ledger=loop), writing=replace(calls, ledger=whole), kept=kept
         )
 
-    def release(self) -> None:
-        """Give back the kept call if it was not used."""
-        if self.kept is not None:
-            self.kept.release()
-
     @contextmanager
     def to_write(self) -> Generator[None]:
         """Within this context calls are the writer's."""
-        with ExitStack() as stack:
-            if self.kept is not None:
-                stack.enter_context(self.kept.there())
-            stack.enter_context(self.writing.active())
+        with self.kept.within(), self.writing.active():
             yield
 
 
 def shared_out(
     calls: Calls, budget: Budget | None, spent: Sequence[Usage], *, besides: int
-) -> tuple[tuple[Purse, ...], KeptCall | None]:
+) -> tuple[tuple[Purse, ...], Sequence[KeptCall]]:
     """A purse for each of several sections that are worked on at the same time.
 
-    Reserved before any of them begins: a call for each writer and, with `besides`, one for the
-    summary. The rest is shared out evenly.
+    A call for each writer is reserved before any of them begins, then those `besides`. The rest is
+    shared out evenly.
 
     Args:
         calls: The surroundings of the run's calls.
         budget: The limits of each section.
         spent: The usage of each so far.
-        besides: 1 to keep a call for the summary, or 0.
+        besides: Calls to keep that belong to no section.
+
+    Returns:
+        The purses, and the calls besides.
     """
-    all_kept = kept(calls.ledger, len(spent) + besides)
-    writers, other = all_kept[: len(spent)], (*all_kept[len(spent) :], None)[0]
+    writers = [KeptCall(calls.ledger) for _ in spent]
+    others = [KeptCall(calls.ledger) for _ in range(besides)]
     left = calls.ledger.calls_left
     share = left if left == math.inf else left // max(1, len(spent))
     purses = tuple(
         Purse.of(calls, budget, spent=before, share=share, kept=call)
         for before, call in zip(spent, writers, strict=True)
     )
-    return purses, other
+    return purses, others

@@ -24,14 +24,12 @@ class Allotment:
 
     purses: dict[int, Purse] = field(default_factory=dict[int, Purse])
     """By the numbers of the sections that are still to be researched."""
-    whole: KeptCall | None = None
+    summary: Sequence[KeptCall] = ()
 
     def release(self) -> None:
         """Give back every call that was not used."""
-        for purse in self.purses.values():
-            purse.release()
-        if self.whole is not None:
-            self.whole.release()
+        for call in (*(purse.kept for purse in self.purses.values()), *self.summary):
+            call.release()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +54,15 @@ class Work:
         recorded, rounds = self.desk.run.calls, self.progress.rounds_of
         budget = self.inquiry.section_budget
         spent = [spent_by(number, recorded, rounds(number)) for number in numbers]
-        purses, self.allotment.whole = shared_out(self.calls, budget, spent, besides=besides)
+        purses, self.allotment.summary = shared_out(self.calls, budget, spent, besides=besides)
         self.allotment.purses.update(zip(numbers, purses, strict=True))
 
     @contextmanager
     def to_synthesize(self) -> Generator[None]:
         """Within this context the call that was kept for the summary may be made."""
         with ExitStack() as stack:
-            if self.allotment.whole is not None:
-                stack.enter_context(self.allotment.whole.there())
+            for call in self.allotment.summary:
+                stack.enter_context(call.within())
             yield
 
 

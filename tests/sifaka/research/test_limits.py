@@ -8,7 +8,7 @@ from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
-from sifaka.research.limits import KeptCall, Purse, in_order, kept, shared_out, stop_of
+from sifaka.research.limits import KeptCall, Purse, in_order, shared_out, stop_of
 
 ONE = Usage(model_calls=1)
 
@@ -23,7 +23,7 @@ def test_a_kept_call_is_taken_by_nobody_else() -> None:
     account.settle(account.reserve(), ONE)
     with pytest.raises(BudgetExceeded):
         account.reserve()
-    with call.there():
+    with call.within():
         account.settle(account.reserve(), ONE)
     assert account.spent.model_calls == 2
 
@@ -39,16 +39,18 @@ def test_a_kept_call_that_is_given_back_is_anybodys() -> None:
 
 def test_as_many_calls_are_kept_as_there_is_room_for() -> None:
     account = ledger(max_calls=2)
-    calls = kept(account, 4)
-    assert [call is not None for call in calls] == [True, True, False, False]
-    for call in filter(None, calls):
+    calls = [KeptCall(account) for _ in range(4)]
+    assert [call.is_there for call in calls] == [True, True, False, False]
+    for call in calls:
         call.release()
-    assert kept(ledger(), 2) == (None, None)
+    assert account.calls_left == 2
+    assert not KeptCall(ledger()).is_there
 
 
 def test_the_loop_of_a_section_leaves_its_writer_one_of_its_own_calls() -> None:
     account = ledger()
-    purse = Purse.of(Calls(ledger=account), Budget(max_calls=3), spent=Usage(), share=math.inf)
+    calls, kept = Calls(ledger=account), KeptCall(account)
+    purse = Purse.of(calls, Budget(max_calls=3), spent=Usage(), share=math.inf, kept=kept)
     loop = purse.looping.ledger
     for _ in range(2):
         loop.settle(loop.reserve(), ONE)
@@ -62,18 +64,19 @@ def test_the_loop_of_a_section_leaves_its_writer_one_of_its_own_calls() -> None:
 
 
 def test_what_a_section_has_spent_before_is_taken_off() -> None:
-    spent = Usage(model_calls=2)
-    purse = Purse.of(Calls(ledger=ledger()), Budget(max_calls=4), spent=spent, share=math.inf)
+    account, spent = ledger(), Usage(model_calls=2)
+    calls, kept = Calls(ledger=account), KeptCall(account)
+    purse = Purse.of(calls, Budget(max_calls=4), spent=spent, share=math.inf, kept=kept)
     assert purse.looping.ledger.calls_left == 1
 
 
 def test_shares_are_equal_and_leave_what_is_kept() -> None:
     account = ledger(max_calls=11)
-    purses, whole = shared_out(Calls(ledger=account), None, [Usage()] * 3, besides=1)
-    assert whole is not None
+    purses, (whole,) = shared_out(Calls(ledger=account), None, [Usage()] * 3, besides=1)
+    assert whole.is_there
     assert [purse.looping.ledger.calls_left for purse in purses] == [2, 2, 2]
     for purse in purses:
-        purse.release()
+        purse.kept.release()
     whole.release()
     assert account.calls_left == 11
 
