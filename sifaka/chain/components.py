@@ -45,7 +45,6 @@ def parts_of(
         ConfigurationError: A model is unknown or cannot be used, or claims are to be checked
             against evidence, and there is no place to find any.
     """
-    _require_sources(settings, resources, documents=documents)
     host = _HANDED_OVER if without_host else resources.host or _NO_HOST
     opening = partial(_open, resources, host)
     writers = writers_for(
@@ -57,12 +56,12 @@ def parts_of(
         edits=settings.inquiry is None,
     )
     asked = judge_for(
-        None if settings.judge else settings.judge_model,
+        None if isinstance(settings.judge_model, Judge) else settings.judge_model,
         writers,
         fallbacks=settings.fallback_models,
         opening=opening,
     )
-    checker = _checker(settings, resources, asked)
+    checker = _checker(settings, resources, asked, documents=documents)
     binding = Binding(model=asked, checker=checker, search=bool(resources.adapters))
     researcher, unaided = _researchers(settings, resources, writers)
     chars, protect = settings.section_chars, settings.protect
@@ -98,7 +97,8 @@ def bound(
     """
     judge: Judge | None = None
     if settings.config.policy == "judged":
-        judge = settings.judge or ModelJudge(binding.model)
+        own = settings.judge_model
+        judge = own if isinstance(own, Judge) else ModelJudge(binding.model)
     return Parts(
         writers=tuple(writers),
         validators=tuple(each.bind(binding) for each in settings.validators),
@@ -117,34 +117,36 @@ def bound(
     )
 
 
-def _require_sources(settings: ChainSettings, resources: Resources, *, documents: bool) -> None:
-    """See that there is evidence to be found, before anything is paid for.
+def _checker(
+    settings: ChainSettings,
+    resources: Resources,
+    model: "JournaledModel | None",
+    *,
+    documents: bool,
+) -> "EvidenceChecker | None":
+    """The checker of claims; None when no component checks any.
 
     Raises:
-        ConfigurationError: There is none, or an adapter is unknown.
+        ConfigurationError: There is no evidence to be found, or an adapter is unknown: that is
+            told before anything is paid for.
     """
+    components = (*settings.validators, *settings.chosen_critics)
+    checks = [check for component in components for check in component.checks]
+    if not checks:
+        return None
     adapters = resources.adapters
     found = documents or bool(settings.retrievers) or settings.inquiry is not None
-    for component in (*settings.validators, *settings.chosen_critics):
-        for name, options in component.checks:
-            if options.search and (options.adapters or adapters or not found):
-                adapters.chosen(options.adapters)
-            elif not found:
-                raise ConfigurationError(
-                    f"{name!r} may not search, and there are no documents",
-                    "give the chain a retriever, or let it search",
-                )
-
-
-def _checker(
-    settings: ChainSettings, resources: Resources, model: "JournaledModel | None"
-) -> "EvidenceChecker | None":
-    """The checker of claims; None when no component checks any."""
-    if not any(each.checks for each in (*settings.validators, *settings.chosen_critics)):
-        return None
+    for name, options in checks:
+        if options.search and (options.adapters or adapters or not found):
+            adapters.chosen(options.adapters)
+        elif not found:
+            raise ConfigurationError(
+                f"{name!r} may not search, and there are no documents",
+                "give the chain a retriever, or let it search",
+            )
     from sifaka.evidence.claims import EvidenceChecker
 
-    return EvidenceChecker(resources.adapters, model)
+    return EvidenceChecker(adapters, model)
 
 
 def _researchers(

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka.calls.component import Component, code_spec
-from sifaka.chain.judging import Judge
 from sifaka.chain.presets import Effort, preset
 from sifaka.chain.writers import asks_a_provider, can_judge, model_name
 from sifaka.critics import CriticComponent, parse_critics
@@ -132,11 +131,6 @@ class ChainSettings:
             return parse_critics("self_refine")
         # What a report quotes was written by others: its spelling is theirs.
         return parse_critics("lint") if self.inquiry is None else ()
-
-    @property
-    def judge(self) -> Judge | None:
-        """The judge, if it is an object; otherwise a model compares versions."""
-        return self.judge_model if isinstance(self.judge_model, Judge) else None
 
     @property
     def _has_judge(self) -> bool:

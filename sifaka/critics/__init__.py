@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TypeGuard, cast
+from typing import cast
 
 from pydantic import ValidationError
 
@@ -65,15 +65,14 @@ def parse_critics(
         ConfigurationError: A spec is wrong; the message says which one, and what is allowed.
         PluginError: A critic of another package is not allowed, or cannot be used.
     """
-    given = (specs,) if _is_single(specs) else tuple(cast("Iterable[CriticSpec]", specs))
+    is_single = isinstance(specs, str | Mapping | Critic) or callable(specs)
+    given = (
+        (cast("CriticSpec", specs),) if is_single else tuple(cast("Iterable[CriticSpec]", specs))
+    )
     if len(given) > _MOST:
         raise ConfigurationError(f"{len(given)} critics", f"ask {_MOST} or fewer")
     context = {} if read_file is None else {"read_file": read_file}
     return tuple(_parse(spec, f"critics[{n}]", context, plugins) for n, spec in enumerate(given))
-
-
-def _is_single(specs: object) -> TypeGuard[CriticSpec]:
-    return isinstance(specs, str | Mapping | Critic) or callable(specs)
 
 
 def _parse(
