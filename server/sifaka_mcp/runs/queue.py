@@ -27,7 +27,7 @@ WorkOn = Callable[[RunKey, int], Awaitable[bool]]
 for another worker; raises `SifakaError` when the work has to be tried again later."""
 
 _TASK = "work_on_run"
-_PATIENCE = 2.0
+_PATIENCE = 5.0
 """Seconds in which Redis has to answer."""
 _RENEWALS = 3
 """How often a lease is renewed while it lasts."""
