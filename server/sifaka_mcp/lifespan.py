@@ -5,18 +5,21 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import anyio
+import anyio.abc
 
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.monitoring import Monitor
 from sifaka.models.connections import Connections
 from sifaka.plugins import Plugins
+from sifaka.storage.catalogue import deciding_url
 from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.host.seal import LIFETIME
-from sifaka_mcp.runs import Jobs, Leases, NoLeases, RunKey, open_leases
+from sifaka_mcp.runs import FileLeases, Jobs, RunKey, RunQueue
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
+from sifaka_mcp.stores.catalogue import redis_of
 from sifaka_mcp.stores.read_only import ReadOnlyStore
 
 logger = logging.getLogger(__name__)
@@ -35,6 +38,7 @@ class Lifespan:
         settings: What the process was told.
         warm_up: Builds what the server offers.
         host_seconds: How long a run waits for answers of its host.
+        concurrency: Runs of the queue that the process works on at the same time.
     """
 
     def __init__(
@@ -43,10 +47,12 @@ class Lifespan:
         *,
         warm_up: Callable[[], object],
         host_seconds: float = LIFETIME,
+        concurrency: int | None = None,
     ) -> None:
         self._settings = settings
         self._warm_up = warm_up
         self._host_seconds = host_seconds
+        self._concurrency = concurrency or settings.max_runs
         self.state: AppState | None = None
         """What is open now, for handlers that are given no context."""
 
@@ -63,7 +69,7 @@ class Lifespan:
                 settings.open_adapters(store) as adapters,
                 anyio.create_task_group() as group,
             ):
-                jobs = Jobs(group, self._leases(), most=settings.max_runs)
+                jobs = self._jobs(group)
                 self.state = state = AppState(
                     settings=settings,
                     tenant=settings.tenant,
@@ -100,22 +106,36 @@ class Lifespan:
         if self.state is not None:
             self.state.jobs.stop()
 
-    def _leases(self) -> Leases:
+    @property
+    def queue_place(self) -> tuple[str, str] | None:
+        """The Redis that decides about runs, and so has their queue, and the prefix of its keys."""
         settings = self._settings
         if settings.read_only:
-            return NoLeases()
+            return None
+        return redis_of(deciding_url(settings.store), tenant=settings.tenant)
 
-        async def take_over(key: RunKey, deaths: int) -> None:
-            assert self.state is not None, "nothing is taken over before there is a state"
-            await self.state.take_over(key, deaths)
+    def _jobs(self, group: anyio.abc.TaskGroup) -> Jobs:
+        settings, place = self._settings, self.queue_place
+        if place is None:
+            in_memory = deciding_url(settings.store).lower().startswith("memory:")
+            alone = in_memory or settings.read_only
+            leases = None if alone else FileLeases(settings.home / "running")
+            return Jobs(group, most=settings.max_runs, leases=leases)
 
-        return open_leases(
-            settings.store,
-            home=settings.home,
-            tenant=settings.tenant,
+        async def work_on(key: RunKey, deaths: int) -> bool:
+            assert self.state is not None, "no run is taken before there is a state"
+            return await self.state.work_on(key, deaths)
+
+        url, prefix = place
+        queue = RunQueue(
+            url,
+            name=f"{prefix}:work",
             seconds=settings.takeover_seconds,
-            take_over=take_over,
+            at_once=self._concurrency,
+            for_tenant=settings.max_runs,
+            work_on=work_on,
         )
+        return Jobs(group, most=settings.max_runs, queue=queue)
 
 
 async def _keep_up(state: AppState) -> None:

@@ -14,9 +14,17 @@ from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Host
 from sifaka.calls.monitoring import Monitor
-from sifaka.chain import Chain, Listener, Parting, RunResult, asks_a_provider, stop_run
+from sifaka.chain import (
+    Chain,
+    Listener,
+    Parting,
+    RunResult,
+    asks_a_provider,
+    is_interrupted,
+    stop_run,
+)
 from sifaka.critics import Critic, CriticSpec, parse_critics
-from sifaka.errors import SifakaError, ThoughtNotFound
+from sifaka.errors import ThoughtNotFound
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.thoughts import on_store
 from sifaka.models import AUTO, CALLER, HOST
@@ -82,9 +90,9 @@ class AppState:
         """What a run of this tenant is known by."""
         return RunKey(self.tenant, run_id)
 
-    def assignment(self, run: Run, *, deaths: int = 0) -> Assignment:
+    def assignment(self, run: Run) -> Assignment:
         """A run of this tenant, to be worked on."""
-        return Assignment(run=run, store=self.store, tenant=self.tenant, deaths=deaths)
+        return Assignment(run=run, store=self.store, tenant=self.tenant)
 
     async def chain(
         self,
@@ -151,34 +159,38 @@ class AppState:
             "adapters": self.adapters,
         }
 
-    async def take_over(self, key: RunKey, deaths: int) -> None:
-        """Go on in the background with a run whose worker has died, or has handed it over.
+    async def work_on(self, key: RunKey, deaths: int) -> bool:
+        """Work on a run from the queue, by the chain of its record.
 
         Args:
             key: The run.
-            deaths: How many workers have died on it.
+            deaths: How many workers have died of it.
+
+        Returns:
+            Whether it is done with; False when it is left to another worker.
+
+        Raises:
+            SifakaError: The work failed, and may be tried again.
         """
-        state = self._of(key.tenant)
+        state = self if key.tenant == self.tenant else self._of(key.tenant)
         try:
             run = await state.store.load(key.run_id)
-            assignment = state.assignment(run, deaths=deaths)
+            assignment = state.assignment(run)
+            is_open = run.status == "running" or is_interrupted(run)
             # Only a client that comes back can have its model asked.
-            if run.status != "running" or assignment.needs_host:
-                return
+            if not is_open or assignment.needs_host:
+                return True
             if deaths > _MOST_DEATHS:
                 await stop_run(state.store, run, _fatal(deaths))
-                return
+                return True
 
             async def work(listen: Listener, parting: Parting) -> RunResult:
                 chain = await state.chain_of(run)
                 return await chain.resume(key.run_id, listen=listen, parting=parting, reopen=False)
 
-            await self.jobs.run(assignment, work, wait_seconds=0)
+            return await self.jobs.take(assignment, work)
         except ThoughtNotFound:
-            return  # somebody has had it forgotten
-        except SifakaError as error:
-            report_failure(logger, "take-over", error, run_id=key.run_id)
-            await self.jobs.put_off(key, deaths=deaths)
+            return True  # it was deleted
 
     def warm_up(self) -> None:
         """Load in the background, once, what the first call would otherwise wait for."""

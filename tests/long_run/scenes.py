@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import anyio
+import redis
 from mcp import Client
 
 from tests.stubs.provider import Provider, Reply, provider, says
@@ -27,13 +29,9 @@ SHORTEST = len(WORDS) - CALLS
 
 
 @dataclass(kw_only=True)
-class Scene:
-    """Two servers, a provider that takes its time, and what went wrong."""
+class Log:
+    """What happens, printed, and what went wrong."""
 
-    wait: float
-    served: Provider
-    urls: list[str]
-    processes: list[subprocess.Popen[str]]
     began: float = field(default_factory=time.monotonic)
     problems: int = 0
 
@@ -47,9 +45,22 @@ class Scene:
         self.problems += not holds
         self.tell(f"{'ok' if holds else 'PROBLEM'}: {what}")
 
+
+@dataclass(kw_only=True)
+class Scene(Log):
+    """Two servers, and a provider that takes its time."""
+
+    wait: float
+    served: Provider
+    port: int
+    """Of the Redis server."""
+    urls: list[str]
+    processes: list[subprocess.Popen[str]]
+
     async def begin(self) -> dict[str, Any]:
         """Start the run on the first server; the answer that says that it goes on."""
         async with Client(self.urls[0]) as client:
+            await call(client, "improve_text", text="What is loaded once.", model="editor")
             asked = time.monotonic()
             begun = await call(
                 client,
@@ -63,7 +74,17 @@ class Scene:
             took = time.monotonic() - asked
         in_time = self.wait <= took < self.wait + COLD
         self.expect(f"answered `{begun['status']}` after {took:.1f} s", in_time)
+        while not self.served.requests:  # noqa: ASYNC110 - the stub tells nobody
+            await anyio.sleep(0.05)
         return begun
+
+    def worker_of(self, run_id: str) -> int:
+        """The process that works on a run."""
+        task = f"sifaka:run:{{default}}:work:runs:{run_id}@default"
+        with redis.Redis(port=self.port, decode_responses=True) as client:
+            name = client.hget(task, "worker")
+        assert isinstance(name, str), "no process works on it"
+        return int(name.rpartition("#")[2])
 
     def repeated(self) -> int:
         """How many questions were asked more than once."""
@@ -91,12 +112,12 @@ async def scene(*, seconds: float, wait: float, silence: float) -> AsyncGenerato
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         served = stack.enter_context(provider(replies))
-        redis = stack.enter_context(redis_server(appendfsync="everysec"))
+        shared = stack.enter_context(redis_server(appendfsync="everysec"))
         servers = [
             stack.enter_context(
                 http_server(
                     folder / name,
-                    SIFAKA_STORE=redis.url,
+                    SIFAKA_STORE=shared.url,
                     SIFAKA_MODEL="openai-chat:stub",
                     SIFAKA_TAKEOVER_SECONDS=f"{silence:g}",
                     OPENAI_API_KEY="sk-test-key",
@@ -108,6 +129,7 @@ async def scene(*, seconds: float, wait: float, silence: float) -> AsyncGenerato
         yield Scene(
             wait=wait,
             served=served,
+            port=shared.port,
             urls=[url for url, _ in servers],
             processes=[process for _, process in servers],
         )
@@ -141,9 +163,11 @@ async def finishing(scene: Scene) -> None:
 async def taken_over(scene: Scene) -> None:
     """Its worker is killed in the middle of a call; the other server goes on."""
     begun = await scene.begin()
-    async with Client(scene.urls[1]) as other:
+    victim = scene.worker_of(begun["run_id"])
+    (survivor,) = (n for n, process in enumerate(scene.processes) if process.pid != victim)
+    async with Client(scene.urls[survivor]) as other:
         before = await call(other, "get_thought_history", run_id=begun["run_id"])
-        os.kill(scene.processes[0].pid, signal.SIGKILL)
+        os.kill(victim, signal.SIGKILL)
         killed = time.monotonic()
         scene.tell(f"worker killed after {len(before['thoughts'])} versions")
         ended = await call(other, "resume_run", run_id=begun["run_id"], wait_seconds=3600)

@@ -19,6 +19,7 @@ from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "serve": "serve the tools over MCP",
+        "worker": "work on the runs that servers have queued in Redis",
         "improve": "improve a text",
         "validate": "check a text",
         "critique": "find what is wrong with a text",

@@ -1,17 +1,17 @@
 """Work on runs that outlives its request, and what happens when its process does not."""
 
 from sifaka_mcp.runs.jobs import Jobs
-from sifaka_mcp.runs.lease_choice import open_leases
-from sifaka_mcp.runs.leases import Leases, NoLeases, RunKey
-from sifaka_mcp.runs.work import Assignment, Result, Work
+from sifaka_mcp.runs.leases import FileLeases, RunKey
+from sifaka_mcp.runs.queue import RunQueue
+from sifaka_mcp.runs.work import Assignment, Job, Result, Work
 
 __all__ = [
     "Assignment",
+    "FileLeases",
+    "Job",
     "Jobs",
-    "Leases",
-    "NoLeases",
     "Result",
     "RunKey",
+    "RunQueue",
     "Work",
-    "open_leases",
 ]

@@ -1,4 +1,4 @@
-"""Runs that go on after their request was answered."""
+"""The runs that a process works on, also after their request was answered."""
 
 import asyncio
 import logging
@@ -13,9 +13,10 @@ import anyio.abc
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
 from sifaka.chain import Listener, RunResult, cancellation, interruption
-from sifaka.errors import SifakaError
+from sifaka.errors import AppendRefused, SifakaError
 from sifaka.record.entries import Stopped
-from sifaka_mcp.runs.leases import Leases, RunKey, Successor
+from sifaka_mcp.runs.leases import Leases, RunKey
+from sifaka_mcp.runs.queue import RunQueue
 from sifaka_mcp.runs.watch import stopped_elsewhere
 from sifaka_mcp.runs.work import Assignment, Job, Result, Work
 
@@ -35,20 +36,32 @@ _LEASING_SECONDS = 2
 class Jobs:
     """The runs this process is working on.
 
-    A run that takes longer than half a second is held by a lease, which tells other processes, and
-    is watched for a cancellation by one of them.
+    Where there is a queue, runs pass through it: any process that shares it works on them. Without
+    one, and where a run needs the connection it came by, the work is done here. Then a run that
+    takes longer than half a second is held by a lease, which other processes see. Any run that
+    takes so long is watched for a cancellation by another process.
 
     Args:
         group: In which the work is done.
-        leases: How other processes know.
-        most: Runs in progress for each tenant.
+        most: Runs in progress for each tenant, where there is no queue.
+        leases: Shown to other processes; None where the store is this process's alone.
+        queue: Shared with other processes.
     """
 
-    def __init__(self, group: anyio.abc.TaskGroup, leases: Leases, *, most: int) -> None:
+    def __init__(
+        self,
+        group: anyio.abc.TaskGroup,
+        *,
+        most: int,
+        leases: Leases | None = None,
+        queue: RunQueue | None = None,
+    ) -> None:
         self._group = group
-        self._leases = leases
+        self._leases = queue or leases
+        self._queue = queue
         self._most = most
         self._jobs: dict[RunKey, Job] = {}
+        self._offered: dict[RunKey, Job] = {}
         self._expected: Counter[str] = Counter()
         self._loop = asyncio.get_running_loop()
         self.stopping = False
@@ -61,7 +74,7 @@ class Jobs:
         """Within it there is room for one more run, which is about to be started.
 
         Raises:
-            SifakaError: The tenant has as many runs in progress as may be.
+            SifakaError: The tenant has as many runs in progress as may be, and there is no queue.
         """
         self._check_room(tenant)
         self._expected[tenant] += 1
@@ -75,8 +88,53 @@ class Jobs:
         return key in self._jobs
 
     async def attended(self, key: RunKey) -> bool:
-        """Whether anybody works on a run, here or elsewhere, or will without being asked."""
-        return key in self._jobs or await self._leases.held(key)
+        """Whether a run is worked on, here or elsewhere, or waits in the queue."""
+        return key in self._jobs or (self._leases is not None and await self._leases.held(key))
+
+    async def offer(self, assignment: Assignment, listener: Listener) -> Job | None:
+        """Put a run into the queue.
+
+        Returns:
+            The job it becomes if this process is the one to take it, with the listener; None when
+            the run has to be worked on here.
+        """
+        if self._queue is None or assignment.needs_host:
+            return None
+        job = self._offered[assignment.key] = Job(assignment, queued=True, listeners=[listener])
+        if await self._queue.add(assignment.key):
+            return job
+        self.withdraw(job)
+        return None
+
+    def withdraw(self, job: Job) -> None:
+        """Do not count on a job any more that has been offered."""
+        if self._offered.get(job.assignment.key) is job:
+            del self._offered[job.assignment.key]
+
+    async def take(self, assignment: Assignment, work: Work[RunResult]) -> bool:
+        """Work on a run from the queue.
+
+        Returns:
+            Whether the run is done with; False when it is left to another worker.
+
+        Raises:
+            SifakaError: The work failed, and may be tried again.
+        """
+        key = assignment.key
+        while (other := self._jobs.get(key)) is not None:
+            await other.finished.wait()
+        if self.stopping:
+            return False
+        job = self._offered.pop(key, None)
+        if job is None:
+            job = Job(assignment, queued=True)
+            job.left.set()
+        self._jobs[key] = job
+        job.begun.set()
+        await self._work(job, work)
+        if isinstance(job.error, SifakaError) and not _refused(job.error):
+            raise job.error
+        return job.on_purpose or (job.result or job.error or job.suspended) is not None
 
     async def run(
         self,
@@ -86,7 +144,7 @@ class Jobs:
         wait_seconds: float,
         listener: Listener | None = None,
     ) -> Result | None:
-        """Work on a run and wait for it, but not longer than `wait_seconds`.
+        """Work on a run in this process and wait for it, but not longer than `wait_seconds`.
 
         While somebody waits, the events go to `listener`; a cancelled wait cancels the run. After
         `wait_seconds`, or when the process is about to end, the run goes on by itself.
@@ -154,30 +212,36 @@ class Jobs:
 
     def prepare(self) -> None:
         """Load in the background what work will need."""
-        self._leases.prepare()
+        if self._queue is not None:
+            self._queue.prepare()
 
     async def serve(self) -> None:
-        """Take over from other processes, where they share leases that are passed on."""
-        await self._leases.serve()
+        """Work on the runs of the queue, where there is one."""
+        if self._queue is not None:
+            await self._queue.serve()
 
-    async def put_off(self, key: RunKey, *, deaths: int) -> None:
-        """Have a run taken over later that could not be now."""
-        await self._leases.take(key, deaths=deaths - 1)  # nobody has died of that
+    async def opened(self) -> bool:
+        """Wait for the queue; whether there is one."""
+        return self._queue is not None and await self._queue.opened()
 
     async def aclose(self) -> None:
-        """Stop all work: other processes go on with it, or it is on record as interrupted."""
+        """Stop all work: other workers go on with it, or it is on record as interrupted."""
         self.stopping = True
         self._answer_all()
-        await self._leases.stop_taking_over()  # or it would get what it hands over
+        if self._queue is not None:
+            self._queue.stop()  # or it would get what it hands back
         jobs = tuple(self._jobs.values())
         for job in jobs:
             job.scope.cancel()
         with anyio.move_on_after(_PARTING_SECONDS):
             for job in jobs:
                 await job.finished.wait()
-        await self._leases.aclose()
+        if self._queue is not None:
+            await self._queue.aclose()
 
     def _check_room(self, tenant: str) -> None:
+        if self._queue is not None and self._queue.is_open:
+            return  # it waits there for its turn
         busy = sum(key.tenant == tenant for key in self._jobs) + self._expected[tenant]
         if busy >= self._most:
             raise SifakaError(
@@ -206,7 +270,8 @@ class Jobs:
             job.suspended = suspended
         # Whoever waits gets it raised; a run nobody waits for must not take the others down.
         except Exception as error:  # noqa: BLE001 - kept, and reported when nobody waits for it
-            if job.left.is_set():
+            retried = job.queued and isinstance(error, SifakaError)
+            if job.left.is_set() and not retried:
                 report_failure(logger, "background run", error, run_id=key.run_id)
             job.error = error
         finally:
@@ -231,12 +296,13 @@ class Jobs:
             report_failure(logger, "watch", error, run_id=job.assignment.run.run_id)
 
     async def _hold(self, job: Job) -> None:
-        while True:
-            await self._leases.take(job.assignment.key, deaths=job.assignment.deaths)
+        while self._leases is not None and not job.queued:
+            await self._leases.take(job.assignment.key)
             job.leased.set()
             if self._leases.renewal is None:
                 return
             await anyio.sleep(self._leases.renewal)
+        job.leased.set()
 
     async def _watch(self, job: Job) -> None:
         given = job.assignment
@@ -245,27 +311,21 @@ class Jobs:
         job.scope.cancel()
 
     async def _let_go(self, job: Job) -> None:
-        successor = self._successor(job)
-        if job.leased.is_set() or successor is Successor.NOW:
-            key, deaths = job.assignment.key, job.assignment.deaths
-            await self._leases.let_go(key, deaths=deaths, successor=successor)
-
-    def _successor(self, job: Job) -> Successor:
-        if job.assignment.needs_host:
-            return Successor.NOBODY  # no other process can ask the client's model
-        if isinstance(job.error, SifakaError):
-            return Successor.LATER  # another process may have what it failed for
-        left_open = self.stopping and not (job.on_purpose or job.ended_by_itself)
-        return Successor.NOW if left_open else Successor.NOBODY
+        if self._leases is not None and job.leased.is_set() and not job.queued:
+            await self._leases.let_go(job.assignment.key)
 
     def _parting(self, job: Job) -> Stopped | None:
         """What to record about work that is being cancelled."""
         if job.on_purpose or not self.stopping:
             return cancellation()
-        passed_on = self._leases.passed_on and not job.assignment.needs_host
-        return None if passed_on else interruption()
+        return None if job.queued else interruption()
 
     def _answer_all(self) -> None:
         self.stopped.set()
         for job in self._jobs.values():
             job.answerable.set()
+
+
+def _refused(error: SifakaError) -> bool:
+    """Whether another process has the run now."""
+    return isinstance(error, AppendRefused) or isinstance(error.__cause__, AppendRefused)

@@ -1,101 +1,85 @@
-"""Who works on a run, as other processes can see it."""
+"""Leases: how other processes see that a run is worked on in this one."""
 
-from enum import Enum
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple, Protocol
+
+from sifaka.storage.files.lock import LockFile
+from sifaka.storage.files.names import file_name
 
 
 class RunKey(NamedTuple):
-    """What a run is known by among those of all tenants."""
+    """The identity of a run among those of all tenants."""
 
     tenant: str
     run_id: str
 
 
-class Successor(Enum):
-    """Who goes on with a run when its worker lets go of it."""
-
-    NOBODY = "nobody"
-    """It has stopped, or waits for somebody outside."""
-    NOW = "now"
-    """Whoever can, at once."""
-    LATER = "later"
-    """Whoever can, when the lease runs out: what stopped this worker may pass by itself."""
-
-
 class Leases(Protocol):
-    """Says of each run that is worked on that it is, for as long as its worker lives.
+    """Leases on the runs that a process works on, each for as long as the process lives.
 
     No method raises an error of the place where leases are kept: a run goes on without one.
     """
-
-    @property
-    def passed_on(self) -> bool:
-        """Whether another process would go on with a run if its worker handed it over now."""
-        ...
 
     @property
     def renewal(self) -> float | None:
         """Seconds after which a lease is taken again; None when it lasts as long as its process."""
         ...
 
-    def prepare(self) -> None:
-        """Load in the background what leases are kept with."""
+    async def take(self, key: RunKey) -> None:
+        """Take a lease, or take it again."""
         ...
 
-    async def serve(self) -> None:
-        """Take runs over until `aclose`, where leases are passed on."""
-        ...
-
-    async def take(self, key: RunKey, *, deaths: int) -> None:
-        """Take a lease, or take it again.
-
-        Args:
-            key: The run.
-            deaths: How many workers have died on it so far.
-        """
-        ...
-
-    async def let_go(self, key: RunKey, *, deaths: int, successor: Successor) -> None:
-        """Give a lease up, or see to it that another worker gets it."""
+    async def let_go(self, key: RunKey) -> None:
+        """Give a lease up."""
         ...
 
     async def held(self, key: RunKey) -> bool:
-        """Whether somebody works on a run, or will without being asked."""
-        ...
-
-    async def stop_taking_over(self) -> None:
-        """Leave the runs of others to others from now on."""
-        ...
-
-    async def aclose(self) -> None:
-        """Release what leases are kept with."""
+        """Whether a process works on a run."""
         ...
 
 
-class NoLeases:
-    """For a store that no other process sees."""
+class FileLeases:
+    """Leases as locked files, which the processes of one machine see.
 
-    passed_on = False
+    The system unlocks the files of a process that ends.
+
+    Args:
+        folder: Where the files are; it is made with the first one.
+    """
+
     renewal = None
 
-    def prepare(self) -> None:
-        """Nothing takes time to load."""
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._locks: dict[RunKey, LockFile] = {}
 
-    async def serve(self) -> None:
-        """Nothing is ever taken over."""
+    async def take(self, key: RunKey) -> None:
+        """See `Leases.take`. Without rights to the folder there is no lease."""
+        with suppress(OSError):
+            if key not in self._locks and (lock := self._lock(key)) is not None:
+                self._locks[key] = lock
 
-    async def take(self, key: RunKey, *, deaths: int) -> None:
-        """Nobody else could look."""
-
-    async def let_go(self, key: RunKey, *, deaths: int, successor: Successor) -> None:
-        """There is nothing to give up."""
+    async def let_go(self, key: RunKey) -> None:
+        """See `Leases.let_go`."""
+        if (lock := self._locks.pop(key, None)) is not None:
+            lock.release()
 
     async def held(self, key: RunKey) -> bool:
-        """Nobody else is there."""
+        """See `Leases.held`."""
+        if key in self._locks:
+            return True
+        with suppress(OSError):
+            if not self._path(key).exists():
+                return False
+            if (lock := self._lock(key)) is None:
+                return True
+            lock.release()
         return False
 
-    async def stop_taking_over(self) -> None:
-        """Nothing is ever taken over."""
+    def _lock(self, key: RunKey) -> LockFile | None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return LockFile.take(self._path(key))
 
-    async def aclose(self) -> None:
-        """Nothing to release."""
+    def _path(self, key: RunKey) -> Path:
+        return self._folder / f"{file_name(f'{key.tenant}/{key.run_id}')}.lock"

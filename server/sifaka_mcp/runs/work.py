@@ -1,4 +1,4 @@
-"""What is worked on, and how it stands."""
+"""A run to work on, and the work on it."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -22,55 +22,51 @@ Work = Callable[[Listener, Parting], Awaitable[Result]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """A run to work on, and whose it is."""
+    """A run to work on, and its tenant."""
 
     run: Run
     """As it was before."""
     store: ThoughtStore
-    """Where its tenant sees it."""
+    """As the tenant sees it."""
     tenant: str
-    deaths: int = 0
-    """How many workers have died on it."""
 
     @property
     def key(self) -> RunKey:
-        """What the run is known by."""
+        """The identity of the run."""
         return RunKey(self.tenant, self.run.run_id)
 
     @property
     def needs_host(self) -> bool:
-        """Whether a client has to be there whose model can be asked."""
+        """Whether the run asks the model of a client, and so has to stay with its connection."""
         return not self.run.handed_over and _asks_host(self.run.config)
 
 
 @dataclass(eq=False)
 class Job:
-    """The work on one run."""
+    """The work of this process on one run."""
 
     assignment: Assignment
+    queued: bool = False
+    """Whether the run came from the queue, where another worker can take it."""
     listeners: list[Listener] = field(default_factory=list[Listener])
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     guarding: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    begun: anyio.Event = field(default_factory=anyio.Event)
     left: anyio.Event = field(default_factory=anyio.Event)
-    """Set when whoever asked for it does not wait any more."""
+    """Set when the request that asked for it does not wait any more."""
     leased: anyio.Event = field(default_factory=anyio.Event)
     """Set when other processes can see that it is worked on."""
     finished: anyio.Event = field(default_factory=anyio.Event)
     answerable: anyio.Event = field(default_factory=anyio.Event)
     """Set when there is no use in waiting any more."""
     on_purpose: bool = False
-    """Whether somebody wants it stopped for good."""
+    """Whether the run was cancelled for good."""
     result: RunResult | None = None
     error: Exception | None = None
     suspended: Suspended | None = None
 
-    @property
-    def ended_by_itself(self) -> bool:
-        """Whether there is an outcome."""
-        return (self.result or self.error or self.suspended) is not None
-
     async def tell(self, event: ChainEvent) -> None:
-        """Pass an event on to everybody who listens."""
+        """Pass an event on to every listener."""
         for listener in tuple(self.listeners):
             await listener(event)
 

@@ -7,8 +7,11 @@ import anyio
 from sifaka.chain import Listener, follow_run, is_interrupted
 from sifaka.errors import SifakaError
 from sifaka.record.run import Run
+from sifaka_mcp.runs import Job
 from sifaka_mcp.state import AppState
 
+_HERE_SECONDS = 0.01
+"""How long a queued run may take to begin in this process, before it is followed in the store."""
 _LOOK_AGAIN = 1.0
 """Seconds between two looks whether anybody works on a run still."""
 
@@ -35,6 +38,26 @@ async def after_others(state: AppState, run: Run, listen: Listener, *, seconds: 
         else:
             await _follow(state, run, listen)
     return await as_it_stands(state, await state.store.load(run.run_id))
+
+
+async def after_worker(state: AppState, job: Job, listen: Listener) -> None:
+    """Wait until the run of a job that was offered is not worked on any more.
+
+    Args:
+        state: The tenant's.
+        job: The job, which may come to this process.
+        listen: Listens to the job, and is told here what another process does.
+
+    Raises:
+        StorageError: The store failed.
+    """
+    with anyio.move_on_after(_HERE_SECONDS):
+        await job.begun.wait()
+    state.jobs.withdraw(job)
+    if job.begun.is_set():
+        await job.answerable.wait()
+    else:
+        await _follow(state, job.assignment.run, listen)
 
 
 async def as_it_stands(state: AppState, run: Run) -> Run:

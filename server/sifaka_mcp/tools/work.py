@@ -13,11 +13,11 @@ from sifaka.errors import SifakaError, StorageError
 from sifaka.models import HOST
 from sifaka.record.run import Run
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.runs import Result, Work
+from sifaka_mcp.runs import Job, Result, Work
 from sifaka_mcp.schemas.research import out_of
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
-from sifaka_mcp.tools.follow import after_others, as_it_stands
+from sifaka_mcp.tools.follow import after_others, after_worker, as_it_stands
 from sifaka_mcp.tools.progress import reporter
 from sifaka_mcp.view.text import improvement
 
@@ -61,7 +61,12 @@ async def work_on(
     """
     state, run_id = state_of(ctx), run.run_id
     try:
-        result = await outcome_of(ctx, run, work, exchange, wait_seconds=wait_seconds)
+        listen = reporter(ctx, run)
+        if job := await state.jobs.offer(state.assignment(run), listen):
+            result = await _outcome_of_worker(state, job, listen, wait_seconds=wait_seconds)
+        else:
+            work = _resumption(chain, run_id)
+            result = await outcome_of(ctx, run, work, exchange, wait_seconds=wait_seconds)
     except anyio.get_cancelled_exc_class():
         # Somebody else may be at work on it, whom this request has waited for.
         if not (state.jobs.stopping or state.jobs.works_on(state.key(run_id))):
@@ -98,6 +103,30 @@ async def outcome_of(
         )
     except Suspended as waiting:
         return exchange.ask(waiting, run_id=run.run_id)
+
+
+async def _outcome_of_worker(
+    state: AppState, job: Job, listen: Listener, *, wait_seconds: float
+) -> RunResult | None:
+    """The outcome of a queued run within so many seconds; None when it goes on, or is elsewhere.
+
+    Raises:
+        SifakaError: The work failed in this process.
+    """
+    try:
+        with anyio.move_on_after(wait_seconds):
+            await after_worker(state, job, listen)
+    except anyio.get_cancelled_exc_class():
+        if not state.jobs.stopping:
+            await state.jobs.cancel(job.assignment.key)
+        raise
+    finally:
+        state.jobs.withdraw(job)
+        job.listeners.remove(listen)
+        job.left.set()
+    if job.error is not None:
+        raise job.error
+    return job.result
 
 
 def bounded(state: AppState, run: Run, work: Work[Result]) -> Work[Result]:

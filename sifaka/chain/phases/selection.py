@@ -62,5 +62,5 @@ def stopped_by(error: SifakaError | None, status: RunStatus, reason: StopReason)
         stop_reason=reason,
         error=str(error),
         code=code_of(error),
-        retry_after=getattr(error, "retry_after", None),
+        retry_after=error.retry_after,
     )

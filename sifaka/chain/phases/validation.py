@@ -3,17 +3,21 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sifaka.calls.context import Calls
 from sifaka.calls.journal import scope
 from sifaka.calls.part_ledger import PartLedger
 from sifaka.chain.degradation import place
 from sifaka.chain.phases.context import PhaseContext
-from sifaka.record.claims import ClaimChecker, verdicts_in
+from sifaka.record.claims import verdicts_in
 from sifaka.record.entries import Entry, Validated
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget
 from sifaka.validators.execution import run_validators
+
+if TYPE_CHECKING:
+    from sifaka.evidence.claims import EvidenceChecker
 
 
 async def validate(context: PhaseContext) -> Sequence[Entry]:
@@ -56,13 +60,10 @@ def _without_critics(context: PhaseContext) -> Calls:
     return replace(calls, ledger=part)
 
 
-async def _remember(context: PhaseContext, checker: ClaimChecker) -> None:
+async def _remember(context: PhaseContext, checker: "EvidenceChecker") -> None:
     """Give the checker the verdicts on the run's record, which another process may have made."""
-    remember = getattr(checker, "remember", None)
-    if remember is None:
-        return
     results = [result for thought in context.run.thoughts for result in _details_of(thought)]
-    await remember([verdict for details in results for verdict in verdicts_in(details)])
+    await checker.remember([verdict for details in results for verdict in verdicts_in(details)])
 
 
 def _details_of(thought: Thought) -> Iterator[Mapping[str, object]]:

@@ -8,18 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from sifaka_mcp.runs.files import FileLeases
-from sifaka_mcp.runs.leases import RunKey, Successor
+from sifaka_mcp.runs.leases import FileLeases, RunKey
 
 pytestmark = pytest.mark.anyio
 KEY = RunKey("ann", "run_1")
 HOLDER = """
 import sys, anyio
 from pathlib import Path
-from sifaka_mcp.runs.files import FileLeases
-from sifaka_mcp.runs.leases import RunKey
+from sifaka_mcp.runs.leases import FileLeases, RunKey
 leases = FileLeases(Path(sys.argv[1]))
-anyio.run(lambda: leases.take(RunKey("ann", "run_1"), deaths=0))
+anyio.run(lambda: leases.take(RunKey("ann", "run_1")))
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -29,24 +27,17 @@ async def test_a_lease_is_held_until_it_is_let_go(tmp_path: Path) -> None:
     mine, others = FileLeases(tmp_path / "running"), FileLeases(tmp_path / "running")
     assert not await others.held(KEY)
     for _ in range(2):
-        await mine.take(KEY, deaths=0)
+        await mine.take(KEY)
         assert await mine.held(KEY)
         assert await others.held(KEY)
     assert not await others.held(RunKey("bob", "run_1"))
 
-    await mine.let_go(KEY, deaths=0, successor=Successor.NOBODY)
-    await mine.let_go(KEY, deaths=0, successor=Successor.NOBODY)
+    await mine.let_go(KEY)
+    await mine.let_go(KEY)
 
     assert not await mine.held(KEY)
     assert not await others.held(KEY)
     assert list((tmp_path / "running").iterdir()) == []
-
-
-async def test_all_leases_go_with_their_owner(tmp_path: Path) -> None:
-    mine, others = FileLeases(tmp_path), FileLeases(tmp_path)
-    await mine.take(KEY, deaths=0)
-    await mine.aclose()
-    assert not await others.held(KEY)
 
 
 @contextmanager
@@ -75,6 +66,6 @@ async def test_the_lease_of_a_process_that_is_killed_is_free(tmp_path: Path) -> 
 async def test_without_a_folder_to_write_to_nothing_is_held(tmp_path: Path) -> None:
     (tmp_path / "running").write_text("not a folder", encoding="utf-8")
     leases = FileLeases(tmp_path / "running")
-    await leases.take(KEY, deaths=0)
+    await leases.take(KEY)
     assert not await leases.held(KEY)
-    await leases.let_go(KEY, deaths=0, successor=Successor.NOBODY)
+    await leases.let_go(KEY)

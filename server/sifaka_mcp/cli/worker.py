@@ -1,0 +1,53 @@
+"""`sifaka worker`: work on the runs that servers have queued in Redis."""
+
+import argparse
+import sys
+
+import anyio
+
+from sifaka.errors import ConfigurationError
+from sifaka_mcp.cli.options import whole_number
+from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.settings import Settings
+
+_MOST = 10_000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument(
+        "--concurrency",
+        type=whole_number(1, _MOST),
+        help="runs at the same time; by default as SIFAKA_MAX_RUNS says",
+    )
+    parser.set_defaults(run=worker)
+
+
+def worker(options: argparse.Namespace, settings: Settings) -> int:
+    """Work on runs until the process is told to stop; what is not done then goes to another worker.
+
+    Raises:
+        ConfigurationError: The store is not in Redis, or docket is not installed.
+    """
+    from sifaka_mcp.lifespan import Lifespan
+
+    at_once = options.concurrency or settings.max_runs
+    life = Lifespan(settings, warm_up=lambda: None, concurrency=at_once)
+    if life.queue_place is None:
+        raise ConfigurationError(
+            "a worker takes runs from Redis, and SIFAKA_STORE names another store",
+            "set SIFAKA_STORE, such as redis://host:6379/0",
+        )
+    settings.open_embedder()  # or searches would miss what this worker has written
+
+    async def work() -> None:
+        async with life(None) as state:
+            state.warm_up()
+            if not await state.jobs.opened():
+                raise ConfigurationError("docket is missing", "pip install 'sifaka-mcp[redis]'")
+            print(f"sifaka: working on {at_once} runs at a time", file=sys.stderr, flush=True)
+            await anyio.sleep_forever()
+
+    with termination_interrupts():
+        anyio.run(work)
+    return 0

@@ -1,0 +1,270 @@
+"""Runs in Redis as tasks of docket: any worker takes one, and another worker if that dies."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.to_thread
+
+from sifaka.calls.failure_log import report_failure
+from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.storage.redis.address import parse_address
+from sifaka.storage.redis.connections import IMPORTING
+from sifaka.storage.redis.failures import failures
+from sifaka_mcp.runs.leases import RunKey
+
+if TYPE_CHECKING:
+    from docket import Docket
+
+logger = logging.getLogger(__name__)
+
+WorkOn = Callable[[RunKey, int], Awaitable[bool]]
+"""Works on a run, given how many workers have died of it. Returns False when the run is left open
+for another worker; raises `SifakaError` when the work has to be tried again later."""
+
+_TASK = "work_on_run"
+_PATIENCE = 5.0
+"""Seconds in which Redis has to answer."""
+_RENEWALS = 3
+"""How often a lease is renewed while it lasts."""
+_POLL = timedelta(seconds=0.1)
+"""Between two looks for a free place. A task that comes while there is one starts at once."""
+_DUE = timedelta(seconds=0.25)
+"""Between two looks for tasks that are due."""
+_RECONNECTION = timedelta(seconds=1)
+_CLOSING_SECONDS = 3.0
+_UNTIL_WANTED = 10.0
+"""Seconds after which a process works on the runs of others although no client has come to it;
+before that a first client is answered."""
+_AHEAD = frozenset({b"scheduled", b"queued", b"running"})
+"""States of a task that is worked on, or will be."""
+_INSTALL = "pip install 'sifaka-mcp[redis]', or each server works on the runs it has begun, alone"
+
+
+class RunQueue:
+    """The runs that wait for a worker or are worked on, in Redis.
+
+    The arguments of a task are pickled by docket: they are plain strings and a number, and whoever
+    can write to these keys can run code in the workers.
+
+    It also holds leases (see `Leases`) on runs that have to stay in their process.
+
+    Args:
+        url: The Redis server.
+        name: What its keys begin with, the same for all processes that share the queue.
+        seconds: How long a worker may be silent before it is taken for dead.
+        at_once: Runs this process works on at the same time.
+        for_tenant: Runs of one tenant that all workers together work on at the same time.
+        work_on: Works on a run.
+    """
+
+    def __init__(
+        self, url: str, *, name: str, seconds: float, at_once: int, for_tenant: int, work_on: WorkOn
+    ) -> None:
+        self.renewal = seconds / _RENEWALS
+        self._url = url
+        self._shown = parse_address(url).shown
+        self._name = name
+        self._seconds = seconds
+        self._at_once = at_once
+        self._for_tenant = for_tenant
+        self._work_on = work_on
+        self._docket: Docket | None = None
+        self._wanted = anyio.Event()
+        self._opened = anyio.Event()
+        self._stopping = anyio.Event()
+        self._closing = anyio.Event()
+        self._closed = anyio.Event()
+        self._scope = anyio.CancelScope(shield=True)
+        self._works = True
+
+    @property
+    def is_open(self) -> bool:
+        """Whether runs can be added now."""
+        return self._docket is not None
+
+    async def opened(self) -> bool:
+        """Wait until what the queue needs is loaded; False when it is missing."""
+        self._wanted.set()
+        await self._opened.wait()
+        return self.is_open
+
+    def prepare(self) -> None:
+        """Load in the background what the queue needs."""
+        self._wanted.set()
+
+    async def serve(self) -> None:
+        """Work on runs until `aclose`. Opens when it is wanted, or after a while."""
+        try:
+            with anyio.move_on_after(_UNTIL_WANTED):
+                await self._wanted.wait()
+            # Shielded: runs that are handed back at the end need a connection until then.
+            with self._scope:
+                if not self._stopping.is_set():
+                    await self._serve()
+        except ImportError:
+            self._report(ConfigurationError("docket is missing", _INSTALL))
+        # Without the queue each process works on its own runs.
+        except Exception as error:  # noqa: BLE001 - reported, once
+            self._report(error)
+        finally:
+            self._docket = None
+            self._opened.set()
+            self._closed.set()
+
+    async def add(self, key: RunKey) -> bool:
+        """Queue a run, unless it is queued or worked on already.
+
+        Returns:
+            False when there is no queue now: docket is missing, or Redis is away.
+        """
+        put = await self._ask(lambda docket, _: docket.add(_TASK, key=_name(key))(*key, 0))
+        return put is not None
+
+    async def take(self, key: RunKey) -> None:
+        """See `Leases.take`."""
+        lasting = timedelta(seconds=self._seconds)
+        await self._ask(lambda docket, redis: redis.set(_lease(docket, key), b"", px=lasting))
+
+    async def let_go(self, key: RunKey) -> None:
+        """See `Leases.let_go`."""
+        await self._ask(lambda docket, redis: redis.delete(_lease(docket, key)))
+
+    async def held(self, key: RunKey) -> bool:
+        """Whether a run is queued, worked on or held; False while Redis is away."""
+        return bool(await self._ask(lambda docket, redis: _look(docket, redis, key)))
+
+    def stop(self) -> None:
+        """Take no further run from now on."""
+        self._stopping.set()
+        self._wanted.set()
+
+    async def aclose(self) -> None:
+        """Wait until the tasks at hand have ended, and close the connections."""
+        self.stop()
+        self._closing.set()
+        with anyio.move_on_after(_CLOSING_SECONDS):
+            await self._closed.wait()
+        self._scope.cancel()
+
+    async def _serve(self) -> None:
+        await anyio.to_thread.run_sync(_load)
+        from docket import Docket, Worker
+
+        # What it has to say of a server that is away, every few seconds, the store says as well.
+        logging.getLogger("docket").setLevel(logging.CRITICAL)
+        async with Docket(name=self._name, url=self._url) as docket:
+            docket.register(self._task(docket), [_TASK])
+            async with Worker(
+                docket,
+                concurrency=self._at_once,
+                redelivery_timeout=timedelta(seconds=self._seconds),
+                reconnection_delay=_RECONNECTION,
+                minimum_check_interval=_POLL,
+                scheduling_resolution=_DUE,
+                schedule_automatic_tasks=False,
+            ) as worker:
+                # A task of its own: it takes a cancellation for a wish to finish slowly.
+                working = asyncio.create_task(worker.run_forever())
+                working.add_done_callback(self._ended)
+                self._docket = docket
+                self._opened.set()
+                await self._until(self._stopping)
+            await self._until(self._closing)
+
+    def _task(self, docket: "Docket") -> Callable[..., Awaitable[None]]:
+        from docket import ConcurrencyLimit, CurrentExecution, Execution
+
+        current, limit = CurrentExecution(), ConcurrencyLimit("tenant", self._for_tenant)
+
+        async def work_on_run(
+            tenant: str,
+            run_id: str,
+            deaths: int,
+            execution: Execution = current,
+            concurrency: ConcurrencyLimit = limit,
+        ) -> None:
+            del concurrency
+            key = RunKey(tenant, run_id)
+            if execution.redelivered:
+                # A task of its own: what the silent worker reports, should it wake up, is refused.
+                await self._put(docket, key, deaths=deaths + 1)
+            else:
+                await self._work(docket, key, deaths)
+
+        return work_on_run
+
+    async def _work(self, docket: "Docket", key: RunKey, deaths: int) -> None:
+        try:
+            if not await self._work_on(key, deaths):
+                await self._put(docket, key, deaths=deaths)
+        except SifakaError as error:
+            # Another worker may have what it failed for, or it passes by itself.
+            report_failure(logger, "worker", error, run_id=key.run_id)
+            await self._put(docket, key, deaths=deaths, seconds=self._seconds)
+        except asyncio.CancelledError:
+            if self._stopping.is_set():
+                await self._put(docket, key, deaths=deaths)
+            raise
+
+    async def _until(self, event: anyio.Event) -> None:
+        while not event.is_set():
+            try:
+                await event.wait()
+            except asyncio.CancelledError:
+                # All tasks of the loop are cancelled when a signal ends the process. Runs that are
+                # handed back need the connection once more, and then they close it.
+                if self._scope.cancel_called:
+                    raise
+
+    async def _put(self, docket: "Docket", key: RunKey, *, deaths: int, seconds: float = 0) -> None:
+        due = datetime.now(UTC) + timedelta(seconds=seconds)
+        await docket.replace(_TASK, due, _name(key))(*key, deaths)
+
+    async def _ask(self, question: "Callable[[Docket, Any], Awaitable[Any]]") -> Any:
+        """The answer; None when there is none, which is reported once."""
+        if not await self.opened() or self._docket is None:
+            return None
+        try:
+            with failures(self._shown), anyio.fail_after(_PATIENCE):
+                async with self._docket.redis() as redis:
+                    answer = await question(self._docket, redis)
+        except StorageError as error:
+            self._report(error)
+            return None
+        self._works = True
+        return answer
+
+    def _ended(self, working: asyncio.Task[None]) -> None:
+        error = None if working.cancelled() else working.exception()
+        if isinstance(error, Exception):
+            self._report(error)
+
+    def _report(self, error: Exception) -> None:
+        if self._works:
+            report_failure(logger, "queue", error)
+        self._works = False
+
+
+def _load() -> None:
+    with IMPORTING:
+        import_module("docket")
+
+
+def _name(key: RunKey) -> str:
+    # The id first: what stands before a colon could be one of docket's own names.
+    return f"{key.run_id}@{key.tenant}"
+
+
+def _lease(docket: "Docket", key: RunKey) -> str:
+    return docket.key(f"held:{_name(key)}")
+
+
+async def _look(docket: "Docket", redis: Any, key: RunKey) -> bool:
+    # Not by docket's own query, which would unpickle the arguments.
+    state = await redis.hget(docket.runs_key(_name(key)), "state")
+    return state in _AHEAD or bool(await redis.exists(_lease(docket, key)))
