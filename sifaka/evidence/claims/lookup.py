@@ -11,9 +11,9 @@ from anyio import to_thread
 from sifaka.calls.concurrency import fan_out
 from sifaka.evidence.documents import GIVEN, SourceDocument, moment
 from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.model import Searched
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.search import search
-from sifaka.evidence.search_result import Searched
 from sifaka.evidence.sources.protocol import Adapter
 from sifaka.record.claims import Claim
 from sifaka.record.thought import Document
@@ -22,17 +22,17 @@ _AT_A_TIME = 4
 """Claims that are searched for at the same time: sources are other people's machines."""
 
 
-class Found(NamedTuple):
-    """What there is to hold one claim against."""
+class ClaimSources(NamedTuple):
+    """The documents to check one claim against."""
 
     documents: tuple[SourceDocument, ...]
     """Best first, each once; those at hand before those that were found."""
     failure: str = ""
-    """Why the search has failed altogether."""
+    """The reason the whole search failed."""
     complete: bool = True
-    """Whether every source has answered."""
+    """True when every source has answered."""
     degraded: tuple[str, ...] = ()
-    """What did not work as it should have, one line each."""
+    """The steps that failed or fell back, one line each."""
 
 
 def at_hand(documents: Iterable[Document], at: datetime) -> tuple[SourceDocument, ...]:
@@ -68,8 +68,8 @@ async def find(
     most: int,
     filters: SearchFilters,
     seconds: float,
-) -> dict[int, Found]:
-    """What there is for each claim; every claim is a search of its own, and a place of its own.
+) -> dict[int, ClaimSources]:
+    """Find documents for each claim; every claim is a search and a place of its own.
 
     Args:
         claims: What to look for, by number.
@@ -100,14 +100,14 @@ async def find(
     }
 
 
-def _found(given: Sequence[SourceDocument], searched: Searched | None) -> Found:
+def _found(given: Sequence[SourceDocument], searched: Searched | None) -> ClaimSources:
     if searched is None:
-        return Found(tuple(given))
+        return ClaimSources(tuple(given))
     documents = {document.key: document for document in (*given, *searched.documents)}
     failure = ""
     if searched.status == "search_failed":
         failure = f"the search failed: {'; '.join(searched.degraded)}"
-    return Found(
+    return ClaimSources(
         tuple(documents.values()),
         failure=failure,
         complete=not searched.failures,

@@ -1,18 +1,17 @@
 """Sentences that can be checked: those with numbers, names or dates. Needs no model."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from sifaka.text.prose import Span, code, sentences, urls
+from sifaka.text.markdown import Markdown
+from sifaka.text.prose import Span, sentences, urls
+from sifaka.text.sentences import blanked
 
 _STOP = re.compile(r"[。！？｡۔؟।॥]+[」』”’\"')\]]*")
 """Ends of sentences in scripts that have marks of their own, or put no space after them."""
-_LINE = re.compile(r"[^\n]*\n?")
-_HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:\s|$)")
-_UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-+)\s*$")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _ITEM = re.compile(r"[ \t>]*(?:[-*+•]|\d{1,3}[.)])(?:\s+\[[ xX]\])?\s+|[ \t]*>[ \t]?")
 _TABLE = re.compile(r"\s*\|.*\|\s*$|[\s|:\-+=]+$")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
@@ -46,18 +45,18 @@ _LONGEST = 2_000
 _CAPITALS = 0.25
 """The share of capitalised words from which capitals do not tell names, as in German or a title."""
 _NUMBERS, _NAMES = 0.9, 0.6
-"""How likely a reader needs evidence for a number or a date, and for a name alone."""
+"""The need of evidence, 0 to 1, for a number or a date, and for a name alone."""
 
 
 class Checkable(NamedTuple):
-    """A sentence that somebody could look up."""
+    """A sentence that can be looked up."""
 
     span: Span
-    """Where it stands."""
+    """Its place in the text."""
     text: str
     """Its words without markup; what it starts from goes before one that begins with a pronoun."""
     need: float
-    """How likely a reader needs evidence for it, 0 to 1."""
+    """The reader's need of evidence for it, 0 to 1."""
 
 
 def checkable(text: str) -> list[Checkable]:
@@ -83,7 +82,7 @@ def checkable(text: str) -> list[Checkable]:
 
 
 def _need(sentence: str) -> float:
-    """How much a sentence needs evidence; 0 where there is nothing to look up."""
+    """The need of evidence for a sentence; 0 where there is nothing to look up."""
     words = _WORD.findall(sentence)
     unspaced = not sentence.isascii() and len(sentence) >= _SHORTEST_UNSPACED
     if len(words) < _SHORTEST_WORDS and not (unspaced and max(map(len, words), default=0) >= 4):
@@ -98,7 +97,7 @@ def _need(sentence: str) -> float:
 
 
 def _has_number(sentence: str) -> bool:
-    """Whether there is one outside of URLs."""
+    """True when a number stands outside of URLs."""
     at, parts = 0, list[str]()
     for start, end in urls(sentence):
         parts.append(sentence[at:start])
@@ -107,7 +106,7 @@ def _has_number(sentence: str) -> bool:
 
 
 def _has_name(words: list[str]) -> bool:
-    """Whether a word within the sentence is capitalised, where that means something."""
+    """True when a word within the sentence is capitalised, where capitals tell names."""
     inner = [word for word in words[1:] if word not in {"I", "I’m", "I'm"}]
     capitalised = [word[:1].isupper() for word in inner]
     if not any(capitalised):
@@ -135,32 +134,21 @@ def _sentences(text: str, block: Span) -> Iterator[Span]:
 
 def _blocks(text: str) -> Iterator[Span]:
     """Stretches of prose: paragraphs and items of lists, without code, headings and tables."""
-    fences = [span for span in code(text) if "\n" in text[slice(*span)]]
-    starts = [begin for begin, _ in fences]
+    others = Markdown(text).places("fence", "heading_open", "table_open")
     start: int | None = None
     end = 0
-    for match in _LINE.finditer(text):
+    for match in _LINE.finditer(blanked(text, others)):
         line = match.group()
-        if not line:
-            break
-        before = bisect_right(starts, match.start())
-        fenced = before > 0 and match.start() < fences[before - 1][1]
-        item = None if fenced else _ITEM.match(line)
+        item = _ITEM.match(line)
         prose = line[item.end() :] if item else line
-        if _UNDERLINE.match(line) and start is not None:
-            start = None  # the line above it was a heading
-            continue
-        if fenced or not prose.strip() or _HEADING.match(prose) or _TABLE.match(line):
-            if start is not None:
-                yield start, end
-            start = None
-            continue
-        if item and item.end() and not item.group().strip().startswith(">") and start is not None:
+        is_prose = bool(prose.strip()) and not _TABLE.match(line)
+        begins = item is not None and bool(item.end()) and not item.group().strip().startswith(">")
+        if start is not None and (begins or not is_prose):
             yield start, end
             start = None
-        if start is None:
-            start = match.start() + (item.end() if item else 0)
-        end = match.end()
+        if is_prose:
+            start = match.start() + (item.end() if item else 0) if start is None else start
+            end = match.end()
     if start is not None:
         yield start, end
 

@@ -5,8 +5,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from sifaka.evidence.assessments import Assessment
 from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.model import Assessment
 from sifaka.record.claims import Claim, ClaimEvidence, ClaimStatus, ClaimVerdict, Stance
 
 _DECISIVE_FIRST: Mapping[Stance, int] = MappingProxyType(
@@ -23,20 +23,20 @@ _QUOTE = 1_000
 """Characters of a quote."""
 
 
-class Held(NamedTuple):
+class JudgedSource(NamedTuple):
     """A document that a claim was held against."""
 
     document: SourceDocument
     assessment: Assessment | None
-    """What it says about the claim; None when that could not be judged."""
+    """Its judgement on the claim; None when it could not be judged."""
     passage: str = ""
     """Its nearest passage, for people who judge themselves."""
     failure: str = ""
-    """Why it could not be judged."""
+    """The reason it could not be judged."""
 
 
 def stance_of(assessment: Assessment) -> Stance:
-    """What a judgement on the criterion of a claim means for the claim.
+    """The stance on a claim that a judgement on its criterion amounts to.
 
     A rejection is a contradiction only where the document says the contrary: one that speaks about
     something else refutes nothing.
@@ -55,8 +55,8 @@ def stance_of(assessment: Assessment) -> Stance:
 def status_of(stances: Sequence[Stance]) -> ClaimStatus:
     """The verdict that stances amount to; those of off-topic documents do not count.
 
-    Support in part decides nothing: of the rest of the claim nobody has said anything. So it makes
-    no claim `supported`, and takes nothing from a contradiction.
+    Support in part decides nothing, since the rest of the claim stays open. So it makes no claim
+    `supported`, and takes nothing from a contradiction.
     """
     supported, contradicted = "supports" in stances, "contradicts" in stances
     if supported and contradicted:
@@ -69,7 +69,7 @@ def status_of(stances: Sequence[Stance]) -> ClaimStatus:
 
 
 def verdict_of(
-    claim: Claim, held: Sequence[Held], *, at: datetime, failure: str = "", basis: str = ""
+    claim: Claim, held: Sequence[JudgedSource], *, at: datetime, failure: str = "", basis: str = ""
 ) -> ClaimVerdict:
     """The verdict on one claim.
 
@@ -95,7 +95,7 @@ def verdict_of(
     )
 
 
-def _evidence(held: Held) -> ClaimEvidence:
+def _evidence(held: JudgedSource) -> ClaimEvidence:
     document, assessment = held.document, held.assessment
     quotes = () if assessment is None else assessment.quotes
     return ClaimEvidence(
@@ -114,7 +114,7 @@ def _evidence(held: Held) -> ClaimEvidence:
 def _reason(
     status: ClaimStatus,
     evidence: Sequence[ClaimEvidence],
-    held: Sequence[Held],
+    held: Sequence[JudgedSource],
     failure: str,
 ) -> str:
     if status == "unverified":

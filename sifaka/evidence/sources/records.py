@@ -1,15 +1,14 @@
-"""What the adapters have in common that ask a search server for its records."""
+"""The common part of the adapters that ask a search server for its records."""
 
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.sources.admission import wanted
-from sifaka.evidence.sources.fields import Fields, Found, document_of
+from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
+from sifaka.evidence.sources.fields import Fields, FoundRecord, document_of
 from sifaka.evidence.sources.http import HttpClient
-from sifaka.evidence.sources.query_text import plain_query
 from sifaka.storage.protocol import Health
 
 MOST_RESULTS = 100
@@ -44,14 +43,9 @@ class RecordAdapter(ABC):
         self.base = base.rstrip("/")
         self.index = index
         self.fields = fields or Fields()
-        self._name = name
+        self.name = name
         headers = {"Authorization": authorization} if authorization else {}
         self._http = HttpClient(self.base, adapter=name, headers=headers, seconds=seconds)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self._name
 
     @property
     def place(self) -> str:
@@ -60,7 +54,7 @@ class RecordAdapter(ABC):
 
     @property
     def filters_dates(self) -> bool:
-        """Whether the server itself leaves out what the filters' dates do not admit."""
+        """True when the server itself applies the dates of the filters."""
         return False
 
     async def search(
@@ -93,7 +87,7 @@ class RecordAdapter(ABC):
         await self._http.aclose()
 
     @abstractmethod
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Found]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
         """Ask the server.
 
         Raises:
@@ -102,9 +96,9 @@ class RecordAdapter(ABC):
 
     def _malformed(self, lacking: str) -> SourceError:
         return SourceError(
-            f"{self._name}: the answer of {self.place} has no {lacking}",
+            f"{self.name}: the answer of {self.place} has no {lacking}",
             "check that the adapter's URL is of this kind of server",
-            adapter=self._name,
+            adapter=self.name,
             code="malformed",
         )
 
@@ -115,14 +109,14 @@ class RecordAdapter(ABC):
             found = await self._found(query, size, filters)
         except SourceError as error:
             raise self._explained(error) from error
-        read = [document_of(each, self.fields, adapter=self._name) for each in found]
+        read = [document_of(each, self.fields, adapter=self.name) for each in found]
         documents = [each for each in read if each is not None]
         if found and not documents:
             named = " or ".join(map(repr, self.fields.text))
             raise SourceError(
-                f"{self._name}: no record of {self.place} has text in {named}",
+                f"{self.name}: no record of {self.place} has text in {named}",
                 "name the field in the adapter's URL, such as ?text=body",
-                adapter=self._name,
+                adapter=self.name,
                 code="malformed",
             )
         return documents
@@ -131,10 +125,33 @@ class RecordAdapter(ABC):
         """The same with what is to be done about it here."""
         message, suggestion = error.message, error.suggestion
         if error.code == "not_found":
-            message = f"{self._name}: there is no {self.index!r} at {self.base}"
+            message = f"{self.name}: there is no {self.index!r} at {self.base}"
             suggestion = "create it, or correct the adapter's URL"
         elif error.code == "authentication":
-            suggestion = f"set SIFAKA_ADAPTER_KEYS={self._name}=..., or correct it"
+            suggestion = f"set SIFAKA_ADAPTER_KEYS={self.name}=..., or correct it"
         else:
             return error
-        return SourceError(message, suggestion, adapter=self._name, code=error.code)
+        return SourceError(message, suggestion, adapter=self.name, code=error.code)
+
+
+MOST_CHARS = 400
+"""Of a query; servers bound the clauses that they make of it, and a URL has an end too."""
+
+
+def plain_query(query: str) -> str:
+    """The query in one line of bounded length, without characters that no server could be sent.
+
+    Returns:
+        Whole words only; empty when there is nothing to look for.
+    """
+    shown = "".join(c if _is_text(c) else " " for c in unicodedata.normalize("NFC", query))
+    line = " ".join(shown.split())
+    if len(line) > MOST_CHARS:
+        cut = line[: MOST_CHARS + 1].rsplit(" ", 1)
+        line = cut[0] if len(cut) > 1 else line[:MOST_CHARS]
+    return line if any(c.isalnum() for c in line) else ""
+
+
+def _is_text(character: str) -> bool:
+    # Control characters, and halves of surrogate pairs; joiners are parts of words in some scripts.
+    return unicodedata.category(character) not in {"Cc", "Cs", "Co", "Cn"}
