@@ -101,7 +101,7 @@ def _is_foreign(component: object) -> bool:
     # What adapts an object or a function of the caller's is ours: what counts is inside.
     if getattr(component, "_spec", None) is not None:  # a plugin: texts of tenants pass through it
         return False
-    given = getattr(component, "function", getattr(component, "inner", component))
+    given: object = getattr(component, "function", getattr(component, "inner", component))
     code = given if isinstance(given, FunctionType) else type(given)
     return code.__module__.partition(".")[0] not in _OURS
 
