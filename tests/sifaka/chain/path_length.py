@@ -44,7 +44,9 @@ class _Counting(sifaka.MemoryStorage):
 
 def measured() -> tuple[dict[str, object], Sequence[CodeType]]:
     """The figures, and the code that was passed."""
-    importlib.import_module("sifaka.editor")
+    for module in ("sifaka.tasks", "sifaka.chain", "sifaka.editor"):
+        importlib.import_module(module)
+    refine = sifaka.improve
     passed: dict[CodeType, None] = {}
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -56,7 +58,7 @@ def measured() -> tuple[dict[str, object], Sequence[CodeType]]:
         threading.setprofile(note)
         sys.setprofile(note)
         try:
-            result = await sifaka.improve(TEXT, store=_Counting())
+            result = await refine(TEXT, store=_Counting())
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
