@@ -13,14 +13,12 @@ from sifaka.evidence.search import MOST_RESULTS, search
 from sifaka.evidence.search_result import SearchStatus
 from sifaka.evidence.sources.catalogue import SCHEMES, open_adapters
 from sifaka.evidence.sources.chunks import MOST_CHARS as PART
-from sifaka.evidence.sources.exchange import MOST_REDIRECTS
 from sifaka.evidence.sources.file_text import LARGEST
 from sifaka.evidence.sources.file_tree import MOST_FILES, SUFFIXES
 from sifaka.evidence.sources.folder import MOST_BYTES
-from sifaka.evidence.sources.http import HttpClient
+from sifaka.evidence.sources.http import MOST_REDIRECTS, HttpClient, Retrying
 from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
 from sifaka.evidence.sources.query_text import MOST_CHARS as QUERY
-from sifaka.evidence.sources.retry import Retrying
 from sifaka.evidence.sources.spec import FIELD_OPTIONS
 from sifaka.evidence.sources.wiki_words import MOST_WORDS
 from sifaka.storage import MemoryStorage

@@ -9,8 +9,8 @@ import pytest
 
 from sifaka.errors import SourceError
 from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.sources.http import Retrying
 from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
-from sifaka.evidence.sources.retry import Retrying
 from tests.stubs.wiki import PAGES, wiki_running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.wiki]

@@ -1,31 +1,62 @@
 """The one HTTP client of all sources."""
 
 import math
+import random
+from base64 import b64encode
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import SplitResult, quote, unquote, urlsplit, urlunsplit
 
 import anyio
 
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.context import current_calls
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError
-from sifaka.evidence.sources.addresses import Network, Reach
-from sifaka.evidence.sources.bodies import json_of, text_of
-from sifaka.evidence.sources.failures import Asked
-from sifaka.evidence.sources.locations import Location
-from sifaka.evidence.sources.loops import PerLoop
-from sifaka.evidence.sources.retry import Retrying
+from sifaka.evidence.sources.answers import Answer, Asked
+from sifaka.evidence.sources.network import Connections, Network, origin_of
 
 if TYPE_CHECKING:
-    from sifaka.evidence.sources.exchange import Answer, Exchange
+    import httpx2
 
-T = TypeVar("T")
-
-Check = Callable[[Any, float | None], None]
-"""Looks at an answer, and at the seconds that its source asks to wait, for an error told in it."""
+MOST_REDIRECTS = 3
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_KEPT = "/%:@!$&'()*+,;=~"
+"""Characters that stand for themselves in the path of a URL, and those that quote others."""
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+T = TypeVar("T")
+Check = Callable[[Any, float | None], None]
+"""Raises for an error in the data of an answer, given the seconds its source asks to wait."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrying:
+    """Exponential backoff with full jitter, or the wait that the source asks for."""
+
+    attempts: int = 3
+    """Requests in all."""
+    first: float = 0.5
+    """Seconds at most before the second attempt; twice as many before each further one."""
+    longest: float = 30.0
+    """Seconds a source may ask to wait; one that asks for more is not asked again."""
+    uniform: Callable[[float, float], float] = random.uniform
+    """A random number between two."""
+
+    def wait(self, failure: SourceError, attempt: int) -> float | None:
+        """Seconds until the next attempt; None when there is to be none.
+
+        Args:
+            failure: The error of the last attempt.
+            attempt: The number of attempts so far.
+        """
+        if not failure.retryable or attempt >= self.attempts:
+            return None
+        if failure.retry_after is not None:
+            return failure.retry_after if failure.retry_after <= self.longest else None
+        return self.uniform(0.0, self.first * 2 ** (attempt - 1))
 
 
 class HttpClient:
@@ -34,18 +65,18 @@ class HttpClient:
     Requests go to the base and below. Redirects are followed three times at most, to the public
     internet only, or on a base that is private to its own host; never from https to http. The
     headers that are given here go to the origin of the base and nowhere else. No proxy of the
-    environment is used, and no cookie is kept. Connections stay open, for each event loop its own,
-    and are closed with it if not before.
+    environment is used, since it would resolve names itself, and no cookie is kept. Connections
+    stay open, for each event loop its own, and are closed with it if not before.
 
     Args:
         base: The URL of an API; `user:password@` in it becomes a header.
-        adapter: The name that errors and the circuit breaker have.
+        adapter: The name in errors and of the circuit breaker.
         headers: Further headers, such as a key.
         seconds: For each request with all its attempts.
         largest: Bytes of an answer at most, unpacked.
-        breakers: What leaves a source alone that keeps failing; those of the run when None.
-        network: How addresses are found and told apart.
-        retrying: How often transient failures are tried again.
+        breakers: Leaves a source alone that keeps failing; that of the run when None.
+        network: Resolves names, and tells public addresses from private ones.
+        retrying: The number of attempts, and the waits between them.
 
     Raises:
         ConfigurationError: The base is no URL of http or https, or a header cannot be sent.
@@ -63,7 +94,7 @@ class HttpClient:
         network: Network | None = None,
         retrying: Retrying | None = None,
     ) -> None:
-        self._location = Location.of(base, adapter)
+        parts = _parts_of(base.strip(), adapter)
         for name, value in headers.items():
             if not f"{name}{value}".isascii() or not f"{name}{value}".isprintable():
                 raise ConfigurationError(
@@ -74,20 +105,26 @@ class HttpClient:
             raise ConfigurationError(
                 f"{adapter}: {seconds} seconds are no time to answer in", "give more than 0"
             )
+        self._base = shown(parts)
         self._adapter = adapter
-        self._headers = {name.lower(): value for name, value in headers.items()}
-        self._agent = self._headers.pop("user-agent", "") or product()
+        own = {name.lower(): value for name, value in headers.items()}
+        agent = own.pop("user-agent", "") or product()
+        if "@" in parts.netloc:
+            login = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+            words = b64encode(login.encode("utf-8", "surrogatepass")).decode()
+            own.setdefault("authorization", f"Basic {words}")
         self._seconds = seconds
         self._largest = largest
         self._breakers = breakers
         self._retrying = retrying or Retrying()
-        self._reach = Reach(network or Network())
-        self._exchanges = PerLoop(self._exchange)
+        self._connections = Connections(
+            self._base, own, agent, network or Network(), connect=seconds / 2
+        )
 
     @property
     def place(self) -> str:
         """The base, for people, without secrets."""
-        return self._location.url
+        return self._base
 
     async def get_json(
         self, path: str = "", params: Mapping[str, Any] | None = None, *, check: Check | None = None
@@ -103,7 +140,7 @@ class HttpClient:
         Raises:
             SourceError: There is no answer of use.
         """
-        return await self._ask(("GET", path, params, None), _json_reader(check))
+        return await self._ask("GET", path, params, None, partial(_checked, check))
 
     async def post_json(
         self,
@@ -113,41 +150,27 @@ class HttpClient:
         *,
         check: Check | None = None,
     ) -> Any:
-        """The data that a search with a body answers with; it may be sent more than once.
-
-        Args:
-            path: Under the base; the base itself when empty.
-            body: Data for JSON.
-            params: Of the query.
-            check: As for `get_json`.
-
-        Raises:
-            SourceError: There is no answer of use.
-        """
-        return await self._ask(("POST", path, params, body), _json_reader(check))
+        """As `get_json`, of a search with a body of JSON, which may be sent more than once."""
+        return await self._ask("POST", path, params, body, partial(_checked, check))
 
     async def get_text(self, path: str = "", params: Mapping[str, Any] | None = None) -> str:
-        """The text, or the HTML, that a path answers with.
-
-        Raises:
-            SourceError: There is no answer of use.
-        """
-        return await self._ask(
-            ("GET", path, params, None),
-            lambda answer, asked: text_of(answer.content, answer.media_type, answer.charset, asked),
-        )
+        """As `get_json`, of text or HTML."""
+        return await self._ask("GET", path, params, None, Answer.text)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop; they open again when they are needed."""
-        await self._exchanges.aclose()
+        await self._connections.aclose()
 
     async def _ask(
         self,
-        request: tuple[str, str, Mapping[str, Any] | None, Any],
-        read: "Callable[[Answer, Asked], T]",
+        method: str,
+        path: str,
+        params: Mapping[str, Any] | None,
+        body: Any,
+        read: Callable[[Answer], T],
     ) -> T:
-        method, path, params, body = request
-        asked = Asked(self._adapter, self._location.below(path))
+        asked = Asked(self._adapter, self._base)
+        url = _below(asked, path)
         breakers = self._breakers or current_calls().breakers
         circuit = f"adapter:{self._adapter}"
         try:
@@ -157,11 +180,21 @@ class HttpClient:
             raise asked.failure("circuit_open", told, retry_after=error.retry_after) from None
         try:
             with anyio.fail_after(self._seconds) as scope:
-                found = await self._tried(scope, asked, method, params, body, read)
+                attempt = 1
+                while True:
+                    try:
+                        found = read(await self._answer(method, url, params, body))
+                        break
+                    except SourceError as failure:
+                        wait = self._retrying.wait(failure, attempt)
+                        if wait is None or anyio.current_time() + wait >= scope.deadline:
+                            raise
+                    await anyio.sleep(wait)
+                    attempt += 1
         except TimeoutError:
             breakers.failed(circuit)
             told = f"did not answer within {self._seconds:g} s"
-            raise asked.failure("timeout", told) from None
+            raise Asked(self._adapter, url).failure("timeout", told) from None
         except SourceError as failure:
             (breakers.failed if failure.retryable else breakers.abandoned)(circuit)
             raise
@@ -171,56 +204,105 @@ class HttpClient:
         breakers.succeeded(circuit)
         return found
 
-    async def _tried(
-        self,
-        scope: anyio.CancelScope,
-        asked: Asked,
-        method: str,
-        params: Mapping[str, Any] | None,
-        body: Any,
-        read: "Callable[[Answer, Asked], T]",
-    ) -> T:
-        from sifaka.evidence.sources.exchange import Question
+    async def _answer(
+        self, method: str, place: str, params: Mapping[str, Any] | None, body: Any
+    ) -> Answer:
+        """The answer to one request, wherever redirects lead."""
+        import httpx2
 
-        question = Question(method=method, url=asked.url, params=params, body=body)
-        attempt = 1
-        while True:
-            exchange = await self._exchanges.get()
-            try:
-                return read(await exchange.send(question), asked)
-            except SourceError as failure:
-                wait = self._retrying.wait(failure, attempt)
-                if wait is None or anyio.current_time() + wait >= scope.deadline:
-                    raise
-            await anyio.sleep(wait)
-            attempt += 1
-
-    def _exchange(self) -> "Exchange":
-        from sifaka.evidence.sources.exchange import Exchange
-
-        return Exchange(
-            self._location,
-            self._headers,
-            self._agent,
-            self._reach,
-            largest=self._largest,
-            connect=self._seconds / 2,
-        )
+        asked = Asked(self._adapter, place)
+        try:
+            url = httpx2.URL(place)
+            for _ in range(MOST_REDIRECTS + 1):
+                asked = Asked(self._adapter, shown(urlsplit(str(url))))
+                # The parameters of the query are for the base; redirects bring their own.
+                sent, params = (url.copy_merge_params(params) if params else url), None
+                async with self._connections.opened(method, sent, body, asked) as response:
+                    if response.status_code not in _REDIRECTS:
+                        return await Answer.of(response, self._largest, asked)
+                    url = _next(method, sent, response, asked)
+        except httpx2.InvalidURL:
+            raise asked.failure("not_found", "cannot be asked: it is no URL") from None
+        except httpx2.TimeoutException:
+            raise asked.failure("timeout", "could not be connected to in time") from None
+        except httpx2.ConnectError as error:
+            raise asked.failure("connection", f"could not be connected to: {error}") from None
+        except httpx2.DecodingError:
+            raise asked.failure("malformed", "answered with a body that is broken") from None
+        except httpx2.TransportError as error:
+            # The message may quote the request.
+            why = type(error).__name__
+            raise asked.failure("connection", f"broke off the connection ({why})") from None
+        told = Asked(self._adapter, place)
+        raise told.failure("forbidden", f"redirects more than {MOST_REDIRECTS} times")
 
 
 def product() -> str:
-    """What this program calls itself, with its version."""
+    """The name of this program, with its version."""
     try:
         return f"sifaka-mcp/{version('sifaka-mcp')}"
     except PackageNotFoundError:  # run from its sources
         return "sifaka-mcp"
 
 
-def _json_reader(check: Check | None) -> "Callable[[Answer, Asked], Any]":
-    def read(answer: "Answer", asked: Asked) -> Any:
-        found = json_of(answer.content, answer.media_type, asked)
-        if check is not None:
-            check(found, answer.retry_after)
-        return found
+def shown(parts: SplitResult) -> str:
+    """A URL without user, password, query and fragment."""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
-    return read
+
+def _checked(check: Check | None, answer: Answer) -> Any:
+    found = answer.json()
+    if check is not None:
+        check(found, answer.retry_after)
+    return found
+
+
+def _parts_of(url: str, adapter: str) -> SplitResult:
+    """The parts of a base, which has no query."""
+    known = "a URL that cannot be read"
+    try:
+        parts = urlsplit(url)
+        known = shown(parts)
+        has_more = parts.query or parts.fragment or not url.isprintable() or " " in url
+        is_web = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        if is_web and not has_more:
+            return parts
+    except ValueError:
+        pass
+    raise ConfigurationError(
+        f"{adapter}: {known[:200]!r} cannot be asked",
+        "give the URL of an API without a query, such as https://en.wikipedia.org/w/api.php",
+    )
+
+
+def _below(base: Asked, path: str) -> str:
+    """The URL of a path under a base; of the base itself when the path is empty."""
+    steps = unquote(path).replace("\\", "/").split("/")
+    if {".", ".."} & set(steps) or "?" in path or "#" in path or not path.isprintable():
+        hint = "give a path below it, without a query"
+        raise base.failure("forbidden", f"is left by {path[:80]!r}", hint)
+    if not path:
+        return base.url
+    return f"{base.url.rstrip('/')}/{quote(path.lstrip('/'), safe=_KEPT)}"
+
+
+def _next(
+    method: str, url: "httpx2.URL", response: "httpx2.Response", asked: Asked
+) -> "httpx2.URL":
+    """The target of a redirect."""
+    import httpx2
+
+    try:
+        joined = url.join(response.headers.get("location", ""))
+        target = joined.copy_with(userinfo=b"", fragment=None)
+        to = f"redirects to {shown(urlsplit(str(target)))[:200]}"
+    except (httpx2.InvalidURL, ValueError):
+        raise asked.failure("malformed", "redirects to something that is no URL") from None
+    if target.scheme not in {"http", "https"} or not target.host:
+        raise asked.failure("forbidden", f"{to}, which is no place of the web")
+    if url.scheme == "https" and target.scheme != "https":
+        raise asked.failure("forbidden", f"{to}, which is not encrypted")
+    keeps_body = response.status_code in {307, 308} and origin_of(target) == origin_of(url)
+    if method != "GET" and not keeps_body:
+        raise asked.failure("forbidden", f"{to} a request that has a body")
+    return target

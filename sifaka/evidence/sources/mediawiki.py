@@ -9,10 +9,9 @@ from sifaka.calls.breakers import Breakers
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.sources.addresses import Network
 from sifaka.evidence.sources.admission import wanted
-from sifaka.evidence.sources.http import HttpClient, product
-from sifaka.evidence.sources.retry import Retrying
+from sifaka.evidence.sources.http import HttpClient, Retrying, product
+from sifaka.evidence.sources.network import Network
 from sifaka.evidence.sources.wiki_api import WikiApi, mapping
 from sifaka.evidence.sources.wiki_pages import WikiPages
 from sifaka.evidence.sources.wiki_search import MOST_PAGES, each, pages_for

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from sifaka.errors import SourceError
-from sifaka.evidence.sources.failures import Asked
+from sifaka.evidence.sources.answers import Asked
 from sifaka.evidence.sources.http import HttpClient
 
 MAXLAG = 5

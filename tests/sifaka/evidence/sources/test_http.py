@@ -8,8 +8,7 @@ import anyio
 import pytest
 
 from sifaka.errors import ConfigurationError, SourceError
-from sifaka.evidence.sources.http import HttpClient
-from sifaka.evidence.sources.retry import Retrying
+from sifaka.evidence.sources.http import HttpClient, Retrying
 from tests.stubs.sources import json_reply, never, reply, source
 
 pytestmark = pytest.mark.anyio

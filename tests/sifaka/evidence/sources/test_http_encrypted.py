@@ -12,9 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from sifaka.errors import SourceError
-from sifaka.evidence.sources.addresses import Network
-from sifaka.evidence.sources.http import HttpClient
-from sifaka.evidence.sources.retry import Retrying
+from sifaka.evidence.sources.http import HttpClient, Retrying
+from sifaka.evidence.sources.network import Network
 from tests.stubs.sources import json_reply, redirect, source
 
 pytestmark = pytest.mark.anyio

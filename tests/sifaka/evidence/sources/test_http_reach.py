@@ -6,9 +6,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from sifaka.errors import SourceError
-from sifaka.evidence.sources.addresses import Network, is_public
-from sifaka.evidence.sources.http import HttpClient
-from sifaka.evidence.sources.retry import Retrying
+from sifaka.evidence.sources.http import HttpClient, Retrying
+from sifaka.evidence.sources.network import Network, is_public
 from tests.stubs.sources import Source, json_reply, redirect, source
 
 pytestmark = pytest.mark.anyio

@@ -11,8 +11,8 @@ from sifaka.calls.breakers import Breakers
 from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
 from sifaka.errors import SourceError
-from sifaka.evidence.sources.http import HttpClient
-from sifaka.evidence.sources.retry import Retrying, seconds_asked
+from sifaka.evidence.sources.answers import seconds_asked
+from sifaka.evidence.sources.http import HttpClient, Retrying
 from sifaka.record.usage import Budget, Usage
 from tests.stubs.sources import hang_up, json_reply, never, reply, source
 

@@ -8,8 +8,8 @@ import pytest
 
 from sifaka.errors import SourceError
 from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.sources.http import Retrying
 from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
-from sifaka.evidence.sources.retry import Retrying
 from tests.stubs.sources import Reply, Request, Source, json_reply, reply, source
 
 pytestmark = pytest.mark.anyio
