@@ -6,9 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -163,6 +161,9 @@ class Connections:
         return self._kept[loop][0]
 
     def _client(self, url: "httpx2.URL", headers: Mapping[str, str]) -> "httpx2.AsyncClient":
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+        from ssl import PROTOCOL_TLS_CLIENT, SSLContext
+
         import httpx2
 
         return httpx2.AsyncClient(
