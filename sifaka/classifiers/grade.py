@@ -4,8 +4,9 @@ import re
 from typing import NamedTuple
 
 from sifaka.classifiers.syllables import syllables
+from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, urls
-from sifaka.text.sentences import blanked, code_spans, sentence_spans
+from sifaka.text.sentences import blanked, sentence_spans
 
 _NOT_PROSE = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|\|.*|(?:[-=*_][ \t]*){3,})$", re.MULTILINE)
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’-][A-Za-z\u00c0-\u024f]+)*")

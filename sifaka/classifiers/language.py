@@ -10,8 +10,9 @@ from sifaka.classifiers.function_words import FUNCTION_WORDS
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.classifiers.scripts import SCRIPT_LANGUAGES, language_of_script, script
 from sifaka.errors import ConfigurationError
+from sifaka.text.markdown import code_spans
 from sifaka.text.prose import urls
-from sifaka.text.sentences import blanked, code_spans
+from sifaka.text.sentences import blanked
 
 LEAST_LETTERS = 20
 """With fewer, a name or a loan word would decide."""

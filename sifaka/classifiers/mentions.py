@@ -4,8 +4,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span
-from sifaka.text.sentences import code_spans
 
 _QUOTED = re.compile(
     r"“[^“”\n]{1,400}”|„[^„“”\n]{1,400}[“”]|«[^«»\n]{1,400}»|‘[^‘\n]{1,400}?’(?!\w)|"

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from sifaka.classifiers.screen import Finding, Rule, Screen
+from sifaka.text.markdown import code_spans
 from sifaka.text.prose import count_words, urls
-from sifaka.text.sentences import blanked, code_spans
+from sifaka.text.sentences import blanked
 
 _SURE = (
     r"\b(?:you(?:['’]ve| have)(?: just)? (?:won|been (?:selected|chosen) (?:to|for|as))|"

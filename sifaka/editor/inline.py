@@ -3,14 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.text.prose import Span, code, urls
+from sifaka.text.markdown import code_spans
+from sifaka.text.prose import Span, urls
 
-# Code blocks inside list items and block quotes.
-_NESTED_FENCE = re.compile(
-    r"^(?P<lead>[ \t>]*[ \t>]|[ \t>]*(?:[-*+]|\d{1,3}[.)])[ \t]+)(?P<mark>`{3,}|~{3,})[^\n]*\n"
-    r".*?(?:^[ \t>]*(?P=mark)[`~]*[ \t]*$|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)*")
 _LINK_DESTINATION = re.compile(
     r"\]\([^()\s]{0,1000}(?:\([^()\s]{0,200}\)[^()\s]{0,200})?(?:\s[^()\n]{0,200})?\)"
@@ -60,8 +55,7 @@ _LATIN = frozenset({"i.e", "e.g"})
 
 def verbatim_inline(text: str) -> Iterator[Span]:
     """Code, addresses, paths and tags: what a machine reads character by character."""
-    yield from code(text)
-    yield from (match.span() for match in _NESTED_FENCE.finditer(text))
+    yield from code_spans(text)
     yield from urls(text)
     for pattern in (_EMAIL, _LINK_DESTINATION, _REFERENCE, _TAG, _MATH):
         yield from (match.span() for match in pattern.finditer(text))

@@ -6,11 +6,9 @@ from itertools import pairwise
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.machine import machine_text
+from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span
 
-_FRONT_MATTER = re.compile(
-    r"\A\ufeff?(---|\+\+\+)[ \t]*\r?\n.*?^(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE | re.DOTALL
-)
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z][.)])(\s+)\S")
 _TABLE_RULE = re.compile(r"\s*[|+]?\s*:?[-=]{2,}:?\s*(?:[|+]\s*:?[-=]{2,}:?\s*)*[|+]?\s*$")
 _HEX_DUMP = re.compile(
@@ -32,8 +30,8 @@ _TRUTH = lexicon(
 
 def blocks(text: str) -> Iterator[Span]:
     """Spans of whole lines that keep their exact form."""
-    if match := _FRONT_MATTER.match(text):
-        yield match.span()
+    if front := front_matter(text):
+        yield 0, front
     lines = _lines(text)
     yield from _indented(text, lines)
     yield from tables(text)

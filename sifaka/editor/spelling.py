@@ -13,7 +13,7 @@ from sifaka.editor.lexicon import lexicon
 from sifaka.editor.passage import Passage
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
-from sifaka.text.prose import code
+from sifaka.text.markdown import code_spans
 
 # Underscores are no letters here: _emphasis_ is prose, and names with underscores are protected.
 _WORD = re.compile(r"(?<![^\W_])(?<!['’\-/@#.&])[A-Za-z][a-z]+(?![^\W_]|['’@/]|-\w|\.\w)")
@@ -111,7 +111,7 @@ def _is_doubtful(word: str, fix: str) -> bool:
 
 def _terms_of(text: str) -> frozenset[str]:
     """The words that stand alone in inline code: where `buildd` is code, it is a term in prose."""
-    contents = (text[start:end].strip("`").strip().lower() for start, end in code(text))
+    contents = (text[start:end].strip("`").strip().lower() for start, end in code_spans(text))
     return frozenset(content for content in contents if content.isalpha())
 
 

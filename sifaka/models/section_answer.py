@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from sifaka.record.results import Issue
-from sifaka.text.markdown import blocks_of, open_fence
+from sifaka.text.markdown import Markdown, open_fence
 from sifaka.text.sections import Section
 from sifaka.validators.preserve import lost_spans
 
@@ -57,7 +57,7 @@ def fault_of(
     if not open_fence(section.text) and open_fence(new):
         return "the answer leaves a code block open"
     own = {heading.title.casefold() for heading in section.headings}
-    brought = {b.title.casefold() for b in blocks_of(new) if b.level} - own
+    brought = {b.title.casefold() for b in Markdown(new, 0).blocks if b.level} - own
     if foreign := sorted(brought & others):
         return f"the answer brings other sections along: {foreign[0][:80]!r}"
     if protect:
@@ -77,12 +77,12 @@ def _headed(section: Section, body: str) -> str:
     """A text under the section's heading."""
     level, heading = section.headings[0].level, section.heading
     ends = heading if heading.endswith(("\n", "\r")) else f"{heading}\n"
-    first = blocks_of(body)[0]
+    first = Markdown(body, 0).blocks[0]
     if not first.level:
         line, _, rest = body.partition("\n")
         # Perhaps its words are there, without marks.
         return ends + rest if _plain(line) == _plain(section.title) else _spaced(section) + body
-    rest = body[first.heading_end :]
+    rest = body[first.stop :]
     if _plain(first.title) == _plain(section.title):
         return ends + rest
     if first.level == level:

@@ -11,7 +11,7 @@ from sifaka.research.limits import Stop, in_order, stop_of
 from sifaka.research.references import cited, literal, renumbered
 from sifaka.research.resources import Loop
 from sifaka.research.state import LoopState, Section, Written
-from sifaka.text.markdown import blocks_of, open_fence
+from sifaka.text.markdown import Markdown, open_fence
 from sifaka.validators.report_lines import UNWRITTEN
 
 _REFERENCES = re.compile(
@@ -134,7 +134,7 @@ def _because(stops: Sequence[Stop]) -> str:
 
 def _sections(text: str) -> list[tuple[str, str]]:
     """The headings of a text, each with its body; the first heading may be empty."""
-    headings = [block for block in blocks_of(text) if block.level]
+    headings = [block for block in Markdown(text, 0).blocks if block.level]
     starts = [0, *(block.end for block in headings)]
     ends = [*(block.start for block in headings), len(text)]
     names = ["", *(block.title for block in headings)]

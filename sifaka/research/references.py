@@ -9,15 +9,12 @@ from sifaka._internal.immutable import Frozen
 from sifaka.evidence.documents import SourceDocument
 from sifaka.research.findings import Finding, one_line
 from sifaka.research.state import Section
+from sifaka.text.markdown import code_spans
 from sifaka.validators.report_lines import REFERENCES
 
 _MARKER = re.compile(
     r"(?P<space>(?:(?<![ \t])[ \t]++)?)"
     r"\[\^?(?P<numbers>\d{1,4}(?:\s*[,;]\s*\^?\d{1,4})*)\](?:\([^()\s]*\))?"
-)
-_CODE = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)|\Z)|`+[^`\n]*`+",
-    re.MULTILINE | re.DOTALL,
 )
 _NUMBER = re.compile(r"\d+")
 _ACTIVE = re.compile(r"[\[\]<]")
@@ -64,7 +61,7 @@ def literal(text: str) -> str:
 
 def _replaced(text: str, marks: Callable[[list[int]], str]) -> str:
     """The text with other marks for its markers; what is code stays as it is."""
-    code = [match.span() for match in _CODE.finditer(text)]
+    code = code_spans(text)
     starts = [start for start, _ in code]
 
     def replace(match: re.Match[str]) -> str:

@@ -1,176 +1,245 @@
-"""The blocks of a Markdown text: headings, paragraphs, lists, tables, code, one after another."""
+"""The one reader of Markdown: its blocks, fences and code, with their places in the text."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_FENCE = re.compile(r"([ \t]*)(`{3,}(?=[^`]*$)|~{3,})")
-_ITEM = re.compile(r"[ \t]{0,3}(?:[-*+•]|\d{1,9}[.)])(?:[ \t]|$)")
-_ROW = re.compile(r" {0,3}\|")
-_LONGEST_UNDERLINED = 3
-"""Lines of a heading that is marked by a line under it."""
-_FRONT = {"---": ("---", "..."), "+++": ("+++",)}
-"""What front matter begins with, and what it can end with."""
+from sifaka.text.prose import Span
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+_NEWLINE = re.compile(r"\r\n|\n|\r")
+_FRONT_MATTER = re.compile(
+    # A rule at the top is none: the next line has to look like data.
+    r"\ufeff?(?P<mark>---|\+\+\+)[ \t]*(?:\r\n|\n|\r)"
+    r"(?:(?=[ \t]*(?:#|\[|[\w\"'-]+[ \t]*[:=]|(?P=mark)))(?:.*?(?:\r\n|\n|\r))??"
+    r"(?:(?P=mark)|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z))",
+    re.DOTALL,
+)
+_BACKTICKS = re.compile(r"`+")
+_TAG_OR_ESCAPE = re.compile(r"\\[\[\]()`<>!\\]|<!--.*?(?:-->|\Z)|<[A-Za-z/!?][^<>\n]*>", re.DOTALL)
+_LEAVES = frozenset({"paragraph_open", "heading_open", "tr_open", "html_block", "code_block"})
+"""Blocks of which none is in another, and that are no fence."""
+Kind = Literal["heading", "fence", "list", "table", "other"]
+_KINDS: dict[str, Kind] = {
+    "heading_open": "heading",
+    "fence": "fence",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+    "table_open": "table",
+}
+# No Markdown, yet their lines mean something: rows without a delimiter row, and typed bullets.
+_LOOKS: dict[str, Kind] = {"|": "table", "•": "list"}
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of whole lines, blank lines after it included."""
+    """A stretch of whole lines that no container holds, blank lines after it included."""
 
+    kind: Kind
     start: int
     end: int
+    stop: int
+    """Where its own lines end, line break included, before blank lines."""
     level: int = 0
     """1 to 6 for a heading."""
     title: str = ""
-    heading_end: int = 0
-    """Where the lines of a heading end, before blank lines."""
-    code: bool = False
-    """Whether it is a fenced block."""
-    by_line: bool = False
-    """Whether its lines mean something: it is code, a list or a table."""
+    """The text of a heading, as it stands."""
+
+    @property
+    def by_line(self) -> bool:
+        """True when its lines mean something: it is code, a list or a table."""
+        return self.kind in {"fence", "list", "table"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fenced block of code, wherever it stands."""
+
+    line: int
+    """Where its first line begins."""
+    start: int
+    """Where its opening mark begins."""
+    end: int
+    """The end of its last line, without the line break."""
+    mark: str
+    depth: int
+    """The number of containers around it."""
+    closed: bool
+
+
+class Markdown:
+    """A text read as CommonMark with tables; places are in characters of the whole text.
+
+    Inline structure is read for code alone, in linear time. What stands in more than ten lists or
+    twenty quotes within each other is not read.
+
+    Args:
+        text: The whole text.
+        start: Where Markdown begins; after the front matter when None.
+    """
+
+    def __init__(self, text: str, start: int | None = None) -> None:
+        self.text = text
+        self.start = front_matter(text) if start is None else start
+        self.body = text[self.start :]
+        environment: dict[str, Any] = {}
+        self.tokens: list[Token] = _parser().parse(self.body, environment)
+        self.references: frozenset[str] = frozenset(environment.get("references", {}))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        ends = (match.end() for match in _NEWLINE.finditer(self.body))
+        return [self.start, *(self.start + end for end in ends), len(self.text)]
+
+    def place(self, first: int, last: int) -> Span:
+        """The place of the lines from `first` up to `last`, without the final line break."""
+        start, end = self._whole(first, last)
+        return start, start + len(self.text[start:end].rstrip("\r\n"))
+
+    def line(self, number: int) -> str:
+        """One line without its line break."""
+        return self.text[slice(*self.place(number, number + 1))]
+
+    def _whole(self, first: int, last: int) -> Span:
+        starts = self._starts
+        return starts[min(first, len(starts) - 1)], starts[min(last, len(starts) - 1)]
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks that no container holds; put together they are all of the text."""
+        return tuple(self._blocks())
+
+    def _blocks(self) -> Iterator[Block]:
+        done = 0
+        for at, token in enumerate(self.tokens):
+            if token.level or token.map is None:
+                continue
+            first, last = token.map
+            yield from self._between(done, first)
+            done = self._before_blank(first, last)
+            start, stop = self._whole(first, done)
+            kind = _KINDS.get(token.type) or _LOOKS.get(self.text[start : start + 1], "other")
+            level, title = 0, ""
+            if kind == "heading":
+                level = int(token.tag[1:])
+                title = " ".join(map(str.strip, self.tokens[at + 1].content.split("\n")))
+            done = self._after_blank(done)
+            yield Block(kind, start, self._whole(first, done)[1], stop, level, title)
+        yield from self._between(done, len(self._starts) - 1)
+
+    def _between(self, first: int, last: int) -> Iterator[Block]:
+        """Blank lines at the beginning, and definitions, which the parser takes out."""
+        start, end = self._whole(first, last)
+        if start < end:
+            yield Block("other", start, end, end)
+
+    def _before_blank(self, first: int, last: int) -> int:
+        while last > first + 1 and not self.line(last - 1).strip(" \t"):
+            last -= 1
+        return last
+
+    def _after_blank(self, line: int) -> int:
+        while line < len(self._starts) - 1 and not self.line(line).strip(" \t"):
+            line += 1
+        return line
+
+    @cached_property
+    def fences(self) -> tuple[Fence, ...]:
+        """All fenced blocks of code; one that is not closed ends with its container."""
+        return tuple(self._fences())
+
+    def _fences(self) -> Iterator[Fence]:
+        for token in self.tokens:
+            if token.type == "fence" and token.map is not None:
+                first, last = token.map
+                start, end = self.place(first, last)
+                lines = len(token.content.removesuffix("\n").split("\n")) if token.content else 0
+                yield Fence(
+                    line=start,
+                    start=self.text.index(token.markup, start),
+                    end=end,
+                    mark=token.markup,
+                    depth=token.level,
+                    closed=last - first - 1 > lines,
+                )
+
+    @cached_property
+    def code(self) -> list[Span]:
+        """Fenced blocks and inline code, marks included, in their order.
+
+        One or two backticks that meet their like only on a later line are taken for strays, where
+        CommonMark has code between them.
+        """
+        found = [(fence.start, fence.end) for fence in self.fences]
+        for token in self.tokens:
+            if token.type in _LEAVES and token.map is not None:
+                found += _inline_code(self.text, *self.place(*token.map), strays=True)
+        return sorted(found)
+
+    def places(self, *types: str) -> list[Span]:
+        """The places of the parser's blocks of some types, such as `paragraph_open`."""
+        return [self.place(*each.map) for each in self.tokens if each.type in types and each.map]
+
+    def masked(self, span: Span) -> str:
+        """A stretch with spaces in place of inline code, tags and escapes; offsets stay."""
+        block = list(self.text[slice(*span)])
+        for start, end in _inline_code(self.text, *span):
+            block[start - span[0] : end - span[0]] = " " * (end - start)
+        return _TAG_OR_ESCAPE.sub(lambda match: " " * len(match.group()), "".join(block))
 
 
 def front_matter(text: str) -> int:
-    """The offset after the front matter of a text; 0 when it has none."""
-    lines = _lines(text)
-    first = next(lines, None)
-    closing = _FRONT.get(first[2].rstrip()) if first is not None else None
-    if closing is None:
-        return 0
-    return next((end for _, end, line in lines if line.rstrip() in closing), 0)
+    """The offset after the YAML or TOML front matter of a text; 0 when it has none."""
+    match = _FRONT_MATTER.match(text)
+    return match.end() if match else 0
 
 
-def blocks_of(text: str, start: int = 0) -> tuple[Block, ...]:
-    """The blocks from an offset on; put together they are all of the text.
-
-    Nothing inside a fenced block is a heading. A list goes on over blank lines and its indented
-    paragraphs.
-    """
-    reader = _Reader()
-    for begin, end, line in _lines(text, start):
-        reader.read(begin, end, line)
-    return reader.finished()
+def code_spans(text: str) -> list[Span]:
+    """Fenced blocks and inline code, marks included, in their order."""
+    # The parser takes longer to import than most texts to read.
+    return Markdown(text).code if "`" in text or "~~~" in text else []
 
 
 def open_fence(text: str) -> str:
-    """The fence that closes the block of code which is open at the end; empty without one."""
-    reader = _Reader()
-    for begin, end, line in _lines(text):
-        reader.read(begin, end, line)
-    return reader.fence
+    """The mark that closes the block of code which is open at the end; empty without one."""
+    last = Markdown(text).fences[-1:]
+    return last[0].mark if last and not last[0].depth and not last[0].closed else ""
 
 
-class _Reader:
-    """Reads line by line."""
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
 
-    def __init__(self) -> None:
-        self._blocks: list[Block] = []
-        self._start = 0
-        self._lines: list[str] = []
-        """Of the block that is open, blank ones after it included."""
-        self._end = 0
-        self._fence = ""
-        self._code = self._list = False
-        self._heading: tuple[int, str] | None = None
-        self._heading_end = 0
+    parser = MarkdownIt("commonmark").enable("table")
+    # Inline structure takes most of the time, and quadratic time for some texts.
+    parser.core.ruler.disable(["inline"])
+    return parser
 
-    @property
-    def fence(self) -> str:
-        """What has opened the fenced block that is open; empty when none is."""
-        return self._fence
 
-    def read(self, start: int, end: int, line: str) -> None:
-        """Take in the next line."""
-        if self._fence:
-            self._take(end, line)
-            if _closes(self._fence, line):
-                self._fence = ""
-            return
-        if not line.strip():
-            if not self._lines:
-                self._begin(start)
-            self._take(end, line)
-            return
-        inside_list = self._list and line[:1] in " \t"
-        fence = _FENCE.match(line)
-        if fence and (inside_list or len(fence.group(1).expandtabs(4)) < 4):
-            if not inside_list:
-                self._begin(start)
-                self._code = True
-            self._fence = fence.group(2)
-            self._take(end, line)
-        elif not inside_list and (heading := _ATX.match(line)):
-            self._begin(start)
-            self._take(end, line)
-            self._mark(len(heading.group(1)), heading.group(2) or "", end)
-        elif (under := _UNDERLINE.match(line)) and self._can_be_underlined():
-            title = " ".join(each.strip() for each in self._lines)
-            self._take(end, line)
-            self._mark(1 if under.group(1)[0] == "=" else 2, title, end)
-        elif self._goes_on(line):
-            self._take(end, line)
+def _inline_code(text: str, first: int, last: int, *, strays: bool = False) -> list[Span]:
+    """The stretches between equal runs of backticks, in linear time."""
+    runs = [match.span() for match in _BACKTICKS.finditer(text, first, last)]
+    following: dict[int, int] = {}
+    closes: list[int | None] = [None] * len(runs)
+    for at in range(len(runs) - 1, -1, -1):
+        length = runs[at][1] - runs[at][0]
+        closes[at] = following.get(length)
+        following[length] = at
+    spans: list[Span] = []
+    at = 0
+    while at < len(runs):
+        close = closes[at]
+        begin, inside = runs[at]
+        if close is None or (
+            strays and inside - begin < 3 and _NEWLINE.search(text, inside, runs[close][0])
+        ):
+            at += 1
         else:
-            self._begin(start)
-            self._list = _ITEM.match(line) is not None
-            self._take(end, line)
-
-    def finished(self) -> tuple[Block, ...]:
-        """All blocks."""
-        self._begin(self._end)
-        return tuple(self._blocks)
-
-    def _goes_on(self, line: str) -> bool:
-        if not self._lines or self._heading or self._code:
-            return False
-        if self._lines[-1].strip():
-            return True
-        return self._list and (line[:1] in " \t" or _ITEM.match(line) is not None)
-
-    def _can_be_underlined(self) -> bool:
-        plain = not (self._heading or self._code or self._list)
-        short = 0 < len(self._lines) <= _LONGEST_UNDERLINED
-        return (
-            plain
-            and short
-            and all(each.strip() and not each.startswith("    ") for each in self._lines)
-            and not self._lines[0].lstrip().startswith((">", "|"))
-        )
-
-    def _mark(self, level: int, title: str, end: int) -> None:
-        self._heading, self._heading_end = (level, title.strip()), end
-
-    def _take(self, end: int, line: str) -> None:
-        self._lines.append(line)
-        self._end = end
-
-    def _begin(self, start: int) -> None:
-        """Close the block that is open, and open the next one."""
-        if self._lines:
-            level, title = self._heading or (0, "")
-            self._blocks.append(
-                Block(
-                    start=self._start,
-                    end=self._end,
-                    level=level,
-                    title=title,
-                    heading_end=self._heading_end if level else 0,
-                    code=self._code,
-                    by_line=self._code or self._list or _ROW.match(self._lines[0]) is not None,
-                )
-            )
-        self._start, self._lines, self._heading = start, [], None
-        self._code = self._list = False
-
-
-def _closes(fence: str, line: str) -> bool:
-    mark = line.strip()
-    return len(mark) >= len(fence) and not mark.strip(fence[0])
-
-
-def _lines(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
-    """Start, end and content of each line, its end not in the content."""
-    for match in _LINE.finditer(text, start):
-        yield match.start(), match.end(), match.group().rstrip("\r\n")
+            spans.append((begin, runs[close][1]))
+            at = close + 1
+    return spans

@@ -1,18 +1,12 @@
-"""Where the words, sentences and verbatim parts of a text are."""
+"""The words, sentences and URLs of a text, each with its place."""
 
 import re
-from bisect import bisect_right
 
 Span = tuple[int, int]
 """Start and end offset, in Unicode code points."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
 _URL = re.compile(r"(?:https?|ftp|mailto|file|wss?)://?[^\s<>\"'`)\]}]+|www\.[^\s<>\"'`)\]}]+")
-_FENCE = re.compile(
-    r"^(?P<mark>`{3,}(?!`)|~{3,}(?!~))[^\n]*\n.*?(?:^(?P=mark)[`~]*[ \t]*$|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
-_INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]*_]*(?=\s|\Z)|\n[ \t]*\n")
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "e.g", "i.e"})
 """Abbreviations that a capital letter follows within a sentence."""
@@ -58,19 +52,6 @@ def urls(text: str) -> list[Span]:
     ]
 
 
-def code(text: str) -> list[Span]:
-    """Fenced code blocks and inline code of Markdown, marks included."""
-    fences = [match.span() for match in _FENCE.finditer(text)]
-    starts = [start for start, _ in fences]
-
-    def fenced(offset: int) -> bool:
-        before = bisect_right(starts, offset)
-        return before > 0 and offset < fences[before - 1][1]
-
-    inline = [m.span() for m in _INLINE_CODE.finditer(text) if not fenced(m.start())]
-    return sorted(fences + inline)
-
-
 def _goes_on(text: str, match: re.Match[str]) -> bool:
     """Whether the full stop belongs to an abbreviation, an initial or a list number."""
     if match.group()[0] != "." or match.end() == len(text):
@@ -79,16 +60,7 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
     word = before.group().lower() if before else ""
     following = text[match.end() : match.end() + 200].lstrip()[:1]
     if word in _ABBREVIATIONS:
-        return not following.isupper() or word in {
-            "mr",
-            "mrs",
-            "ms",
-            "dr",
-            "prof",
-            "st",
-            "e.g",
-            "i.e",
-        }
+        return not following.isupper() or word in _TITLES
     if len(word) == 1 and word.isalpha() and word != "i":
         return True
     line_start = text.rfind("\n", 0, match.start()) + 1

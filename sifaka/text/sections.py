@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sifaka.text.markdown import Block, blocks_of, front_matter
+from sifaka.text.markdown import Block, Markdown, front_matter
 from sifaka.text.prose import Span
 
 SECTION_CHARS = 24_000
@@ -81,7 +81,7 @@ def split(text: str, most: int) -> tuple[Section, ...]:
     """
     front = front_matter(text)
     pieces = [_Piece(*span, literal=True) for span in _cut(text, (0, front), most)] if front else []
-    blocks = blocks_of(text, front)
+    blocks = Markdown(text, front).blocks
     pieces += _Packing(text, blocks, most).pieces()
     return tuple(_sections(text, pieces, [b for b in blocks if b.level]))
 
@@ -122,7 +122,7 @@ def _sections(text: str, pieces: Sequence[_Piece], headings: Sequence[Block]) ->
             number=number,
             start=piece.start,
             text=text[piece.start : piece.end],
-            heading=text[piece.start : inside[0].heading_end] if opens else "",
+            heading=text[piece.start : inside[0].stop] if opens else "",
             title=title,
             part=part,
             headings=tuple(Heading(h.level, h.title) for h in inside),
@@ -185,6 +185,7 @@ class _Packing:
         start = self._blocks[first].start
         for n in range(first, last):
             block = self._blocks[n]
+            is_code = block.kind == "fence"
             if self._fits(_Piece(start, block.end)):
                 continue
             heading_alone = n == first + 1 and bool(self._blocks[first].level)
@@ -192,13 +193,13 @@ class _Packing:
                 filled.append(_Piece(start, block.start))
                 start = block.start
             if not self._fits(_Piece(start, block.end)):
-                if block.code and start < block.start:
+                if is_code and start < block.start:
                     filled.append(_Piece(start, block.start))
                     start = block.start
                 cut = _cut(self._text, (start, block.end), self._most, by_line=block.by_line)
-                whole = [_Piece(*span, literal=block.code) for span in cut]
-                filled += whole if block.code else whole[:-1]
-                start = block.end if block.code else whole[-1].start
+                whole = [_Piece(*span, literal=is_code) for span in cut]
+                filled += whole if is_code else whole[:-1]
+                start = block.end if is_code else whole[-1].start
         end = self._blocks[last - 1].end
         return [*filled, _Piece(start, end)] if start < end else filled
 

@@ -1,29 +1,19 @@
-"""The sentences and the code of Markdown, found in time that grows with the text's length."""
+"""The sentences of Markdown, found in time that grows with the text's length."""
 
 import re
 from collections.abc import Iterable, Iterator
 
-from sifaka.text.prose import Span, code, sentences
+from sifaka.text.prose import Span, sentences
 
 PIECE = 1_000
 """From how many characters on a paragraph is searched in several pieces."""
 LONG_PIECE = 2_000
 """From how many on a piece ends even where that may split an abbreviation from what follows."""
 
-RUN_LIMIT = 2_000
-"""From how many marks in a row on nobody means code."""
-
 _BLOCK_END = re.compile(r"\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,3}[.)])[ \t]))")
 _SURE_END = re.compile(r"[a-z]{7}[.!?]\s+(?=[A-Z])")
 """The end of a sentence that cannot be an abbreviation."""
 _ANY_END = re.compile(r"[.!?]\s+")
-
-
-def code_spans(text: str) -> list[Span]:
-    """The code in a text; none where its runs of marks would take quadratic time."""
-    if "`" not in text and "~~~" not in text:
-        return []
-    return [] if any(mark * RUN_LIMIT in text for mark in "`~") else code(text)
 
 
 def sentence_spans(text: str) -> Iterator[Span]:

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
+from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, urls
-from sifaka.text.sentences import code_spans
 from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec
 from sifaka.validators.terms import in_case_of, may_contain, term_pattern
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sifaka.text.markdown import Markdown
+from sifaka.text.sentences import blanked
+
 UNWRITTEN = "_To be written._"
 """The line in place of a section that somebody has yet to write."""
 REFERENCES = "References"
 """The heading of the list of references."""
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _NUMBERED = re.compile(r"^\d+(?:\.\d+)*[.)]?\s+")
 _MARKER = re.compile(r"\[\^?(\d{1,4}(?:\s*[,;]\s*\^?\d{1,4})*)\](?![(:])")
-_CODE = re.compile(r"`+[^`\n]*`+")
 _ENTRY = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?(\d{1,4})\]:?|(\d{1,4})[.)])\s+(\S.*)$")
 _ADDRESS = re.compile(r"https?://[^\s<>\"`]+")
 _TRAILING = "/.,;:!?'\"*_"
@@ -79,22 +79,31 @@ class ReportLines:
 
 def read_report(text: str) -> ReportLines:
     """Take a report apart; what stands in code is no part of it."""
+    document = Markdown(text, 0)
+    plain = blanked(text, document.code)
     headings: list[Heading] = []
     unwritten: list[Span] = []
     markers: list[tuple[int, Span]] = []
     entries: list[Entry] = []
     in_references = False
-    for line, start in _prose(text):
-        place = Span(start, start + len(line.rstrip()))
-        if heading := _HEADING.match(line):
-            headings.append(Heading(heading[2], place))
-            in_references = heading_key(heading[2]) == heading_key(REFERENCES)
-        elif line.strip() == UNWRITTEN:
-            unwritten.append(place)
-        elif in_references and (entry := _ENTRY.match(line)):
-            entries.append(Entry(int(entry[1] or entry[2]), entry[3].rstrip(), place))
-        elif not in_references:
-            markers += _markers(line, start)
+    for block in document.blocks:
+        if block.level:
+            own = text[block.start : block.stop].rstrip()
+            headings.append(Heading(block.title, Span(block.start, block.start + len(own))))
+            in_references = heading_key(block.title) == heading_key(REFERENCES)
+            continue
+        at = block.start
+        for line in text[block.start : block.end].splitlines(keepends=True):
+            start, at = at, at + len(line)
+            if not plain[start:at].strip():
+                continue
+            place = Span(start, start + len(line.rstrip()))
+            if line.strip() == UNWRITTEN:
+                unwritten.append(place)
+            elif in_references and (entry := _ENTRY.match(line)):
+                entries.append(Entry(int(entry[1] or entry[2]), entry[3].rstrip(), place))
+            elif not in_references:
+                markers += _markers(plain[start:at], start)
     return ReportLines(
         text=text,
         headings=tuple(headings),
@@ -110,25 +119,8 @@ def heading_key(title: str) -> str:
     return _NUMBERED.sub("", words).rstrip(".:").casefold()
 
 
-def _prose(text: str) -> Iterator[tuple[str, int]]:
-    """The lines that are not in a fenced block, each with the offset where it begins."""
-    fence, start = "", 0
-    for line in text.splitlines(keepends=True):
-        found = _FENCE.match(line)
-        if fence:
-            if found and found[1].startswith(fence) and not line.strip().strip(fence[0]):
-                fence = ""
-        elif found:
-            fence = found[1]
-        else:
-            yield line, start
-        start += len(line)
-
-
 def _markers(line: str, start: int) -> Iterator[tuple[int, Span]]:
-    # As long as it was, so that offsets stay.
-    plain = _CODE.sub(lambda code: " " * len(code.group()), line)
-    for found in _MARKER.finditer(plain):
+    for found in _MARKER.finditer(line):
         for number in re.findall(r"\d+", found[1]):
             yield int(number), Span(start + found.start(), start + found.end())
 

@@ -10,7 +10,8 @@ import unicodedata
 from collections.abc import Callable
 
 from sifaka.text import prose
-from sifaka.text.sentences import blanked, code_spans, sentence_spans
+from sifaka.text.markdown import code_spans
+from sifaka.text.sentences import blanked, sentence_spans
 
 Wanted = dict[str, str]
 Keeps = Callable[[str], bool]

@@ -1,18 +1,17 @@
 """Sentences that can be checked: those with numbers, names or dates. Needs no model."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from sifaka.text.prose import Span, code, sentences, urls
+from sifaka.text.markdown import Markdown
+from sifaka.text.prose import Span, sentences, urls
+from sifaka.text.sentences import blanked
 
 _STOP = re.compile(r"[。！？｡۔؟।॥]+[」』”’\"')\]]*")
 """Ends of sentences in scripts that have marks of their own, or put no space after them."""
-_LINE = re.compile(r"[^\n]*\n?")
-_HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:\s|$)")
-_UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-+)\s*$")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _ITEM = re.compile(r"[ \t>]*(?:[-*+•]|\d{1,3}[.)])(?:\s+\[[ xX]\])?\s+|[ \t]*>[ \t]?")
 _TABLE = re.compile(r"\s*\|.*\|\s*$|[\s|:\-+=]+$")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
@@ -135,32 +134,21 @@ def _sentences(text: str, block: Span) -> Iterator[Span]:
 
 def _blocks(text: str) -> Iterator[Span]:
     """Stretches of prose: paragraphs and items of lists, without code, headings and tables."""
-    fences = [span for span in code(text) if "\n" in text[slice(*span)]]
-    starts = [begin for begin, _ in fences]
+    others = Markdown(text).places("fence", "heading_open", "table_open")
     start: int | None = None
     end = 0
-    for match in _LINE.finditer(text):
+    for match in _LINE.finditer(blanked(text, others)):
         line = match.group()
-        if not line:
-            break
-        before = bisect_right(starts, match.start())
-        fenced = before > 0 and match.start() < fences[before - 1][1]
-        item = None if fenced else _ITEM.match(line)
+        item = _ITEM.match(line)
         prose = line[item.end() :] if item else line
-        if _UNDERLINE.match(line) and start is not None:
-            start = None  # the line above it was a heading
-            continue
-        if fenced or not prose.strip() or _HEADING.match(prose) or _TABLE.match(line):
-            if start is not None:
-                yield start, end
-            start = None
-            continue
-        if item and item.end() and not item.group().strip().startswith(">") and start is not None:
+        is_prose = bool(prose.strip()) and not _TABLE.match(line)
+        begins = item is not None and bool(item.end()) and not item.group().strip().startswith(">")
+        if start is not None and (begins or not is_prose):
             yield start, end
             start = None
-        if start is None:
-            start = match.start() + (item.end() if item else 0)
-        end = match.end()
+        if is_prose:
+            start = match.start() + (item.end() if item else 0) if start is None else start
+            end = match.end()
     if start is not None:
         yield start, end
 

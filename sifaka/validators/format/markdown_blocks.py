@@ -4,59 +4,56 @@ import re
 from collections.abc import Iterator
 
 from sifaka.record.results import Issue
-from sifaka.validators.format.markdown_source import MarkdownSource
+from sifaka.text.markdown import Markdown
 
 _TIGHT_HEADING = re.compile(r"^ {0,3}(#{1,6})(?=[^\W_])(?![^\n]*#)(?=([^\n]*))", re.MULTILINE)
 _TIGHT_ITEM = re.compile(r"^[ \t]{0,3}(?:[-+](?=[^\W\d_])|\d{1,2}[.)](?=[^\W\d_]))", re.MULTILINE)
 
 
-def block_issues(source: MarkdownSource) -> Iterator[Issue]:
+def block_issues(source: Markdown) -> Iterator[Issue]:
     """What is broken in the blocks of a text."""
     yield from _open_fences(source)
     yield from _skipped_levels(source)
     yield from _missing_spaces(source)
 
 
-def _open_fences(source: MarkdownSource) -> Iterator[Issue]:
-    for token in source.tokens:
-        if token.type != "fence" or token.map is None:
+def _open_fences(source: Markdown) -> Iterator[Issue]:
+    newline = "\r\n" if "\r\n" in source.text else "\n"
+    for fence in source.fences:
+        if fence.closed:
             continue
-        first, last = token.map
-        closing = source.line(last - 1).strip(" \t>") if last - 1 > first else ""
-        if len(closing) >= len(token.markup) and not closing.strip(token.markup[0]):
-            continue
-        start, end = source.lines(first, last)
+        start, end = fence.line, fence.end
         # A fence in a list or quote needs that container's marks on its last line.
-        newline = "\r\n" if "\r\n" in source.text else "\n"
-        fix = None if token.level else f"{source.text[start:end]}{newline}{token.markup}"
+        fix = None if fence.depth else f"{source.text[start:end]}{newline}{fence.mark}"
         yield Issue.at(
             source.text, start, end, "close the code fence", category="format", severity=4,
             rule="fence", fix=fix, safe=fix is not None and end == len(source.text.rstrip("\r\n")),
         )  # fmt: skip
 
 
-def _skipped_levels(source: MarkdownSource) -> Iterator[Issue]:
+def _skipped_levels(source: Markdown) -> Iterator[Issue]:
     previous = 0
-    for token in source.tokens:
-        if token.type != "heading_open" or token.level or token.map is None:
+    for block in source.blocks:
+        if not block.level:
             continue
-        level = int(token.tag[1:])
-        if previous and level > previous + 1:
+        if previous and block.level > previous + 1:
+            own = source.text[block.start : block.stop].rstrip("\r\n")
             yield Issue.at(
                 source.text,
-                *source.lines(*token.map),
-                f"use heading level {previous + 1} after level {previous}, not {level}",
+                block.start,
+                block.start + len(own),
+                f"use heading level {previous + 1} after level {previous}, not {block.level}",
                 category="format",
                 rule="heading_level",
             )
-        previous = level
+        previous = block.level
 
 
-def _missing_spaces(source: MarkdownSource) -> Iterator[Issue]:
+def _missing_spaces(source: Markdown) -> Iterator[Issue]:
     for token in source.tokens:
         if token.type != "paragraph_open" or token.map is None or token.level:
             continue
-        start, end = source.lines(*token.map)
+        start, end = source.place(*token.map)
         block = source.masked((start, end))
         for heading in _TIGHT_HEADING.finditer(block):
             # `#word` is a hashtag as often as a heading.

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from sifaka.record.results import Issue
+from sifaka.text.markdown import Markdown
 from sifaka.text.prose import Span
-from sifaka.validators.format.markdown_source import MarkdownSource
 
 _TARGET = r"(?:https?://|www\.|mailto:|\.{0,2}/|#)"
 _LABEL = r"\[(?P<label>[^\[\]\n]{1,300})\]"
@@ -20,17 +20,17 @@ _FOOTNOTE = re.compile(r"\[\^(?P<key>[\w-]{1,100})\](?!:)")
 _FOOTNOTE_DEFINITION = re.compile(r"^[ \t>]*\[\^([\w-]{1,100})\]:", re.MULTILINE)
 
 
-def link_issues(source: MarkdownSource) -> Iterator[Issue]:
+def link_issues(source: Markdown) -> Iterator[Issue]:
     """Links whose marks do not fit together, and references to nothing."""
     notes = {key.casefold() for key in _FOOTNOTE_DEFINITION.findall(source.body)}
-    for block in source.prose_blocks:
+    for block in source.places("paragraph_open", "heading_open", "table_open"):
         masked = source.masked(block)
         if "[" in masked:
             yield from _broken(source, block[0], masked)
             yield from _undefined(source, block[0], masked, notes)
 
 
-def _broken(source: MarkdownSource, shift: int, block: str) -> Iterator[Issue]:
+def _broken(source: Markdown, shift: int, block: str) -> Iterator[Issue]:
     for match in _UNCLOSED.finditer(block):
         # The title of a link, and so its end, may stand on the next line.
         if ")" not in block[match.end() : match.end() + 400].lstrip("\r\n").split("\n", 1)[0]:
@@ -46,7 +46,7 @@ def _broken(source: MarkdownSource, shift: int, block: str) -> Iterator[Issue]:
         yield _issue(source, shift, match.span(), "give the link a target", "link")
 
 
-def _undefined(source: MarkdownSource, shift: int, block: str, notes: set[str]) -> Iterator[Issue]:
+def _undefined(source: Markdown, shift: int, block: str, notes: set[str]) -> Iterator[Issue]:
     from markdown_it.common.utils import normalizeReference
 
     for match in _REFERENCE.finditer(block):
@@ -68,6 +68,6 @@ def _undefined(source: MarkdownSource, shift: int, block: str, notes: set[str]) 
             yield _issue(source, shift, match.span(), message, "reference")
 
 
-def _issue(source: MarkdownSource, shift: int, span: Span, message: str, rule: str) -> Issue:
+def _issue(source: Markdown, shift: int, span: Span, message: str, rule: str) -> Issue:
     start, end = span
     return Issue.at(source.text, shift + start, shift + end, message, category="format", rule=rule)

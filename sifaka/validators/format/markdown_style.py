@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from sifaka.validators.format.markdown_source import front_matter
+from sifaka.text.markdown import front_matter
 
 LAYOUT_LIMIT = 20_000
 """The most characters laid out anew: mdformat takes 7 ms for 1,000 of them."""

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 
 from sifaka.record.results import Issue
-from sifaka.validators.format.markdown_source import MarkdownSource
+from sifaka.text.markdown import Markdown
 
 _CONTAINER = re.compile(r"^(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _DELIMITER = re.compile(r"^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?$")
 
 
-def table_issues(source: MarkdownSource) -> Iterator[Issue]:
+def table_issues(source: Markdown) -> Iterator[Issue]:
     """Rows that are too long or short, and tables whose delimiter row does not fit."""
     columns = 0
     header = False
@@ -30,7 +30,7 @@ def table_issues(source: MarkdownSource) -> Iterator[Issue]:
             yield from _not_a_table(source, *token.map)
 
 
-def _not_a_table(source: MarkdownSource, first: int, last: int) -> Iterator[Issue]:
+def _not_a_table(source: Markdown, first: int, last: int) -> Iterator[Issue]:
     for number in range(first + 1, last):
         line = _content(source.line(number))
         before = source.line(number - 1)
@@ -40,10 +40,10 @@ def _not_a_table(source: MarkdownSource, first: int, last: int) -> Iterator[Issu
                 yield _issue(source, number, "delimiter row", cells, columns)
 
 
-def _issue(source: MarkdownSource, line: int, what: str, cells: int, columns: int) -> Issue:
+def _issue(source: Markdown, line: int, what: str, cells: int, columns: int) -> Issue:
     return Issue.at(
         source.text,
-        *source.lines(line, line + 1),
+        *source.place(line, line + 1),
         f"give this table {what} {columns} {'cell' if columns == 1 else 'cells'} "
         f"like the header, not {cells}",
         category="format",

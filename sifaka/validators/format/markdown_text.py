@@ -1,9 +1,9 @@
 """Markdown: what is surely broken fails, what is only styled differently is advice."""
 
 from sifaka.record.results import Issue, ValidationResult
+from sifaka.text.markdown import Markdown
 from sifaka.validators.format.markdown_blocks import block_issues
 from sifaka.validators.format.markdown_links import link_issues
-from sifaka.validators.format.markdown_source import MarkdownSource
 from sifaka.validators.format.markdown_style import reformatted
 from sifaka.validators.format.markdown_tables import table_issues
 from sifaka.validators.spec import ISSUE_LIMIT
@@ -46,6 +46,6 @@ def check_markdown(text: str) -> ValidationResult:
 
 
 def _structure(text: str) -> list[Issue]:
-    source = MarkdownSource(text)
+    source = Markdown(text)
     issues = [*block_issues(source), *table_issues(source), *link_issues(source)]
     return sorted(issues, key=lambda issue: issue.start or 0)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from sifaka.editor import cut, edit
-from sifaka.text.prose import code, urls, words
+from sifaka.text.markdown import code_spans
+from sifaka.text.prose import urls, words
 
 PATH = Path(__file__).parents[3] / "examples" / "announcement.md"
 TEXT = PATH.read_text(encoding="utf-8")
@@ -22,7 +23,8 @@ def test_the_editor_removes_every_mistake_that_was_put_in() -> None:
 
 def test_code_and_addresses_of_it_stay() -> None:
     done = edit(TEXT).text
-    assert [done[a:b] for a, b in code(done)] == [TEXT[a:b] for a, b in code(TEXT)] != []
+    kept = [done[a:b] for a, b in code_spans(done)]
+    assert kept == [TEXT[a:b] for a, b in code_spans(TEXT)] != []
     assert [done[a:b] for a, b in urls(done)] == [TEXT[a:b] for a, b in urls(TEXT)] != []
 
 
