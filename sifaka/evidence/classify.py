@@ -1,11 +1,101 @@
-"""What the judgements on a document amount to."""
+"""From the answers of a verifier to judgements, and from judgements to a class and a score."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
-from sifaka.evidence.assessments import Classification, Evidence, Judgement, Verification
 from sifaka.evidence.criteria import Criterion
+from sifaka.evidence.model import (
+    WORST_FIRST,
+    Assessment,
+    Classification,
+    Evidence,
+    Flag,
+    Judgement,
+    Verification,
+)
+from sifaka.evidence.quotes import find_quote
+
+_MOST_QUOTES = 5
+"""Looked up for one criterion."""
+
+
+class Answered(NamedTuple):
+    """What the verifier said about one criterion."""
+
+    criterion: str
+    judgement: Judgement
+    quotes: tuple[str, ...] = ()
+    contradicts: bool = False
+
+
+def assess(
+    answered: Sequence[Answered], criteria: Sequence[Criterion], texts: Sequence[str]
+) -> tuple[Assessment, ...]:
+    """One assessment for each criterion, in their order.
+
+    Support, and a contradiction, stand on their quotes: where none of them is found the judgement
+    is `insufficient_information`. A quote that is not found is left out and flagged in any case. A
+    criterion that was judged twice has the worst of its judgements, one that was skipped is
+    `insufficient_information`; both are flagged. What was said about others is ignored.
+
+    Args:
+        answered: The verifier's answers.
+        criteria: What it was asked about.
+        texts: Where quotes may stand: the document's text, and what else was shown of it.
+    """
+    by_id: dict[str, list[Answered]] = {}
+    for each in answered:
+        by_id.setdefault(_known(each.criterion, criteria), []).append(each)
+    return tuple(_together(each.id, by_id.get(each.id, []), texts) for each in criteria)
+
+
+def _known(given: str, criteria: Sequence[Criterion]) -> str:
+    """The id that is meant: as given, or else apart from capitals and spaces around it."""
+    ids = [each.id for each in criteria]
+    if given in ids:
+        return given
+    return next((each for each in ids if _plain(each) == _plain(given)), given)
+
+
+def _plain(identifier: str) -> str:
+    return identifier.strip().casefold()
+
+
+def _together(criterion: str, said: Sequence[Answered], texts: Sequence[str]) -> Assessment:
+    if not said:
+        return Assessment(
+            criterion=criterion, judgement="insufficient_information", flags=("missing",)
+        )
+    checked = [_checked(criterion, each, texts) for each in said]
+    worst = min(checked, key=lambda each: (WORST_FIRST.index(each.judgement), not each.contradicts))
+    if len(checked) == 1:
+        return worst
+    return worst.model_copy(update={"flags": (*worst.flags, "duplicate")})
+
+
+def _checked(criterion: str, said: Answered, texts: Sequence[str]) -> Assessment:
+    quotes = [quote for quote in said.quotes if quote.strip()][:_MOST_QUOTES]
+    found = [words for quote in quotes if (words := _found(quote, texts)) is not None]
+    contradicts = said.contradicts and said.judgement == "reject"
+    needs_quote = contradicts or said.judgement in {"support", "somewhat_support"}
+    flags: tuple[Flag, ...] = ()
+    if len(found) < len(quotes) or (needs_quote and not found):
+        flags = ("quote_not_found",)
+    if needs_quote and not found:
+        return Assessment(criterion=criterion, judgement="insufficient_information", flags=flags)
+    return Assessment(
+        criterion=criterion,
+        judgement=said.judgement,
+        quotes=tuple(dict.fromkeys(found)),
+        contradicts=contradicts,
+        flags=flags,
+    )
+
+
+def _found(quote: str, texts: Sequence[str]) -> str | None:
+    return next((words for text in texts if (words := find_quote(quote, text)) is not None), None)
+
 
 _WORTH: Mapping[Judgement, float] = MappingProxyType(
     {"support": 1.0, "somewhat_support": 0.5, "reject": 0.0, "insufficient_information": 0.0}

@@ -80,3 +80,22 @@ def host_of(url: str) -> str:
 def _is_of(url: str, sites: Iterable[str]) -> bool:
     host = host_of(url)
     return any(host == site or host.endswith(f".{site}") for site in sites)
+
+
+def wanted(
+    documents: Iterable[SourceDocument], filters: SearchFilters, limit: int
+) -> tuple[SourceDocument, ...]:
+    """At most `limit` documents that the filters admit, in their order.
+
+    Where dates are asked for and there is room, those follow that only lack a date. The search
+    leaves them out, and can tell how many there were.
+    """
+    admitted: list[SourceDocument] = []
+    undated: list[SourceDocument] = []
+    anytime = filters.model_copy(update={"since": None, "until": None})
+    for document in documents:
+        if filters.admits(document):
+            admitted.append(document)
+        elif document.published is None and anytime.admits(document):
+            undated.append(document)
+    return (*admitted, *undated)[: max(0, limit)]

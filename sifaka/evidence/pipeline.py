@@ -1,28 +1,34 @@
 """Evidence for a question: plan, search, verify, classify."""
 
 import logging
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING
 
+from anyio import to_thread
+
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.evidence.as_completed import as_completed
-from sifaka.evidence.assessments import Verification
-from sifaka.evidence.classify import classify
-from sifaka.evidence.conclusion import concluded
+from sifaka.evidence.classify import classify, ranked
 from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.planner import checked_question, plan
-from sifaka.evidence.progress import (
+from sifaka.evidence.model import (
     BatchEntry,
+    Evidence,
     EvidenceProgress,
     EvidenceResult,
     Finished,
     Found,
+    Plan,
     Planned,
+    Searched,
+    Verification,
     Verified,
 )
+from sifaka.evidence.plan import checked_question, plan
+from sifaka.evidence.ranking import scores_of
 from sifaka.evidence.search import check_limit, search
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.verify import verify_each
@@ -188,3 +194,53 @@ async def _entry(question: str, answer: Callable[[str], Awaitable[EvidenceResult
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, "evidence:pipeline", error)
         return BatchEntry(question=question, error=type(error).__name__)
+
+
+async def concluded(
+    made: Plan, searched: Searched, verifications: Sequence[Verification]
+) -> EvidenceResult:
+    """The evidence in its order, and what did not work as it should have.
+
+    Args:
+        made: The plan.
+        searched: What was found.
+        verifications: Those of the documents, in the order in which these were found.
+    """
+    evidence = [classify(each, made.criteria) for each in verifications]
+    if any(each.classification == "unverified" for each in evidence):
+        evidence = await _with_shares(made.question, evidence)
+    return EvidenceResult(
+        question=made.question,
+        plan=made,
+        status=searched.status,
+        evidence=ranked(evidence),
+        degraded=(
+            *((made.degraded,) if made.degraded is not None else ()),
+            *searched.degraded,
+            *_unverified(verifications),
+        ),
+        notes=(*made.notes, *searched.notes),
+        usage=sum((each.usage for each in verifications), made.usage),
+    )
+
+
+async def _with_shares(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
+    """The evidence, where unverified with its share of the best match's score."""
+    documents = [each.document for each in evidence]
+    scores = await to_thread.run_sync(scores_of, question, documents)
+    best = max(scores) or 1.0
+    return [
+        each.model_copy(update={"score": score / best})
+        if each.classification == "unverified"
+        else each
+        for each, score in zip(evidence, scores, strict=True)
+    ]
+
+
+def _unverified(verifications: Sequence[Verification]) -> tuple[str, ...]:
+    """A line for each reason for which documents were not verified."""
+    reasons = Counter(each.degraded for each in verifications if each.degraded is not None)
+    return tuple(
+        f"{number} of {len(verifications)} documents were not verified: {reason}"
+        for reason, number in reasons.items()
+    )

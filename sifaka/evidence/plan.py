@@ -1,22 +1,237 @@
-"""What to search for, and what to hold what is found against."""
+"""Plans for questions: made by a model, or from the words of the question."""
+
+import logging
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from sifaka._internal.immutable import Frozen
-from sifaka.evidence.criteria import Criterion
-from sifaka.record.usage import Usage
+from sifaka.calls.failure_log import report_failure
+from sifaka.calls.journal import scope
+from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.evidence.criteria import Criterion, weighted
+from sifaka.evidence.model import Plan
+from sifaka.models.coercion import Form, Number
+from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.text.input import check_text
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+LONGEST_QUERY = 200
+"""Characters: search engines refuse long queries."""
+_WORD = re.compile(r"\S+")
+_EDGE = "\"'“”‘’«»()[]{}<>?!.,;:…"
+_EMPTY = frozenset(
+    re.findall(
+        r"\S+",
+        """a about an and any are as at be been being but by can could did do does for from had has
+        have how i if in is it its many may me might much must my of on or shall should
+        so some than that the their them there these they this those to was we were what
+        when where which who whom whose why will with would you your""",
+    )
+)
+"""Words of English questions that no document is found by."""
 
 
-class Plan(Frozen):
-    """The plan for one question."""
+def keyword_plan(question: str, degraded: str) -> Plan:
+    """The question as a query, its halves as two more, and being about it as the criterion.
 
-    question: str
-    queries: tuple[str, ...] = Field(min_length=1, max_length=4)
-    """What is searched for, most telling first."""
-    criteria: tuple[Criterion, ...] = Field(min_length=1, max_length=4)
-    degraded: str | None = None
-    """Why it was made without a model, in one line; None when a model made it."""
-    notes: tuple[str, ...] = ()
-    """What was wrong with the model's plan and has been put right, one line each."""
-    usage: Usage = Usage()
-    """What making it has consumed."""
+    The halves are those of its telling words; a question of one word has none.
+
+    Args:
+        question: Not empty.
+        degraded: Why no model has made the plan.
+    """
+    return Plan(
+        question=question,
+        queries=keyword_queries(question),
+        criteria=(topic(question),),
+        degraded=degraded,
+    )
+
+
+def keyword_queries(question: str) -> tuple[str, ...]:
+    """The question as one query, and each half of its telling words."""
+    words = [word for each in _WORD.findall(question) if (word := each.strip(_EDGE))]
+    telling = [word for word in words if word.casefold() not in _EMPTY]
+    if len(telling) < 2:
+        telling = words
+    middle = (len(telling) + 1) // 2
+    halves = (telling[:middle], telling[middle:]) if len(telling) > 1 else ()
+    queries = (shortened(question), *(shortened(" ".join(half)) for half in halves))
+    return tuple(dict.fromkeys(filter(None, queries)))
+
+
+def topic(question: str) -> Criterion:
+    """The criterion that a document is about the question."""
+    line = " ".join(question.split())
+    return Criterion(
+        id="topic",
+        type="topic",
+        name="about the question",
+        description=f"It helps to answer: {line[:_LONGEST_DESCRIPTION]}",
+    )
+
+
+def shortened(query: str) -> str:
+    """A query in one line and of a length that search engines take, cut at the end of a word."""
+    line = " ".join(query.split())
+    if len(line) <= LONGEST_QUERY:
+        return line
+    cut = line[: LONGEST_QUERY + 1].rpartition(" ")[0] or line[:LONGEST_QUERY]
+    return cut.rstrip()
+
+
+logger = logging.getLogger(__name__)
+
+MAX_QUESTION = 10_000
+"""Characters of a question."""
+_LEAST_QUERIES, _MOST = 2, 4
+_LONGEST_NAME, _LONGEST_DESCRIPTION = 100, 1_000
+_DEGRADED = "planned from the question's words"
+_INSTRUCTIONS = (
+    "Plan a search for documents that help with a question. Give 2 to 4 queries for search "
+    "engines, the most telling first: a few words each, no sentences, in the language of the "
+    "question. Give 1 to 4 criteria that a document should meet: a short id of its own; a type, "
+    "which is `time` for one that asks only when something was and `topic` otherwise; a name; what "
+    "to look for, as a sentence that can be understood without the question; and a weight, how "
+    f"much it counts beside the others. {DATA_NOTICE}"
+)
+
+
+class _Criterion(Form):
+    """One thing a document should meet."""
+
+    id: str = ""
+    type: str = Field(default="topic", description="`topic` or `time`")
+    name: str = ""
+    description: str = Field(default="", description="what to look for, as a sentence")
+    weight: Number = Field(default=0.0, description="how much it counts beside the others")
+
+
+class _Plan(Form):
+    """Queries and criteria for a question."""
+
+    queries: list[str]
+    criteria: list[_Criterion]
+
+
+async def plan(question: str, model: "Model | None") -> Plan:
+    """The plan for a question: 2 to 4 queries, 1 to 4 criteria whose weights add up to 1.
+
+    One model call at the place `plan` of the journal. What is wrong with a model's plan is put
+    right and noted. Without a model, or when no plan comes of it, the plan is made of the
+    question's words and says so in `degraded`; for a question of one word it has one query.
+
+    Raises:
+        ConfigurationError: The question is empty, too long, or no Unicode.
+        StorageError: The answer could not be put on record.
+        Suspended: The answer of the host is needed.
+    """
+    question = checked_question(question)
+    if model is None:
+        return keyword_plan(question, f"{_DEGRADED}: there is no model")
+    try:
+        with scope("plan"):
+            return await _planned(question, model)
+    except StorageError:
+        raise
+    # A model may be anybody's code, and a plan can be made without it.
+    except Exception as error:  # noqa: BLE001 - reported just below
+        report_failure(logger, "evidence:planner", error)
+        reason = error.message if isinstance(error, SifakaError) else type(error).__name__
+        return keyword_plan(question, f"{_DEGRADED}: {reason}")
+
+
+def checked_question(question: str) -> str:
+    """The question without space around it.
+
+    Raises:
+        ConfigurationError: It is empty, too long, or no Unicode.
+    """
+    question = check_text(question, "question").strip()
+    if not question:
+        raise ConfigurationError("the question is empty", "say what to look for")
+    if len(question) > MAX_QUESTION:
+        raise ConfigurationError(
+            f"the question has {len(question):,} characters, at most {MAX_QUESTION:,} are allowed",
+            "ask for less at once",
+        )
+    return question
+
+
+async def _planned(question: str, model: "Model") -> Plan:
+    from sifaka.models.structured import ask
+
+    answer, usage = await ask(model, _INSTRUCTIONS, frame("question", question), _Plan)
+    notes: list[str] = []
+    queries = _queries(answer.queries, question, notes)
+    criteria, weights = _criteria(answer.criteria, question, notes)
+    return Plan(
+        question=question,
+        queries=queries,
+        criteria=weighted(criteria, weights),
+        notes=tuple(notes),
+        usage=usage,
+    )
+
+
+def _queries(given: Sequence[str], question: str, notes: list[str]) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for query in filter(None, map(shortened, given)):
+        found.setdefault(query.casefold(), query)
+    if len(found) > _MOST:
+        notes.append(f"of {len(found)} queries the first {_MOST} were taken")
+    if len(found) < _LEAST_QUERIES:
+        notes.append(f"the plan had {len(found) or 'no'} queries; the question's words were added")
+        for query in keyword_queries(question):
+            if len(found) < _LEAST_QUERIES:
+                found.setdefault(query.casefold(), query)
+    return tuple(found.values())[:_MOST]
+
+
+def _criteria(
+    given: Sequence[_Criterion], question: str, notes: list[str]
+) -> tuple[list[Criterion], list[float]]:
+    """The criteria, at most four, one of them at least not about time, and their weights."""
+    meant = [each for each in given if each.name.strip() or each.description.strip()]
+    if len(meant) > _MOST:
+        notes.append(f"of {len(meant)} criteria the first {_MOST} were taken")
+        meant = meant[:_MOST]
+    criteria = [_named(each, number) for number, each in enumerate(meant, 1)]
+    weights = [each.weight for each in meant]
+    if all(each.is_about_time for each in criteria):
+        what = "only criteria about time" if criteria else "no criteria"
+        notes.append(f"the plan had {what}; being about the question was added")
+        # It counts as much as the heaviest: time alone makes nothing relevant.
+        criteria = [topic(question), *criteria[: _MOST - 1]]
+        weights = [max(weights, default=1.0), *weights[: _MOST - 1]]
+    return _told_apart(criteria, notes), weights
+
+
+def _named(given: _Criterion, number: int) -> Criterion:
+    description = " ".join((given.description or given.name).split())
+    return Criterion(
+        id=" ".join(given.id.split())[:_LONGEST_NAME] or f"c{number}",
+        type=given.type.strip()[:_LONGEST_NAME] or "topic",
+        name=" ".join(given.name.split())[:_LONGEST_NAME],
+        description=description[:_LONGEST_DESCRIPTION],
+    )
+
+
+def _told_apart(criteria: Sequence[Criterion], notes: list[str]) -> list[Criterion]:
+    """The criteria with ids that differ in more than capitals."""
+    taken: set[str] = set()
+    found: list[Criterion] = []
+    for criterion in criteria:
+        name, number = criterion.id, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{criterion.id}-{number}"
+        taken.add(name.casefold())
+        if name != criterion.id:
+            notes.append(f"two criteria had the id {criterion.id!r}")
+        found.append(criterion.model_copy(update={"id": name}))
+    return found

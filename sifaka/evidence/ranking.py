@@ -1,6 +1,10 @@
-"""The order of documents without a model."""
+"""The order of documents, and the copies among them, without a model."""
 
-from collections.abc import Iterable
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from sifaka.evidence.documents import SourceDocument
 from sifaka.storage.bm25 import query_words, rank
@@ -35,3 +39,151 @@ def rank_documents(query: str, documents: Iterable[SourceDocument]) -> tuple[Sou
     scores = scores_of(query, given)
     order = sorted(range(len(given)), key=lambda at: -scores[at])
     return tuple(given[at].model_copy(update={"score": scores[at]}) for at in order)
+
+
+_TRACKING = re.compile(
+    r"utm_\w+|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|mc_[ce]id|igshid|_hs(?:enc|mi)|mkt_tok"
+)
+"""Parameters that say where a reader comes from, and nothing about what is read."""
+_DOI = re.compile(r"10\.\d{4,9}/\S+")
+_DOI_HOSTS = frozenset({"doi.org", "dx.doi.org"})
+_GENERIC = frozenset(
+    {
+        "404 not found", "annual report", "article", "blog post", "contact us", "document",
+        "error", "executive summary", "home page", "homepage", "introduction", "login page",
+        "main page", "new document", "new page", "no title", "not found", "page not found",
+        "references", "search results", "sign in", "summary", "table of contents",
+        "untitled document", "untitled page", "welcome page",
+    }
+)  # fmt: skip
+"""Titles that any number of documents have."""
+_LEAST_TITLE = 8
+"""Letters and digits of a title that tells documents apart."""
+
+
+def identities(document: SourceDocument) -> frozenset[str]:
+    """What this document has in common with every copy of it: its URL and its DOI, normalised.
+
+    The DOI is taken from the URL too where that is one of doi.org. Empty when it has neither.
+    """
+    doi = normal_doi(document.doi) or normal_doi(document.url)
+    url = normal_url(document.url)
+    return frozenset(each for each in (doi and f"doi:{doi}", url and f"url:{url}") if each)
+
+
+def normal_url(url: str) -> str:
+    """A URL without what does not change the page; empty when it has no host.
+
+    Scheme, `www.`, the host's case, default ports, the fragment, a slash at the end, the order of
+    parameters and those of tracking do not count.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return ""
+    if not host:
+        return ""
+    place = host.removeprefix("www.") + ("" if port in {None, 80, 443} else f":{port}")
+    asked = sorted(
+        (name, value)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True)
+        if not _TRACKING.fullmatch(name.lower())
+    )
+    path = unquote(parts.path).rstrip("/")
+    return f"{place}{path}" + (f"?{urlencode(asked)}" if asked else "")
+
+
+def normal_doi(told: str) -> str:
+    """A DOI in lower case without `doi:` or the resolver's address; empty when it is none."""
+    text = unquote(told.strip())
+    parts = re.match(r"(?:https?://)?([^/]+)/(.*)", text)
+    if parts is not None and parts[1].lower() in _DOI_HOSTS:
+        text = re.sub(r"[?#].*", "", parts[2])
+    found = _DOI.fullmatch(re.sub(r"^doi:\s*", "", text, flags=re.IGNORECASE))
+    return found.group().lower().rstrip("/.") if found else ""
+
+
+def normal_title(title: str) -> str:
+    """A title as words in lower case; empty when it tells documents apart from no others."""
+    plain = unicodedata.normalize("NFKC", title).casefold()
+    words = " ".join(re.findall(r"[^\W_]+", plain))
+    return "" if words in _GENERIC or len(words.replace(" ", "")) < _LEAST_TITLE else words
+
+
+def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
+    """The places of the documents that are the same, in the order of the first of each.
+
+    By URL or DOI, which are followed from copy to copy, then by title; two that have DOIs of their
+    own are never the same by title.
+    """
+    given = tuple(documents)
+    group_of = _by_identity(given)
+    dois = [normal_doi(each.doi) or normal_doi(each.url) for each in given]
+    titles: dict[str, list[int]] = {}
+    for at, document in enumerate(given):
+        title = normal_title(document.title)
+        if not title:
+            continue
+        for other in titles.setdefault(title, []):
+            # Two that have DOIs say themselves whether they are the same.
+            differ = dois[other] and dois[at] and dois[other] != dois[at]
+            if group_of[other] != group_of[at] and not differ:
+                _join(group_of, other, at)
+                break
+        titles[title].append(at)
+    found: dict[int, list[int]] = {}
+    for at, group in enumerate(group_of):
+        found.setdefault(group, []).append(at)
+    return tuple(map(tuple, found.values()))
+
+
+def _by_identity(documents: tuple[SourceDocument, ...]) -> list[int]:
+    group_of = list(range(len(documents)))
+    first: dict[str, int] = {}
+    for at, document in enumerate(documents):
+        for identity in sorted(identities(document)) or [f"key:{document.key}"]:
+            _join(group_of, first.setdefault(identity, at), at)
+    return group_of
+
+
+def _join(group_of: list[int], one: int, other: int) -> None:
+    keep, drop = sorted((group_of[one], group_of[other]))
+    group_of[:] = [keep if group == drop else group for group in group_of]
+
+
+_K = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+
+
+def merged(lists: Sequence[Sequence[SourceDocument]], most: int) -> tuple[SourceDocument, ...]:
+    """The documents of all lists, each once, best first, by reciprocal rank fusion.
+
+    Scores of different sources cannot be compared, their ranks can: a document has the sum of
+    1 / (60 + rank) over the lists that hold it, as its score. Of the copies of a document one is
+    kept: with an address rather than without, then with a date, then the one with more text.
+
+    Args:
+        lists: What each source answered to each query, best first.
+        most: Documents to keep.
+    """
+    found = [
+        (number, rank, document)
+        for number, documents in enumerate(lists)
+        for rank, document in enumerate(documents, 1)
+    ]
+    fused: list[SourceDocument] = []
+    for places in groups(document for _, _, document in found):
+        best: defaultdict[int, int] = defaultdict(lambda: len(found))
+        for number, position, _ in (found[at] for at in places):
+            best[number] = min(best[number], position)
+        # The first of several that are as good: `max` keeps it.
+        copy = max((found[at][2] for at in places), key=_worth)
+        score = sum(1 / (_K + position) for position in best.values())
+        fused.append(copy.model_copy(update={"score": score}))
+    fused.sort(key=lambda document: -(document.score or 0.0))
+    return tuple(fused[:most])
+
+
+def _worth(document: SourceDocument) -> tuple[bool, bool, int]:
+    return bool(document.url or document.doi), document.published is not None, len(document.text)

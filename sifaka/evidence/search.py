@@ -12,11 +12,10 @@ from sifaka.calls.concurrency import fan_out
 from sifaka.calls.context import current_calls, recorded
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError, StorageError
-from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.documents import SourceDocument, clean
 from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.merge import merged
-from sifaka.evidence.normalization import clean
-from sifaka.evidence.search_result import Searched
+from sifaka.evidence.model import Searched
+from sifaka.evidence.ranking import merged
 from sifaka.evidence.sources.protocol import Adapter
 
 logger = logging.getLogger(__name__)

@@ -12,11 +12,10 @@ from pydantic import Field
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import SifakaError, StorageError
 from sifaka.evidence.as_completed import as_completed
-from sifaka.evidence.assessment_rules import Answered, assess
-from sifaka.evidence.assessments import Judgement, Verification
+from sifaka.evidence.classify import Answered, assess
 from sifaka.evidence.criteria import Criterion
-from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.normalization import plain, plain_line
+from sifaka.evidence.documents import SourceDocument, plain, plain_line
+from sifaka.evidence.model import Judgement, Verification
 from sifaka.evidence.passages import GAP, excerpt
 from sifaka.models.coercion import Form
 from sifaka.models.framing import DATA_NOTICE, frame

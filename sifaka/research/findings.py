@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from pydantic import field_serializer
 
 from sifaka._internal.immutable import Frozen
-from sifaka.evidence.assessments import Classification, Evidence, Judgement
 from sifaka.evidence.classify import ranked
-from sifaka.evidence.deduplication import identities
 from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.model import Classification, Evidence, Judgement
 from sifaka.evidence.passages import excerpt
+from sifaka.evidence.ranking import identities
 
 LONGEST = 1_500
 """Characters that are kept of a document: its quotes and the passages nearest to the query."""

@@ -13,7 +13,7 @@ from pydantic_graph import Graph, GraphBuilder, StepContext
 
 from sifaka.calls.journal import scope
 from sifaka.errors import BudgetExceeded
-from sifaka.evidence.keyword_plan import keyword_queries, shortened
+from sifaka.evidence.plan import keyword_queries, shortened
 from sifaka.models.coercion import Form
 from sifaka.research.agents.agent import ResearchAgent, consult
 from sifaka.research.agents.loop import (

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from sifaka.evidence.planner import plan as evidence_plan
+from sifaka.evidence.plan import plan as evidence_plan
 from sifaka.research.agents.report import ReportPlan
 from sifaka.research.findings import one_line
 from sifaka.research.state import Outline, SectionPlan

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sifaka.calls.context import current_calls
-from sifaka.evidence.planner import checked_question
+from sifaka.evidence.plan import checked_question
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.inquiry import Inquiry, ResearchMode
 from sifaka.record.thought import Thought

@@ -11,13 +11,12 @@ from anyio import to_thread
 from sifaka.calls.concurrency import fan_out
 from sifaka.calls.journal import scope
 from sifaka.errors import SourceError
-from sifaka.evidence.assessments import Evidence, Verification
 from sifaka.evidence.classify import classify, ranked
 from sifaka.evidence.criteria import Criterion, weighted
 from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.model import Evidence, Searched, Verification
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.search import search
-from sifaka.evidence.search_result import Searched
 from sifaka.evidence.verify import NO_MODEL, verify_each
 from sifaka.research.findings import Finding, source_of
 from sifaka.research.resources import Loop

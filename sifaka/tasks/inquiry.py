@@ -69,7 +69,7 @@ def ready_to_research(
     """
     if not question.strip():
         raise ConfigurationError("the question is empty", "say what is to be found out")
-    from sifaka.evidence.planner import checked_question
+    from sifaka.evidence.plan import checked_question
 
     checked_question(question)  # before a run is made of it
     if chain.model == EDITOR and is_chosen:

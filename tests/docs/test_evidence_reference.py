@@ -7,20 +7,18 @@ from typing import get_args
 
 import pytest
 
-from sifaka.evidence.assessments import Classification, Flag, Judgement
-from sifaka.evidence.normalization import MOST_CHARS
+from sifaka.evidence.documents import MOST_CHARS
+from sifaka.evidence.model import Classification, Flag, Judgement, SearchStatus
 from sifaka.evidence.search import MOST_RESULTS, search
-from sifaka.evidence.search_result import SearchStatus
 from sifaka.evidence.sources.catalogue import SCHEMES, open_adapters
-from sifaka.evidence.sources.chunks import MOST_CHARS as PART
-from sifaka.evidence.sources.file_text import LARGEST
-from sifaka.evidence.sources.file_tree import MOST_FILES, SUFFIXES
+from sifaka.evidence.sources.files import LARGEST, MOST_FILES, SUFFIXES
+from sifaka.evidence.sources.files import MOST_CHARS as PART
 from sifaka.evidence.sources.folder import MOST_BYTES
 from sifaka.evidence.sources.http import MOST_REDIRECTS, HttpClient, Retrying
 from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
-from sifaka.evidence.sources.query_text import MOST_CHARS as QUERY
+from sifaka.evidence.sources.records import MOST_CHARS as QUERY
 from sifaka.evidence.sources.spec import FIELD_OPTIONS
-from sifaka.evidence.sources.wiki_words import MOST_WORDS
+from sifaka.evidence.sources.wiki_search import MOST_WORDS
 from sifaka.storage import MemoryStorage
 from tests.docs.markdown import ROOT, code, prose, section, table
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from anyio import to_thread
 
 from sifaka.calls.journal import scope
-from sifaka.evidence.assessments import Verification
 from sifaka.evidence.claims.verdicts import Held
 from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.model import Verification
 from sifaka.evidence.passages import nearest, passages_of
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.verify import NO_MODEL, verify

@@ -11,9 +11,9 @@ from anyio import to_thread
 from sifaka.calls.concurrency import fan_out
 from sifaka.evidence.documents import GIVEN, SourceDocument, moment
 from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.model import Searched
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.search import search
-from sifaka.evidence.search_result import Searched
 from sifaka.evidence.sources.protocol import Adapter
 from sifaka.record.claims import Claim
 from sifaka.record.thought import Document

@@ -5,8 +5,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from sifaka.evidence.assessments import Assessment
 from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.model import Assessment
 from sifaka.record.claims import Claim, ClaimEvidence, ClaimStatus, ClaimVerdict, Stance
 
 _DECISIVE_FIRST: Mapping[Stance, int] = MappingProxyType(

@@ -74,7 +74,7 @@ def _elasticsearch(place: _Place) -> Adapter:
 
 
 def _opensearch(place: _Place) -> Adapter:
-    from sifaka.evidence.sources.opensearch import OpenSearchAdapter
+    from sifaka.evidence.sources.elasticsearch import OpenSearchAdapter
 
     return _indexed(place, OpenSearchAdapter)
 

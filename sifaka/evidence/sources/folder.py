@@ -10,10 +10,17 @@ from anyio import to_thread
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.sources.chunks import parts_of, title_of
-from sifaka.evidence.sources.file_text import LARGEST, NotText, file_text
-from sifaka.evidence.sources.file_tree import MOST_FILES, FileState, files_below
-from sifaka.evidence.sources.word_ranking import Searchable
+from sifaka.evidence.sources.files import (
+    LARGEST,
+    MOST_FILES,
+    FileState,
+    NotText,
+    file_text,
+    files_below,
+    parts_of,
+    title_of,
+)
+from sifaka.evidence.sources.in_process import Searchable
 from sifaka.storage.protocol import Health
 
 MOST_BYTES = 10_000_000

@@ -2,15 +2,42 @@
 
 import threading
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from hashlib import sha256
 
 from anyio import to_thread
 
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.sources.word_ranking import Searchable
+from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
+from sifaka.evidence.ranking import searched_fields
 from sifaka.record.thought import Document
+from sifaka.storage.bm25 import WordIndex, query_words
 from sifaka.storage.protocol import Health
+
+
+class Searchable:
+    """Documents whose words were counted once; reading them takes a while, searching does not."""
+
+    def __init__(self, documents: Iterable[SourceDocument] = ()) -> None:
+        self.documents = tuple(documents)
+        self._index = WordIndex(map(searched_fields, self.documents))
+
+    def best(
+        self, query: str, limit: int, filters: SearchFilters = ANYTHING
+    ) -> tuple[SourceDocument, ...]:
+        """At most `limit` documents that share a word with the query, with scores, best first.
+
+        See `wanted` for what the filters do.
+        """
+        scores = self._index.rank(query_words(query))
+        order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+        now = datetime.now(UTC)
+        found = (
+            self.documents[i].model_copy(update={"score": scores[i], "retrieved_at": now})
+            for i in order
+            if scores[i] > 0
+        )
+        return wanted(found, filters, limit)
 
 
 class InProcessAdapter:

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from sifaka.calls.breakers import Breakers
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.sources.admission import wanted
+from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
 from sifaka.evidence.sources.http import HttpClient, Retrying, product
 from sifaka.evidence.sources.network import Network
-from sifaka.evidence.sources.wiki_api import WikiApi, mapping
-from sifaka.evidence.sources.wiki_pages import WikiPages
+from sifaka.evidence.sources.wiki_api import WikiApi, WikiPages, mapping
 from sifaka.evidence.sources.wiki_search import MOST_PAGES, each, pages_for
 from sifaka.storage.protocol import Health
 

@@ -1,15 +1,14 @@
 """What the adapters have in common that ask a search server for its records."""
 
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.sources.admission import wanted
+from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
 from sifaka.evidence.sources.fields import Fields, Found, document_of
 from sifaka.evidence.sources.http import HttpClient
-from sifaka.evidence.sources.query_text import plain_query
 from sifaka.storage.protocol import Health
 
 MOST_RESULTS = 100
@@ -138,3 +137,26 @@ class RecordAdapter(ABC):
         else:
             return error
         return SourceError(message, suggestion, adapter=self._name, code=error.code)
+
+
+MOST_CHARS = 400
+"""Of a query; servers bound the clauses that they make of it, and a URL has an end too."""
+
+
+def plain_query(query: str) -> str:
+    """The query in one line of bounded length, without characters that no server could be sent.
+
+    Returns:
+        Whole words only; empty when there is nothing to look for.
+    """
+    shown = "".join(c if _is_text(c) else " " for c in unicodedata.normalize("NFC", query))
+    line = " ".join(shown.split())
+    if len(line) > MOST_CHARS:
+        cut = line[: MOST_CHARS + 1].rsplit(" ", 1)
+        line = cut[0] if len(cut) > 1 else line[:MOST_CHARS]
+    return line if any(c.isalnum() for c in line) else ""
+
+
+def _is_text(character: str) -> bool:
+    # Control characters, and halves of surrogate pairs; joiners are parts of words in some scripts.
+    return unicodedata.category(character) not in {"Cc", "Cs", "Co", "Cn"}

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.sources.admission import wanted
+from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
 from sifaka.retrievers.protocol import Retriever
 from sifaka.storage.protocol import Health
 

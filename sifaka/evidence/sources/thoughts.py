@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from sifaka.errors import SifakaError, SourceError
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.sources.admission import wanted
+from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.retrievers.thoughts import ThoughtRetriever
 from sifaka.storage.protocol import Filters, Health, ThoughtStore

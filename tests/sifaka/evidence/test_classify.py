@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.evidence.assessments import (
+from sifaka.evidence.classify import classify, ranked
+from sifaka.evidence.criteria import Criterion, weighted
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.model import (
     Assessment,
     Classification,
     Evidence,
     Judgement,
     Verification,
 )
-from sifaka.evidence.classify import classify, ranked
-from sifaka.evidence.criteria import Criterion, weighted
-from sifaka.evidence.documents import SourceDocument
 
 DOCUMENT = SourceDocument(text="Words.")
 WORDS: dict[str, Judgement] = {

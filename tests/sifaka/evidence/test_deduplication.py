@@ -2,8 +2,8 @@
 
 import pytest
 
-from sifaka.evidence.deduplication import groups, normal_doi, normal_title, normal_url
 from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.ranking import groups, normal_doi, normal_title, normal_url
 
 
 def document(title: str = "", **fields: str) -> SourceDocument:

@@ -6,7 +6,7 @@ import pytest
 
 from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.planner import plan
+from sifaka.evidence.plan import plan
 from sifaka.evidence.verify import verify
 from sifaka.models.framing import DATA_NOTICE
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge

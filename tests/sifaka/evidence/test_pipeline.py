@@ -11,8 +11,8 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError, StorageError
+from sifaka.evidence.model import EvidenceProgress, EvidenceResult, Verified
 from sifaka.evidence.pipeline import EvidencePipeline
-from sifaka.evidence.progress import EvidenceProgress, EvidenceResult, Verified
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.models.provider import provider_model

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
-from sifaka.evidence.keyword_plan import LONGEST_QUERY, keyword_plan
-from sifaka.evidence.planner import plan
+from sifaka.evidence.plan import LONGEST_QUERY, keyword_plan, plan
 from sifaka.record.usage import Budget
 from tests.sifaka.critics.scripted_judge import Answer, ScriptedJudge, in_turn
 from tests.sifaka.evidence.recording import recording

@@ -12,10 +12,10 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import ModelProviderError, StorageError
-from sifaka.evidence.assessments import Assessment, Verification
 from sifaka.evidence.classify import classify
 from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.model import Assessment, Verification
 from sifaka.evidence.verify import verify, verify_each
 from sifaka.models.provider import provider_model
 from sifaka.record.usage import Budget

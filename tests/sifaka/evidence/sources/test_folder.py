@@ -7,7 +7,7 @@ import pytest
 
 from sifaka.errors import SourceError
 from sifaka.evidence.filters import ANYTHING
-from sifaka.evidence.sources.file_text import file_text
+from sifaka.evidence.sources.files import file_text
 from sifaka.evidence.sources.folder import FolderAdapter
 
 pytestmark = pytest.mark.anyio

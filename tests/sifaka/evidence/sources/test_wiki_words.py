@@ -1,6 +1,6 @@
 import pytest
 
-from sifaka.evidence.sources.wiki_words import (
+from sifaka.evidence.sources.wiki_search import (
     MOST_WORDS,
     by_words,
     most_telling,
