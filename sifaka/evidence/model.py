@@ -117,7 +117,7 @@ class Planned(Frozen):
     plan: Plan
 
 
-class Found(Frozen):
+class SearchFinished(Frozen):
     """The search is over."""
 
     kind: Literal["searched"] = "searched"
@@ -142,7 +142,7 @@ class Finished(Frozen):
     result: EvidenceResult
 
 
-EvidenceProgress = Planned | Found | Verified | Finished
+EvidenceProgress = Planned | SearchFinished | Verified | Finished
 
 
 class BatchEntry(Frozen):

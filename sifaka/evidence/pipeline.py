@@ -20,10 +20,10 @@ from sifaka.evidence.model import (
     EvidenceProgress,
     EvidenceResult,
     Finished,
-    Found,
     Plan,
     Planned,
     Searched,
+    SearchFinished,
     Verification,
     Verified,
 )
@@ -128,7 +128,7 @@ class EvidencePipeline:
             filters=filters,
             seconds=self._seconds,
         )
-        yield Found(searched=searched)
+        yield SearchFinished(searched=searched)
         verifications: dict[int, Verification] = {}
         coming = verify_each(
             searched.documents,

@@ -32,7 +32,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class ReportHeading:
     """A heading and where its line stands."""
 
     title: str
@@ -58,7 +58,7 @@ class ReportLines:
     """What a report consists of."""
 
     text: str
-    headings: tuple[Heading, ...]
+    headings: tuple[ReportHeading, ...]
     unwritten: tuple[Span, ...]
     """The lines that stand for sections yet to be written."""
     markers: tuple[tuple[int, Span], ...]
@@ -81,7 +81,7 @@ def read_report(text: str) -> ReportLines:
     """Take a report apart; what stands in code is no part of it."""
     document = Markdown(text, 0)
     plain = blanked(text, document.code)
-    headings: list[Heading] = []
+    headings: list[ReportHeading] = []
     unwritten: list[Span] = []
     markers: list[tuple[int, Span]] = []
     entries: list[Entry] = []
@@ -89,7 +89,7 @@ def read_report(text: str) -> ReportLines:
     for block in document.blocks:
         if block.level:
             own = text[block.start : block.stop].rstrip()
-            headings.append(Heading(block.title, Span(block.start, block.start + len(own))))
+            headings.append(ReportHeading(block.title, Span(block.start, block.start + len(own))))
             in_references = heading_key(block.title) == heading_key(REFERENCES)
             continue
         at = block.start

@@ -15,9 +15,9 @@ from sifaka.calls.part_ledger import PartLedger
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.claims.comparison import held, unjudged
 from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_given, extract
-from sifaka.evidence.claims.lookup import Found, at_hand, find, of_claims
+from sifaka.evidence.claims.lookup import ClaimSources, at_hand, find, of_claims
 from sifaka.evidence.claims.reuse import KnownVerdicts, basis_of
-from sifaka.evidence.claims.verdicts import Held, verdict_of
+from sifaka.evidence.claims.verdicts import JudgedSource, verdict_of
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import SearchFilters
 from sifaka.evidence.sources.collection import Adapters
@@ -170,7 +170,7 @@ class EvidenceChecker(Component):
             ),
         )
 
-    def _failures(self, judged: Iterable[Sequence[Held]]) -> list[str]:
+    def _failures(self, judged: Iterable[Sequence[JudgedSource]]) -> list[str]:
         """A line for each document that was not judged."""
         if self.model is None:
             return [f"{NO_MODEL}: the evidence is ranked, and nothing is judged"]
@@ -178,8 +178,8 @@ class EvidenceChecker(Component):
         return [f"{_named(each.document)}: {each.failure}" for each in failed]
 
     async def _judged(
-        self, claims: Mapping[int, Claim], found: Mapping[int, Found]
-    ) -> dict[int, tuple[Held, ...]]:
+        self, claims: Mapping[int, Claim], found: Mapping[int, ClaimSources]
+    ) -> dict[int, tuple[JudgedSource, ...]]:
         documents = {n: each.documents for n, each in found.items()}
         if self.model is None:
             return {n: await unjudged(claims[n], d) for n, d in documents.items()}
@@ -217,7 +217,7 @@ class EvidenceChecker(Component):
             taken = await self._known.take(asked, list(bases.values()), oldest=oldest)
         return {numbers[place]: verdict for place, verdict in taken.items()}
 
-    def _is_complete(self, found: Found, judged: Sequence[Held]) -> bool:
+    def _is_complete(self, found: ClaimSources, judged: Sequence[JudgedSource]) -> bool:
         """Whether a later check would find no more: nothing has failed."""
         return found.complete and (self.model is None or not any(each.failure for each in judged))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from anyio import to_thread
 
 from sifaka.calls.journal import scope
-from sifaka.evidence.claims.verdicts import Held
+from sifaka.evidence.claims.verdicts import JudgedSource
 from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Verification
@@ -43,7 +43,7 @@ async def held(
     model: "Model",
     *,
     parallel: int,
-) -> dict[int, tuple[Held, ...]]:
+) -> dict[int, tuple[JudgedSource, ...]]:
     """What the documents of each claim say about it.
 
     A document is judged once for every `CLAIMS_EACH` claims that found it, whoever else found it.
@@ -58,7 +58,7 @@ async def held(
         StorageError: An answer could not be put on record.
         Suspended: Answers of the host are needed.
     """
-    said: dict[tuple[int, str], Held] = {}
+    said: dict[tuple[int, str], JudgedSource] = {}
     for number, sheets in enumerate(_rounds(documents)):
         asked = {sheet.document.key: sheet.claims for sheet in sheets}
 
@@ -85,10 +85,10 @@ async def held(
     }
 
 
-async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[Held, ...]:
+async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[JudgedSource, ...]:
     """The documents of a claim as they rank by its words, each with its nearest passage."""
     ranked = await to_thread.run_sync(partial(rank_documents, claim.text, documents))
-    return tuple([Held(d, None, await _passage(claim, d), NO_MODEL) for d in ranked])
+    return tuple([JudgedSource(d, None, await _passage(claim, d), NO_MODEL) for d in ranked])
 
 
 def _rounds(documents: Mapping[int, Sequence[SourceDocument]]) -> list[list[_Sheet]]:
@@ -112,13 +112,15 @@ def _criterion(number: int, claim: Claim) -> Criterion:
     return Criterion(id=f"claim-{number + 1}", type="claim", description=claim.text)
 
 
-async def _of(number: int, claim: Claim, document: SourceDocument, said: Verification) -> Held:
+async def _of(
+    number: int, claim: Claim, document: SourceDocument, said: Verification
+) -> JudgedSource:
     wanted = _criterion(number, claim).id
     assessment = next((each for each in said.assessments if each.criterion == wanted), None)
     if assessment is not None:
-        return Held(document, assessment)
+        return JudgedSource(document, assessment)
     failure = said.degraded or "the document was not judged"
-    return Held(document, None, await _passage(claim, document), failure)
+    return JudgedSource(document, None, await _passage(claim, document), failure)
 
 
 async def _passage(claim: Claim, document: SourceDocument) -> str:

@@ -22,7 +22,7 @@ _AT_A_TIME = 4
 """Claims that are searched for at the same time: sources are other people's machines."""
 
 
-class Found(NamedTuple):
+class ClaimSources(NamedTuple):
     """What there is to hold one claim against."""
 
     documents: tuple[SourceDocument, ...]
@@ -68,7 +68,7 @@ async def find(
     most: int,
     filters: SearchFilters,
     seconds: float,
-) -> dict[int, Found]:
+) -> dict[int, ClaimSources]:
     """What there is for each claim; every claim is a search of its own, and a place of its own.
 
     Args:
@@ -100,14 +100,14 @@ async def find(
     }
 
 
-def _found(given: Sequence[SourceDocument], searched: Searched | None) -> Found:
+def _found(given: Sequence[SourceDocument], searched: Searched | None) -> ClaimSources:
     if searched is None:
-        return Found(tuple(given))
+        return ClaimSources(tuple(given))
     documents = {document.key: document for document in (*given, *searched.documents)}
     failure = ""
     if searched.status == "search_failed":
         failure = f"the search failed: {'; '.join(searched.degraded)}"
-    return Found(
+    return ClaimSources(
         tuple(documents.values()),
         failure=failure,
         complete=not searched.failures,

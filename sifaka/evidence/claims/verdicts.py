@@ -23,7 +23,7 @@ _QUOTE = 1_000
 """Characters of a quote."""
 
 
-class Held(NamedTuple):
+class JudgedSource(NamedTuple):
     """A document that a claim was held against."""
 
     document: SourceDocument
@@ -69,7 +69,7 @@ def status_of(stances: Sequence[Stance]) -> ClaimStatus:
 
 
 def verdict_of(
-    claim: Claim, held: Sequence[Held], *, at: datetime, failure: str = "", basis: str = ""
+    claim: Claim, held: Sequence[JudgedSource], *, at: datetime, failure: str = "", basis: str = ""
 ) -> ClaimVerdict:
     """The verdict on one claim.
 
@@ -95,7 +95,7 @@ def verdict_of(
     )
 
 
-def _evidence(held: Held) -> ClaimEvidence:
+def _evidence(held: JudgedSource) -> ClaimEvidence:
     document, assessment = held.document, held.assessment
     quotes = () if assessment is None else assessment.quotes
     return ClaimEvidence(
@@ -114,7 +114,7 @@ def _evidence(held: Held) -> ClaimEvidence:
 def _reason(
     status: ClaimStatus,
     evidence: Sequence[ClaimEvidence],
-    held: Sequence[Held],
+    held: Sequence[JudgedSource],
     failure: str,
 ) -> str:
     if status == "unverified":

@@ -66,7 +66,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SourceAnswer:
     """A successful answer."""
 
     asked: Asked

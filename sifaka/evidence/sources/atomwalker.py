@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sifaka.evidence.filters import SearchFilters
-from sifaka.evidence.sources.fields import Fields, Found, Record, records_at
+from sifaka.evidence.sources.fields import Fields, FoundRecord, Record, records_at
 from sifaka.evidence.sources.records import RecordAdapter
 
 WORKS = "atomwalker-works"
@@ -51,7 +51,7 @@ class AtomWalkerAdapter(RecordAdapter):
         )
         self.strategy: Strategy = strategy
 
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Found]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
         asked = {"search": query, "search_strategy": self.strategy, "size": str(size)}
         papers = records_at(await self._http.get_json(f"{_PATH}/{self.index}", asked), "papers")
         if papers is None:
@@ -64,11 +64,11 @@ def _abstract(paper: Record) -> object:
     return next((paper[name] for name in _ABSTRACTS if paper.get(name)), None)
 
 
-def _found(paper: Record) -> Found:
+def _found(paper: Record) -> FoundRecord:
     """A paper; it may have a date, or only a year."""
     known = {
         "abstract": _abstract(paper),
         "publication_date": paper.get("publication_date") or paper.get("year"),
         "url": paper.get("url") or paper.get("source_url"),
     }
-    return Found(record={**paper, **known}, score=paper.get("score"))
+    return FoundRecord(record={**paper, **known}, score=paper.get("score"))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from sifaka.evidence.filters import SearchFilters
-from sifaka.evidence.sources.fields import Fields, Found, Record, records_at
+from sifaka.evidence.sources.fields import Fields, FoundRecord, Record, records_at
 from sifaka.evidence.sources.records import RecordAdapter
 
 _TITLE_WEIGHT = 2
@@ -23,7 +23,7 @@ class QueryDslAdapter(RecordAdapter):
         """Yes, when it is known which field has the dates."""
         return bool(self.fields.date)
 
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Found]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
         body = search_body(query, size, self.fields, filters)
         found = hits_of(await self._http.post_json(f"{self.index}/_search", body))
         if found is None:
@@ -49,16 +49,16 @@ def search_body(query: str, size: int, fields: Fields, filters: SearchFilters) -
     }
 
 
-def hits_of(answer: object) -> list[Found] | None:
+def hits_of(answer: object) -> list[FoundRecord] | None:
     """The records of an answer, best first; None when it is none."""
     hits = records_at(answer, "hits", "hits")
     return None if hits is None else [_found(hit) for hit in hits]
 
 
-def _found(hit: Record) -> Found:
+def _found(hit: Record) -> FoundRecord:
     source = hit.get("_source")
     record: Record = cast("Record", source) if isinstance(source, Mapping) else {}
-    return Found(record=record, id=str(hit.get("_id") or ""), score=hit.get("_score"))
+    return FoundRecord(record=record, id=str(hit.get("_id") or ""), score=hit.get("_score"))
 
 
 class ElasticsearchAdapter(QueryDslAdapter):

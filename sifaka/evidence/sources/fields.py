@@ -37,7 +37,7 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundRecord:
     """A record among the results of a search."""
 
     record: Record
@@ -46,7 +46,7 @@ class Found:
     score: object = None
 
 
-def document_of(found: Found, fields: Fields, *, adapter: str) -> SourceDocument | None:
+def document_of(found: FoundRecord, fields: Fields, *, adapter: str) -> SourceDocument | None:
     """The record as a document; None when it has no text."""
     record = found.record
     text = "\n\n".join(part for name in fields.text if (part := _text(_value(record, name))))

@@ -16,8 +16,8 @@ import anyio
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.context import current_calls
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError
-from sifaka.evidence.sources.answers import Answer, Asked
-from sifaka.evidence.sources.network import Connections, Network, origin_of
+from sifaka.evidence.sources.answers import Asked, SourceAnswer
+from sifaka.evidence.sources.network import Network, SourceConnections, origin_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -117,7 +117,7 @@ class HttpClient:
         self._largest = largest
         self._breakers = breakers
         self._retrying = retrying or Retrying()
-        self._connections = Connections(
+        self._connections = SourceConnections(
             self._base, own, agent, network or Network(), connect=seconds / 2
         )
 
@@ -155,7 +155,7 @@ class HttpClient:
 
     async def get_text(self, path: str = "", params: Mapping[str, Any] | None = None) -> str:
         """As `get_json`, of text or HTML."""
-        return await self._ask("GET", path, params, None, Answer.text)
+        return await self._ask("GET", path, params, None, SourceAnswer.text)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop; they open again when they are needed."""
@@ -167,7 +167,7 @@ class HttpClient:
         path: str,
         params: Mapping[str, Any] | None,
         body: Any,
-        read: Callable[[Answer], T],
+        read: Callable[[SourceAnswer], T],
     ) -> T:
         asked = Asked(self._adapter, self._base)
         url = _below(asked, path)
@@ -206,7 +206,7 @@ class HttpClient:
 
     async def _answer(
         self, method: str, place: str, params: Mapping[str, Any] | None, body: Any
-    ) -> Answer:
+    ) -> SourceAnswer:
         """The answer to one request, wherever redirects lead."""
         import httpx2
 
@@ -219,7 +219,7 @@ class HttpClient:
                 sent, params = (url.copy_merge_params(params) if params else url), None
                 async with self._connections.opened(method, sent, body, asked) as response:
                     if response.status_code not in _REDIRECTS:
-                        return await Answer.of(response, self._largest, asked)
+                        return await SourceAnswer.of(response, self._largest, asked)
                     url = _next(method, sent, response, asked)
         except httpx2.InvalidURL:
             raise asked.failure("not_found", "cannot be asked: it is no URL") from None
@@ -250,7 +250,7 @@ def shown(parts: SplitResult) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _checked(check: Check | None, answer: Answer) -> Any:
+def _checked(check: Check | None, answer: SourceAnswer) -> Any:
     found = answer.json()
     if check is not None:
         check(found, answer.retry_after)

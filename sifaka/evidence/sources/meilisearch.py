@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import ceil, floor
 
 from sifaka.evidence.filters import SearchFilters
-from sifaka.evidence.sources.fields import Fields, Found, records_at
+from sifaka.evidence.sources.fields import Fields, FoundRecord, records_at
 from sifaka.evidence.sources.records import RecordAdapter
 
 
@@ -53,7 +53,7 @@ class MeilisearchAdapter(RecordAdapter):
         """Yes, when it is known which field has the seconds."""
         return bool(self.timestamp)
 
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Found]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
         names = dict.fromkeys([*self.fields.names, *([self.timestamp] if self.timestamp else [])])
         asked: dict[str, object] = {
             "q": query,
@@ -71,4 +71,4 @@ class MeilisearchAdapter(RecordAdapter):
         hits = records_at(await self._http.post_json(f"indexes/{self.index}/search", asked), "hits")
         if hits is None:
             raise self._malformed("hits")
-        return [Found(record=record, score=record.get("_rankingScore")) for record in hits]
+        return [FoundRecord(record=record, score=record.get("_rankingScore")) for record in hits]

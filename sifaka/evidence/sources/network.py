@@ -60,7 +60,7 @@ class Network:
     """Seconds until the addresses of a host are resolved again."""
 
 
-class Connections:
+class SourceConnections:
     """Connections to the base of a source and to where it redirects: to checked addresses only.
 
     The host of the base, called home, may be anywhere. A home that is public at its first look-up

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
-from sifaka.evidence.sources.fields import Fields, Found, document_of
+from sifaka.evidence.sources.fields import Fields, FoundRecord, document_of
 from sifaka.evidence.sources.http import HttpClient
 from sifaka.storage.protocol import Health
 
@@ -92,7 +92,7 @@ class RecordAdapter(ABC):
         await self._http.aclose()
 
     @abstractmethod
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Found]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
         """Ask the server.
 
         Raises:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sifaka.evidence.filters import SearchFilters
-from sifaka.evidence.sources.fields import Found, records_at
+from sifaka.evidence.sources.fields import FoundRecord, records_at
 from sifaka.evidence.sources.records import RecordAdapter
 
 _OPERATORS = re.compile(r'([+\-&|!(){}\[\]^"~*?:\\/])')
@@ -24,7 +24,7 @@ class SolrAdapter(RecordAdapter):
         """Yes, when it is known which field has the dates."""
         return bool(self.fields.date)
 
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Found]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
         asked: dict[str, str] = {
             "q": _literal(query),
             "defType": "edismax",
@@ -44,7 +44,7 @@ class SolrAdapter(RecordAdapter):
         )
         if docs is None:
             raise self._malformed("response.docs")
-        return [Found(record=record, score=record.get("score")) for record in docs]
+        return [FoundRecord(record=record, score=record.get("score")) for record in docs]
 
 
 def _literal(query: str) -> str:
