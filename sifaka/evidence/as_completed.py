@@ -67,4 +67,4 @@ async def _ended(tasks: Mapping[asyncio.Task[T], int]) -> None:
             await asyncio.wait(tasks)
     for task in tasks:
         if not task.cancelled():
-            task.exception()  # raised to whoever listened, or nobody listens any more
+            task.exception()  # raised to the reader, or the reader is gone

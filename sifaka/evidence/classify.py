@@ -21,7 +21,7 @@ _MOST_QUOTES = 5
 
 
 class Answered(NamedTuple):
-    """What the verifier said about one criterion."""
+    """The verifier's answer about one criterion."""
 
     criterion: str
     judgement: Judgement
@@ -103,7 +103,7 @@ _WORTH: Mapping[Judgement, float] = MappingProxyType(
 _ORDER: Mapping[Classification, int] = MappingProxyType(
     {"perfect": 0, "partial": 1, "unverified": 2, "reject": 3}
 )
-"""What nobody has looked at may be better than what was looked at and turned down."""
+"""An unverified document may be better than a rejected one."""
 
 
 class Classified(Protocol):

@@ -1,4 +1,4 @@
-"""What a document is held against, and how much each criterion counts."""
+"""The criteria that documents are judged by, and their weights."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -25,13 +25,13 @@ class Criterion(Frozen):
     """A word such as `topic`, `time` or `claim`; case and spaces around it do not count."""
     name: str = ""
     description: str = ""
-    """What to look for, as a sentence."""
+    """The thing to look for, as a sentence."""
     weight: float = Field(default=1.0, ge=0, le=1)
     """The share of the score; those of one plan add up to 1."""
 
     @property
     def is_about_time(self) -> bool:
-        """Whether it asks only when something was, which makes no document relevant by itself."""
+        """True when it asks only for a time, which makes no document relevant by itself."""
         return self.type.strip().casefold() == TIME
 
 
@@ -40,7 +40,7 @@ def weighted(criteria: Sequence[Criterion], weights: Iterable[object]) -> tuple[
 
     Args:
         criteria: Any number.
-        weights: What somebody said each should count, in whatever unit: 60 and 40 are .6 and .4.
+        weights: The weight of each, in any unit: 60 and 40 are .6 and .4.
             One that is missing, negative or no number counts as 0; if all do, they count the same.
     """
     given = [_number(weight) for weight in weights][: len(criteria)]
@@ -69,12 +69,12 @@ def _rounded(shares: Sequence[Fraction]) -> list[float]:
 
 
 def _is_one(shares: Sequence[float]) -> bool:
-    """Whether they add up to exactly 1 however they are added."""
+    """True when they add up to exactly 1 in every order."""
     return fsum(shares) == 1.0 and all(reduce(add, each) == 1.0 for each in permutations(shares))
 
 
 def _number(weight: object) -> Fraction:
-    """What was given, exactly, so that nothing overflows."""
+    """A weight as an exact fraction, so that nothing overflows."""
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
         return Fraction(0)
     return Fraction(weight) if isinstance(weight, int) or isfinite(weight) else Fraction(0)

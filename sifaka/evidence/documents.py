@@ -1,4 +1,4 @@
-"""What every adapter's results are brought into."""
+"""Documents of sources, in the one form that every adapter returns."""
 
 import re
 from datetime import UTC, datetime
@@ -22,12 +22,12 @@ class SourceDocument(Frozen):
     url: str = ""
     doi: str = ""
     id: str = ""
-    """What the source calls it."""
+    """The identifier that the source gives it."""
     adapter: str = ""
     """The name of the adapter that found it."""
     published: datetime | None = None
-    """When it was written or last changed, in UTC where it has no time zone; None when the source
-    does not say."""
+    """The time it was written or last changed, in UTC where it has no time zone; None when the
+    source does not say."""
     retrieved_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
     score: float | None = None
     """As its source ranks it; comparable within one answer of one source only."""
@@ -45,7 +45,7 @@ class SourceDocument(Frozen):
 
     @classmethod
     def of(cls, document: Document, *, adapter: str = GIVEN) -> "SourceDocument":
-        """A document that a retriever found, or that somebody gave."""
+        """A document that a retriever found, or that was given."""
         told = document.metadata.get("published") or document.metadata.get("created_at")
         return cls(
             text=document.text,

@@ -1,4 +1,4 @@
-"""Which documents a search may return."""
+"""Filters on the documents of a search."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from sifaka.evidence.documents import SourceDocument
 
 
 class SearchFilters(Frozen):
-    """Which documents are wanted; they are applied to what comes back, whatever a source did.
+    """Filters on documents; they are applied to every answer, whatever its source has filtered.
 
     Raises:
         ValueError: They contradict each other, so that nothing could be found.
@@ -50,11 +50,11 @@ class SearchFilters(Frozen):
 
     @property
     def asks_for_dates(self) -> bool:
-        """Whether a document without a date is left out."""
+        """True when a document without a date is left out."""
         return self.since is not None or self.until is not None
 
     def admits(self, document: SourceDocument) -> bool:
-        """Whether a document is wanted."""
+        """True when a document passes the filters."""
         written = document.published
         if self.asks_for_dates and written is None:
             return False

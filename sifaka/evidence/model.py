@@ -15,14 +15,14 @@ class Plan(Frozen):
 
     question: str
     queries: tuple[str, ...] = Field(min_length=1, max_length=4)
-    """What is searched for, most telling first."""
+    """The search queries, most telling first."""
     criteria: tuple[Criterion, ...] = Field(min_length=1, max_length=4)
     degraded: str | None = None
-    """Why it was made without a model, in one line; None when a model made it."""
+    """The reason it was made without a model, in one line; None when a model made it."""
     notes: tuple[str, ...] = ()
-    """What was wrong with the model's plan and has been put right, one line each."""
+    """The corrections to the model's plan, one line each."""
     usage: Usage = Usage()
-    """What making it has consumed."""
+    """The usage of making it."""
 
 
 SearchStatus = Literal["found", "no_results", "search_failed"]
@@ -35,9 +35,9 @@ class Searched(Frozen):
     documents: tuple[SourceDocument, ...] = ()
     """Each once, best first, at most as many as were wanted."""
     failures: FrozenMap[str] = Field(default_factory=dict[str, str])
-    """Why an adapter could not answer, in one line, by its name."""
+    """The reason an adapter gave no answer, in one line, by its name."""
     notes: tuple[str, ...] = ()
-    """What else a reader should know, such as how many documents had no date."""
+    """Further notes for a reader, such as the number of documents without a date."""
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ WORST_FIRST: tuple[Judgement, ...] = (
 
 
 class Assessment(Frozen):
-    """What one document says about one criterion."""
+    """The judgement of one document on one criterion."""
 
     criterion: str
     """The criterion's id."""
@@ -68,7 +68,7 @@ class Assessment(Frozen):
     contradicts: bool = False
     """With `reject`: whether the document says the contrary, rather than something else."""
     flags: tuple[Flag, ...] = ()
-    """What was wrong with the verifier's answer."""
+    """The faults of the verifier's answer."""
 
 
 class Verification(Frozen):
@@ -78,9 +78,9 @@ class Verification(Frozen):
     assessments: tuple[Assessment, ...] = ()
     """One for each criterion, in their order; none when the document could not be verified."""
     degraded: str | None = None
-    """Why it could not be verified, in one line."""
+    """The reason it could not be verified, in one line."""
     usage: Usage = Usage()
-    """What asking about it has consumed."""
+    """The usage of verifying it."""
 
 
 class Evidence(Frozen):
@@ -103,11 +103,11 @@ class EvidenceResult(Frozen):
     evidence: tuple[Evidence, ...] = ()
     """Perfect, partial, unverified, then rejected documents, the higher score first."""
     degraded: tuple[str, ...] = ()
-    """What did not work as it should have, one line each."""
+    """The steps that failed or fell back, one line each."""
     notes: tuple[str, ...] = ()
-    """What else a reader should know, such as how many documents had no date."""
+    """Further notes for a reader, such as the number of documents without a date."""
     usage: Usage = Usage()
-    """What the plan and the verification have consumed."""
+    """The usage of the plan and the verification."""
 
 
 class Planned(Frozen):
@@ -132,7 +132,7 @@ class Verified(Frozen):
     number: int
     """The document's place among those that were found, from 0."""
     of: int
-    """How many were found."""
+    """The number of documents found."""
 
 
 class Finished(Frozen):
@@ -146,9 +146,9 @@ EvidenceProgress = Planned | SearchFinished | Verified | Finished
 
 
 class BatchEntry(Frozen):
-    """What came of one question of several: a result or an error, never both."""
+    """The outcome of one question of several: a result or an error, never both."""
 
     question: str
     result: EvidenceResult | None = None
     error: str | None = None
-    """Why there is none, in one line."""
+    """The reason there is none, in one line."""

@@ -11,7 +11,7 @@ _LONGEST = 2_000
 _EXCERPT = 700
 """Characters of a passage of an excerpt: shorter, so that it can be put together of several."""
 GAP = "\n[...]\n"
-"""What stands between the passages of an excerpt where something was left out."""
+"""Stands between the passages of an excerpt where something was left out."""
 _WORD = re.compile(r"\w+")
 _BREAK = re.compile(r"\n\s*\n|(?<=[.!?])\s+|\s+")
 
@@ -21,17 +21,17 @@ class Readable(Protocol):
 
     @property
     def id(self) -> str:
-        """What its source calls it."""
+        """The identifier that its source gives it."""
         ...
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its title."""
         ...
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """Its text."""
         ...
 
 
@@ -46,7 +46,7 @@ class Passage(NamedTuple, Generic[D]):
 
     @property
     def source(self) -> str:
-        """What to call its document."""
+        """The name of its document."""
         return self.document.title or self.document.id or "a document"
 
 
@@ -127,7 +127,7 @@ def _stretches(text: str, longest: int) -> Iterator[str]:
 
 
 def _cut(head: str) -> int:
-    """Where the beginning of a text that is too long is best cut, in its second half."""
+    """The best place to cut the beginning of a text that is too long, in its second half."""
     breaks = [match for match in _BREAK.finditer(head) if match.start() > len(head) // 2]
     kinds = (
         [match for match in breaks if match.group().count("\n") > 1],

@@ -43,12 +43,12 @@ class EvidencePipeline:
     """Finds documents for a question and says of each what it is worth as evidence.
 
     Without a model the plan is made of the question's words, the documents are ranked by BM25, and
-    each is `unverified`: nothing is rejected that nobody has looked at. It keeps nothing between
+    each is `unverified`: nothing is rejected without being looked at. It keeps nothing between
     two questions, so one instance serves any number of them at the same time.
 
     Args:
         adapters: Where to search.
-        model: Who plans and verifies, if anybody.
+        model: The model that plans and verifies; None for none.
         parallel: Documents of one question that are verified at the same time.
         seconds: How long an adapter may take for one query.
 

@@ -138,7 +138,7 @@ async def plan(question: str, model: "Model | None") -> Plan:
             return await _planned(question, model)
     except StorageError:
         raise
-    # A model may be anybody's code, and a plan can be made without it.
+    # A model may be foreign code, and a plan can be made without it.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, "evidence:planner", error)
         reason = error.message if isinstance(error, SifakaError) else type(error).__name__

@@ -1,4 +1,4 @@
-"""Whether the words that somebody quotes are really there."""
+"""Looks up quotes in the texts they are said to be from."""
 
 import re
 import unicodedata

@@ -14,12 +14,12 @@ _TITLE_WEIGHT = 0.5
 
 
 def searched_fields(document: SourceDocument) -> tuple[tuple[str, float], ...]:
-    """What of a document is searched, each with its weight."""
+    """The fields of a document that are searched, each with its weight."""
     return (document.text, _TEXT_WEIGHT), (document.title, _TITLE_WEIGHT)
 
 
 def scores_of(query: str, documents: Iterable[SourceDocument]) -> list[float]:
-    """How well each document matches a query, by BM25; the title counts half.
+    """The BM25 score of each document for a query; the title counts half.
 
     Words are compared without case and accents, and are not stemmed. It reads every word: on
     documents of many pages, run it in a thread.
@@ -62,7 +62,7 @@ _LEAST_TITLE = 8
 
 
 def identities(document: SourceDocument) -> frozenset[str]:
-    """What this document has in common with every copy of it: its URL and its DOI, normalised.
+    """The identities that all copies of a document share: its URL and its DOI, normalised.
 
     The DOI is taken from the URL too where that is one of doi.org. Empty when it has neither.
     """

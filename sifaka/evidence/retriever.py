@@ -39,7 +39,7 @@ class EvidenceRetriever:
         self._chosen = adapters.chosen(names)
 
     async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
-        """What the adapters find, best first; one that fails costs the others nothing.
+        """Search all adapters, best documents first; one that fails costs the others nothing.
 
         Within a run the answers go on record: who asks the same again gets the same.
 
@@ -66,7 +66,7 @@ class EvidenceRetriever:
         return tuple(document.as_document() for document in found.documents)
 
     def _digest(self, query: str) -> str:
-        """What tells this question from those that other retrievers, or this one, ask in a run."""
+        """A digest that tells this question from the others of a run."""
         places = [adapter.place for adapter in self._chosen]
         asked = json.dumps([query, places, self.filters.model_dump(mode="json")])
         return sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -25,7 +25,7 @@ MOST_RESULTS = 100
 
 
 class _Answer(Frozen):
-    """What one adapter answered to one query, as it is put on record."""
+    """The answer of one adapter to one query, as it is put on record."""
 
     documents: tuple[SourceDocument, ...] = ()
     failure: str | None = None
@@ -47,11 +47,11 @@ async def search(
     filters: SearchFilters = ANYTHING,
     seconds: float = 10.0,
 ) -> Searched:
-    """What all adapters find for all queries, merged.
+    """Search all adapters for all queries, and merge the results.
 
     They are asked at the same time, at the places `search N M` of the journal (adapter and query);
-    whoever searches twice in one run does so in a scope each time. What an adapter answered, a
-    failure too, is on record before it is used. An adapter that fails costs the others nothing.
+    a second search in one run needs a scope of its own. The answer of an adapter, or its failure,
+    is on record before it is used. An adapter that fails costs the others nothing.
 
     Args:
         adapters: Where to search.
@@ -107,7 +107,7 @@ def check_limit(max_results: int) -> None:
 
 
 async def _answer(task: _Task) -> _Answer:
-    """What the adapter answers, on record, or why it does not.
+    """The adapter's answer, on record, or the reason there is none.
 
     Raises:
         StorageError: The answer could not be put on record.
@@ -128,7 +128,7 @@ async def _answer(task: _Task) -> _Answer:
 
 
 async def _answer_in_time(task: _Task) -> str:
-    """What the adapter answers, as JSON.
+    """The adapter's answer, as JSON.
 
     Raises:
         BudgetExceeded: The run's time is spent.
@@ -152,7 +152,7 @@ async def _answer_of_adapter(task: _Task) -> _Answer:
         cleaned = [clean(document, name) for document in found[: task.limit]]
     except StorageError:
         raise
-    # An adapter may be anybody's code, and its failure must not be the end of the search.
+    # An adapter may be foreign code, and its failure must not be the end of the search.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, f"adapter:{name}", error)
         reason = str(error) if isinstance(error, SifakaError) else type(error).__name__
@@ -161,7 +161,7 @@ async def _answer_of_adapter(task: _Task) -> _Answer:
 
 
 def _failures(names: Sequence[str], answers: Sequence[_Answer]) -> Mapping[str, str]:
-    """Why an adapter failed, by its name; how often, when it has answered some queries."""
+    """The failures of adapters, by name; with their number when some queries were answered."""
     failures: dict[str, str] = {}
     for name in dict.fromkeys(names):
         mine = [answer for each, answer in zip(names, answers, strict=True) if each == name]

@@ -56,7 +56,7 @@ class _Judged(Form):
 
 
 class _Judgements(Form):
-    """What the document says about each criterion."""
+    """The document's judgement on each criterion."""
 
     judgements: list[_Judged]
 
@@ -69,7 +69,7 @@ async def verify(
     model: "Model | None",
     parallel: int = 10,
 ) -> tuple[Verification, ...]:
-    """What each document says about its criteria, in the order of the documents.
+    """Judge each document by its criteria, in the order of the documents.
 
     See `verify_each`.
     """
@@ -89,15 +89,15 @@ async def verify_each(
 ) -> AsyncGenerator[tuple[int, Verification], None]:
     """Yield each document's number and what it says about its criteria, as the answers come.
 
-    One model call a document, at the place `document N` of the journal; whoever verifies twice in
-    one run does so in a scope each time. A document about which the model cannot be asked, or for
-    which the budget has no room, is `degraded` and has no judgements.
+    One model call a document, at the place `document N` of the journal; a second verification in
+    one run needs a scope of its own. A document for which the model cannot be asked, or the budget
+    has no room, is `degraded` and has no judgements.
 
     Args:
-        documents: What to judge.
-        criteria_of: What to hold a document against; their ids differ.
-        question: What the documents were searched for.
-        model: Who judges; None degrades every document.
+        documents: The documents to judge.
+        criteria_of: The criteria of a document; their ids differ.
+        question: The question that the documents were searched for.
+        model: The model that judges; None degrades every document.
         parallel: Calls at the same time.
 
     Raises:
@@ -126,7 +126,7 @@ async def _verified(
         return await _asked(document, criteria, question, model)
     except StorageError:
         raise
-    # A model may be anybody's code, and one document's failure costs the others nothing.
+    # A model may be foreign code, and one document's failure costs the others nothing.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, "evidence:verifier", error)
         reason = error.message if isinstance(error, SifakaError) else type(error).__name__

@@ -24,11 +24,11 @@ _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛′`´", "'") | dict.fromkeys("“”„‟″«»", '"') | dict.fromkeys("‐‑‒–—−", "-")
 )
 _CHANGING = re.compile(r"\s{2,}|[^\S ]|…|\S[\u0300-\u036f\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a]+")
-"""What folding changes in length; all else keeps its place."""
+"""The replacements of folding that change the length of a text."""
 
 
 def anchor(text: str, quote: str) -> Span | None:
-    """Where one quote stands; see `Anchors`."""
+    """The place of one quote; see `Anchors`."""
     return Anchors(text).find(quote)
 
 

@@ -21,7 +21,7 @@ _IDENTIFIER = re.compile(
 )
 _QUOTED = re.compile(r"“([^“”\n]{2,80})”|(?<![\w\"])\"(?=\S)([^\"\n]{2,80})(?<=\S)\"(?![\w\"])")
 _ENDS = " \t\r\n.!?:;#*->\"'“”(["
-"""What stands before the first word of a sentence."""
+"""Characters before the first word of a sentence."""
 _OPENING = frozenset(
     re.findall(
         r"\w+",

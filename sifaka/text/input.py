@@ -1,4 +1,4 @@
-"""What may come in as a text."""
+"""Checks on incoming texts."""
 
 from sifaka.errors import ConfigurationError
 
@@ -7,7 +7,7 @@ MAX_TEXT = 1_000_000
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text can be encoded: it has no half of a surrogate pair."""
+    """True when a text can be encoded: it has no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:

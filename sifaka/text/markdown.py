@@ -44,7 +44,7 @@ class Block:
     start: int
     end: int
     stop: int
-    """Where its own lines end, line break included, before blank lines."""
+    """The end of its own lines, line break included, before blank lines."""
     level: int = 0
     """1 to 6 for a heading."""
     title: str = ""
@@ -61,9 +61,9 @@ class Fence:
     """A fenced block of code, wherever it stands."""
 
     line: int
-    """Where its first line begins."""
+    """The offset of its first line."""
     start: int
-    """Where its opening mark begins."""
+    """The offset of its opening mark."""
     end: int
     """The end of its last line, without the line break."""
     mark: str

@@ -26,7 +26,7 @@ def words(text: str) -> list[Span]:
 
 
 def count_words(text: str) -> int:
-    """How many words there are; faster than asking where."""
+    """The number of words; faster than `words`."""
     return len(_WORD.findall(text))
 
 
@@ -53,7 +53,7 @@ def urls(text: str) -> list[Span]:
 
 
 def _goes_on(text: str, match: re.Match[str]) -> bool:
-    """Whether the full stop belongs to an abbreviation, an initial or a list number."""
+    """True when the full stop belongs to an abbreviation, an initial or a list number."""
     if match.group()[0] != "." or match.end() == len(text):
         return False
     before = re.search(r"[\w.]*\Z", text[max(0, match.start() - 20) : match.start()])

@@ -37,7 +37,7 @@ class Section:
     number: int
     """From 1."""
     start: int
-    """Where it begins in the text."""
+    """Its first offset in the text."""
     text: str
     heading: str
     """The lines of the heading that it begins with, as they stand; empty when it does not."""
@@ -48,17 +48,17 @@ class Section:
     headings: tuple[Heading, ...]
     """All headings in it."""
     literal: bool
-    """Whether it is front matter, or a piece of code too long for one section: nothing in it is to
-    be worded anew."""
+    """True for front matter, and for a piece of code too long for one section: nothing in it is
+    to be worded anew."""
 
     @property
     def end(self) -> int:
-        """Where it ends in the text."""
+        """The offset after it in the text."""
         return self.start + len(self.text)
 
     @property
     def label(self) -> str:
-        """What a remark about it begins with, so that `labelled` knows it again."""
+        """The prefix of a remark about it, which `labelled` reads."""
         title = " ".join(self.title.replace("[", "(").replace("]", ")").split())
         return f"[section {self.number}{f': {title[:_LONGEST_TITLE]}' if title else ''}]"
 

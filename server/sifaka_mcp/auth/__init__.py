@@ -1,1 +1,1 @@
-"""Who may use the server over HTTP: holders of tokens of a file, or of an authorization server."""
+"""Access over HTTP: by tokens of a file, or of an authorization server."""

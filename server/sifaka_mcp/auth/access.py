@@ -1,4 +1,4 @@
-"""What the settings say about who is let in."""
+"""The verifier of tokens that the settings ask for."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ from sifaka_mcp.settings.http import HttpSettings
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How the MCP SDK finds out who asks."""
+    """The token verifier of the MCP SDK."""
 
     settings: AuthSettings
     verifier: TokenVerifier
 
 
 def access_of(settings: HttpSettings, resource: str) -> Access | None:
-    """Who is let in; None for everybody.
+    """The access that the settings ask for; None when no token is needed.
 
     Args:
         settings: What the server was told.

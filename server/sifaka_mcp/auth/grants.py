@@ -23,7 +23,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What the holder of one token may do."""
+    """The tenant and the scopes of one token."""
 
     tenant: str
     digest: bytes
@@ -33,7 +33,7 @@ class Grant:
     """Of `SCOPES`; good for everything when there are none."""
 
     def is_over(self, now: datetime) -> bool:
-        """Whether it has expired."""
+        """True when it has expired."""
         return self.expires is not None and self.expires <= now
 
     def line(self) -> str:
@@ -47,12 +47,12 @@ class Grant:
 
 
 def new_token() -> str:
-    """A token nobody can guess. How it begins tells people and programs what it is."""
+    """A token that cannot be guessed. Its prefix tells people and programs what it is."""
     return f"sfk_{secrets.token_urlsafe(_BYTES)}"
 
 
 def digest_of(token: str) -> bytes:
-    """What stands for a token in a tokens file."""
+    """The digest of a token in a tokens file."""
     return sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -64,8 +64,8 @@ def parse_grants(text: str, source: str) -> Mapping[bytes, Grant]:
         source: The file, for errors.
 
     Raises:
-        ConfigurationError: A line is wrong. The message has nothing of it but its number: somebody
-            may have put a token there instead of its hash.
+        ConfigurationError: A line is wrong. The message has its number alone, since a token may
+            stand there instead of its hash.
     """
     grants: dict[bytes, Grant] = {}
     for number, line in enumerate(text.splitlines(), start=1):

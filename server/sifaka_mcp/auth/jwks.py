@@ -19,7 +19,7 @@ from sifaka_mcp.settings.http import is_loopback
 logger = logging.getLogger(__name__)
 
 FETCH_SECONDS = 5.0
-"""What fetching metadata and keys may take together."""
+"""Seconds for fetching metadata and keys together."""
 LARGEST = 512 * 1024
 """Bytes of either."""
 PAUSE = 10.0
@@ -67,7 +67,7 @@ class KeySet:
         found = self._known(kid, algorithm)
         if found is None or self._is_old():
             async with self._lock:
-                # Whoever held the lock may have fetched it.
+                # The task that held the lock may have fetched it.
                 found = self._known(kid, algorithm)
                 if (found is None or self._is_old()) and self._may_try():
                     await self._refresh()
@@ -130,7 +130,7 @@ class KeySet:
                 found = await _get(client, url)
             except httpx2.HTTPStatusError:
                 continue
-            # RFC 8414, section 3.3: else anybody's metadata could stand in for the issuer's.
+            # RFC 8414, section 3.3: else any metadata could stand in for the issuer's.
             if found.get("issuer") != self._issuer:
                 raise ValueError("the metadata are of another issuer")
             return _safe(found["jwks_uri"])
@@ -138,7 +138,7 @@ class KeySet:
 
 
 def metadata_urls(issuer: str) -> tuple[str, str]:
-    """Where the metadata of an issuer may be: RFC 8414, then OpenID Connect Discovery 1.0."""
+    """The URLs of an issuer's metadata: RFC 8414, then OpenID Connect Discovery 1.0."""
     parts = urlsplit(issuer)
     path = parts.path.rstrip("/")
     place = f"{parts.scheme}://{parts.netloc}"

@@ -1,4 +1,4 @@
-"""What a token for reading only is good for."""
+"""The scopes of a token for reading only."""
 
 from typing import Any
 

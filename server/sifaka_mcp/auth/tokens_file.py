@@ -17,14 +17,14 @@ logger = logging.getLogger(__name__)
 _LARGEST = 10 * 1024 * 1024
 """Bytes; some 80,000 tokens."""
 _Version = tuple[int, int, int, int] | None
-"""What differs between two states of a file, as far as can be told without reading it."""
+"""The parts of a file's state that change with it, without reading it."""
 
 
 class TokensFile:
     """The grants of a file. A change counts from the next request on, without a restart.
 
-    A file that is broken, or gone, changes nothing but for a line in the log: whoever is at work
-    keeps being let in, and nobody else.
+    A file that is broken, or gone, changes nothing but for a line in the log: the
+    tokens known before stay valid, and no others.
 
     Raises:
         ConfigurationError: It cannot be read now, or is wrong.
@@ -39,7 +39,7 @@ class TokensFile:
         """The grant of a token; None when it is unknown or has expired."""
         self._keep_up()
         digest = digest_of(token)
-        # Nobody can choose what the hash of a guess begins with: how long it takes to look for it
+        # No guess can choose the beginning of its hash: how long it takes to look for it
         # tells nothing about those that are there.
         found = self._grants.get(digest)
         if found is None or not hmac.compare_digest(found.digest, digest):
@@ -61,7 +61,7 @@ def read_grants(path: Path) -> Mapping[bytes, Grant]:
     """The grants of a tokens file by the digests of their tokens.
 
     Raises:
-        ConfigurationError: The file cannot be read, is wrong, or can be written by anybody.
+        ConfigurationError: The file cannot be read, is wrong, or is writable by everyone.
     """
     try:
         with path.open("rb") as file:
@@ -97,7 +97,7 @@ def add_grant(path: Path, grant: Grant) -> None:
             end = file.seek(0, os.SEEK_END)
             file.seek(max(0, end - 1))
             begins = b"" if file.read(1) in {b"", b"\n"} else b"\n"
-            file.write(begins + grant.line().encode() + b"\n")  # at once, whoever else is at it
+            file.write(begins + grant.line().encode() + b"\n")  # at once, also beside other writers
     except OSError as error:
         raise ConfigurationError(
             f"the tokens file {path} cannot be written: {error.strerror}",

@@ -1,4 +1,4 @@
-"""What tokens stand for, as the MCP SDK asks it."""
+"""Verifiers of tokens, as the MCP SDK asks for them."""
 
 import logging
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class FileVerifier:
         self._scopes = scopes
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """What the token stands for; None when it is unknown or has expired."""
+        """The access of a token; None when it is unknown or has expired."""
         grant = self._tokens.grant(token)
         if grant is None:
             return None
@@ -70,7 +70,7 @@ class JwtVerifier:
         self._resource = resource
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """What the token stands for; None when it is not valid here and now.
+        """The access of a token; None when it is not valid here and now.
 
         Raises:
             IssuerUnavailable: The keys to check it with cannot be had.
@@ -122,7 +122,7 @@ class EitherVerifier:
         self._then = then
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """What the token stands for; None when neither knows it."""
+        """The access of a token; None when neither knows it."""
         return await self._first.verify_token(token) or await self._then.verify_token(token)
 
 

@@ -50,7 +50,7 @@ class EvidenceChecker(Component):
 
     Args:
         adapters: Where to search.
-        model: What is asked; None asks nobody.
+        model: The model that judges; None for none.
         cache: Where verdicts are kept to be taken again; those of the adapters when None.
         parallel: Model calls at the same time.
         seconds: For each source to answer one search in.
@@ -69,7 +69,7 @@ class EvidenceChecker(Component):
     ) -> None:
         self.adapters = adapters
         self.model: Any = model
-        # What holds for given documents alone is not shared beyond whoever has given them.
+        # What holds for given documents alone is not shared with other callers.
         shared = adapters.verdicts if adapters else MemoryCache()
         self._known = KnownVerdicts(shared if cache is None else cache)
         self._parallel = parallel
@@ -93,7 +93,7 @@ class EvidenceChecker(Component):
         documents: Sequence[Document] = (),
         options: CheckOptions | None = None,
     ) -> ClaimReport:
-        """What the evidence says about the claims of a text, or about given ones.
+        """Check the claims of a text, or given ones, against the evidence.
 
         See `ClaimChecker.check`. Documents at hand are held against whatever the filters say: those
         are for what is searched.
@@ -186,7 +186,7 @@ class EvidenceChecker(Component):
         return await held(claims, documents, self.model, parallel=self._parallel)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
-        """Where to search.
+        """The adapters to search.
 
         Raises:
             ConfigurationError: An adapter is unknown, or there is nothing to hold claims against.
@@ -218,7 +218,7 @@ class EvidenceChecker(Component):
         return {numbers[place]: verdict for place, verdict in taken.items()}
 
     def _is_complete(self, found: ClaimSources, judged: Sequence[JudgedSource]) -> bool:
-        """Whether a later check would find no more: nothing has failed."""
+        """True when nothing has failed, so that a later check would find no more."""
         return found.complete and (self.model is None or not any(each.failure for each in judged))
 
     async def _time(self) -> str:
@@ -226,7 +226,7 @@ class EvidenceChecker(Component):
 
 
 class _Check(NamedTuple):
-    """Where and how one check looks for evidence."""
+    """The sources and limits of one check."""
 
     sources: tuple[Adapter, ...]
     filters: SearchFilters

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CLAIMS_EACH = 8
 """Claims in one question about a document."""
 _PASSAGE = 500
-"""Characters of the passage that stands for a document nobody has judged."""
+"""Characters of the passage that stands for a document without a judgement."""
 _QUESTION = (
     "Is each claim true, according to the document? The claims are the criteria: `support` means "
     "that the document says so, `reject` with `contradicts` that it says something that cannot be "
@@ -44,9 +44,9 @@ async def held(
     *,
     parallel: int,
 ) -> dict[int, tuple[JudgedSource, ...]]:
-    """What the documents of each claim say about it.
+    """Compare each claim with its documents.
 
-    A document is judged once for every `CLAIMS_EACH` claims that found it, whoever else found it.
+    A document is judged once for every `CLAIMS_EACH` claims that found it.
 
     Args:
         claims: The claims by number.

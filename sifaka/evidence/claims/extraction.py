@@ -52,12 +52,12 @@ class _Claims(Form):
 
 
 class Extracted(Frozen):
-    """What a text claims."""
+    """The claims of a text."""
 
     claims: tuple[Claim, ...] = ()
     """In the order of the text, each once; those that need no evidence are among them."""
     degraded: tuple[str, ...] = ()
-    """Why a model was not asked or did not answer, and what was left out."""
+    """The reasons that no model has answered, and the claims left out."""
     usage: Usage = Usage()
 
 
@@ -120,7 +120,7 @@ def claims_by_rule(text: str) -> Extracted:
 
 
 def claims_given(claims: Sequence[str], text: str = "") -> tuple[Claim, ...]:
-    """Claims in somebody's words, each once; offsets for those that stand in the text verbatim.
+    """Claims in given words, each once; offsets for those that stand in the text verbatim.
 
     Raises:
         ConfigurationError: One is empty or too long.

@@ -23,16 +23,16 @@ _AT_A_TIME = 4
 
 
 class ClaimSources(NamedTuple):
-    """What there is to hold one claim against."""
+    """The documents to check one claim against."""
 
     documents: tuple[SourceDocument, ...]
     """Best first, each once; those at hand before those that were found."""
     failure: str = ""
-    """Why the search has failed altogether."""
+    """The reason the whole search failed."""
     complete: bool = True
-    """Whether every source has answered."""
+    """True when every source has answered."""
     degraded: tuple[str, ...] = ()
-    """What did not work as it should have, one line each."""
+    """The steps that failed or fell back, one line each."""
 
 
 def at_hand(documents: Iterable[Document], at: datetime) -> tuple[SourceDocument, ...]:
@@ -69,7 +69,7 @@ async def find(
     filters: SearchFilters,
     seconds: float,
 ) -> dict[int, ClaimSources]:
-    """What there is for each claim; every claim is a search of its own, and a place of its own.
+    """Find documents for each claim; every claim is a search and a place of its own.
 
     Args:
         claims: What to look for, by number.

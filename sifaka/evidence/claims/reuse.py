@@ -18,11 +18,11 @@ from sifaka.record.claims import CheckOptions, Claim, ClaimVerdict
 from sifaka.retrievers.caches import Cache
 
 _LONGEST_KEPT = 7 * 86_400.0
-"""Seconds for which a verdict is kept; whoever takes it says how old it may be."""
+"""Seconds for which a verdict is kept; each check says how old one may be."""
 
 
 class _Record(Frozen):
-    """What a run keeps of it, so that it is the same when the run is resumed."""
+    """The verdicts that a run records, so that a resumed run has the same."""
 
     verdicts: tuple[ClaimVerdict | None, ...]
 

@@ -45,18 +45,18 @@ _LONGEST = 2_000
 _CAPITALS = 0.25
 """The share of capitalised words from which capitals do not tell names, as in German or a title."""
 _NUMBERS, _NAMES = 0.9, 0.6
-"""How likely a reader needs evidence for a number or a date, and for a name alone."""
+"""The need of evidence, 0 to 1, for a number or a date, and for a name alone."""
 
 
 class Checkable(NamedTuple):
-    """A sentence that somebody could look up."""
+    """A sentence that can be looked up."""
 
     span: Span
-    """Where it stands."""
+    """Its place in the text."""
     text: str
     """Its words without markup; what it starts from goes before one that begins with a pronoun."""
     need: float
-    """How likely a reader needs evidence for it, 0 to 1."""
+    """The reader's need of evidence for it, 0 to 1."""
 
 
 def checkable(text: str) -> list[Checkable]:
@@ -82,7 +82,7 @@ def checkable(text: str) -> list[Checkable]:
 
 
 def _need(sentence: str) -> float:
-    """How much a sentence needs evidence; 0 where there is nothing to look up."""
+    """The need of evidence for a sentence; 0 where there is nothing to look up."""
     words = _WORD.findall(sentence)
     unspaced = not sentence.isascii() and len(sentence) >= _SHORTEST_UNSPACED
     if len(words) < _SHORTEST_WORDS and not (unspaced and max(map(len, words), default=0) >= 4):
@@ -97,7 +97,7 @@ def _need(sentence: str) -> float:
 
 
 def _has_number(sentence: str) -> bool:
-    """Whether there is one outside of URLs."""
+    """True when a number stands outside of URLs."""
     at, parts = 0, list[str]()
     for start, end in urls(sentence):
         parts.append(sentence[at:start])
@@ -106,7 +106,7 @@ def _has_number(sentence: str) -> bool:
 
 
 def _has_name(words: list[str]) -> bool:
-    """Whether a word within the sentence is capitalised, where that means something."""
+    """True when a word within the sentence is capitalised, where capitals tell names."""
     inner = [word for word in words[1:] if word not in {"I", "I’m", "I'm"}]
     capitalised = [word[:1].isupper() for word in inner]
     if not any(capitalised):

@@ -28,15 +28,15 @@ class JudgedSource(NamedTuple):
 
     document: SourceDocument
     assessment: Assessment | None
-    """What it says about the claim; None when that could not be judged."""
+    """Its judgement on the claim; None when it could not be judged."""
     passage: str = ""
     """Its nearest passage, for people who judge themselves."""
     failure: str = ""
-    """Why it could not be judged."""
+    """The reason it could not be judged."""
 
 
 def stance_of(assessment: Assessment) -> Stance:
-    """What a judgement on the criterion of a claim means for the claim.
+    """The stance on a claim that a judgement on its criterion amounts to.
 
     A rejection is a contradiction only where the document says the contrary: one that speaks about
     something else refutes nothing.
@@ -55,8 +55,8 @@ def stance_of(assessment: Assessment) -> Stance:
 def status_of(stances: Sequence[Stance]) -> ClaimStatus:
     """The verdict that stances amount to; those of off-topic documents do not count.
 
-    Support in part decides nothing: of the rest of the claim nobody has said anything. So it makes
-    no claim `supported`, and takes nothing from a contradiction.
+    Support in part decides nothing, since the rest of the claim stays open. So it makes no claim
+    `supported`, and takes nothing from a contradiction.
     """
     supported, contradicted = "supports" in stances, "contradicts" in stances
     if supported and contradicted:

@@ -24,7 +24,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,12}(?:-[a-z]{2,12}){0,2}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """What a spec is opened with."""
+    """A spec with the key and the store to open it with."""
 
     spec: AdapterSpec
     form: str
@@ -192,7 +192,7 @@ def open_adapters(
 ) -> Adapters:
     """The adapters that specs name; no file is read and no server asked before the first search.
 
-    Whoever opens them closes them with `aclose`.
+    The caller closes them with `aclose`.
 
     Args:
         specs: Each `name=` and one of `FORMS`; without a name it has that of its scheme.

@@ -1,4 +1,4 @@
-"""Which fields of a server's records hold what, and records as documents."""
+"""The fields of a server's records, and records as documents."""
 
 import math
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ class Fields:
     """The names of fields; a dot leads into an object."""
 
     text: tuple[str, ...] = ("text",)
-    """What is quoted from; several are put together with an empty line between them."""
+    """The fields to quote from; an empty line separates several."""
     title: str = "title"
     url: str = "url"
     doi: str = "doi"
     id: str = "id"
     date: str = ""
-    """When the document was written or last changed; empty when the records do not say."""
+    """The time the document was written or last changed; empty when no field has it."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class FoundRecord:
 
     record: Record
     id: str = ""
-    """What the server calls it, where that is no field of it."""
+    """The server's identifier, where that is no field of the record."""
     score: object = None
 
 
@@ -116,7 +116,7 @@ def _first(value: object) -> str:
 
 
 def _link(url: str, doi: str) -> str:
-    """Where people find it: nothing but the web, whatever a record may say."""
+    """Its web address for people; any other scheme is dropped."""
     try:
         known = urlsplit(url).scheme.lower() in {"http", "https"}
     except ValueError:

@@ -20,7 +20,7 @@ class FileState:
     """A file as it is now; equal states mean that nothing has changed."""
 
     real: Path
-    """Where it really is, without links."""
+    """Its real path, without links."""
     size: int
     changed: int
     """Nanoseconds since 1970."""
@@ -64,7 +64,7 @@ def _walked(root: Path) -> Iterator[Path]:
 
 
 def _state(path: Path, root: Path) -> FileState | None:
-    """What is at a path; None when it is no file of the folder."""
+    """The state of the file at a path; None when it is no file of the folder."""
     try:
         real = path.resolve(strict=True)
         told = real.stat()
@@ -85,7 +85,7 @@ _HTML = frozenset({".html", ".htm"})
 
 
 class NotText(ValueError):
-    """What a file holds cannot be taken as text; the message says why in a few words."""
+    """The content of a file is no text; the message says why in a few words."""
 
 
 def file_text(path: Path, largest: int = LARGEST) -> str:

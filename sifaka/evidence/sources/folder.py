@@ -56,7 +56,7 @@ class FolderAdapter:
         most_bytes: int = MOST_BYTES,
     ) -> None:
         self.path = Path(path)
-        self._name = name
+        self.name = name
         self._most_files = most_files
         self._largest = largest
         self._most_bytes = most_bytes
@@ -65,11 +65,6 @@ class FolderAdapter:
         """By the path below the folder: what a file holds, or why it is left out."""
         self._beyond: tuple[str, ...] = ()
         self._searchable = Searchable()
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self._name
 
     @property
     def place(self) -> str:
@@ -111,7 +106,7 @@ class FolderAdapter:
 
     @property
     def left_out(self) -> Mapping[str, str]:
-        """Why files are left out, by their paths, as of the last search."""
+        """The reasons that files are left out, by their paths, as of the last search."""
         reasons = {path: held for path, (_, held) in self._read.items() if isinstance(held, str)}
         return reasons | dict.fromkeys(self._beyond, "beyond what is read of a folder")
 
@@ -120,16 +115,16 @@ class FolderAdapter:
         return self._searchable.best(query, limit, filters)
 
     def _refreshed(self) -> Mapping[str, _Read]:
-        """What the folder holds now; a file is read when it was changed since."""
+        """The current files of the folder; a file is read again when it has changed."""
         with self._lock:
             try:
                 found, beyond = files_below(self.path, self._most_files)
             except OSError as error:
                 raise SourceError(
                     # Where it is, is not for everybody who may search it.
-                    f"{self._name}: the folder cannot be read: {error.strerror}",
+                    f"{self.name}: the folder cannot be read: {error.strerror}",
                     "correct its path, or who may read it",
-                    adapter=self._name,
+                    adapter=self.name,
                     code="not_found" if isinstance(error, FileNotFoundError) else "forbidden",
                 ) from error
             read: dict[str, _Read] = {}
@@ -167,7 +162,7 @@ class FolderAdapter:
                 text=part,
                 title=title if len(parts) == 1 else f"{title} (part {number} of {len(parts)})",
                 id=path if len(parts) == 1 else f"{path}#{number}",
-                adapter=self._name,
+                adapter=self.name,
                 published=written,
             )
             for number, part in enumerate(parts, 1)

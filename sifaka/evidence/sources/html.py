@@ -17,7 +17,7 @@ _LEFT_OUT_CLASSES = frozenset(
         mw-jump-link catlinks hatnote""",
     )
 )
-"""What is no running text: of a wiki's pages tables, references and links for editors too."""
+"""Elements that are no running text: on a wiki's pages references and links for editors too."""
 _BLOCKS = frozenset(
     re.findall(
         r"\S+",

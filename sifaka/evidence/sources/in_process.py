@@ -51,19 +51,14 @@ class InProcessAdapter:
     def __init__(
         self, documents: Iterable[SourceDocument | Document | str], *, name: str = "documents"
     ) -> None:
-        self._name = name
+        self.name = name
         self.documents = tuple(_source(each, name) for each in documents)
         self._lock = threading.Lock()
         self._searchable: Searchable | None = None
 
     @property
-    def name(self) -> str:
-        """What it is called."""
-        return self._name
-
-    @property
     def place(self) -> str:
-        """How many documents, and a digest that tells them from others."""
+        """The number of documents, and a digest that tells them from others."""
         keys = " ".join(document.key for document in self.documents)
         return f"{len(self.documents)} documents ({sha256(keys.encode()).hexdigest()[:8]})"
 

@@ -16,7 +16,7 @@ from sifaka.evidence.sources.wiki_search import MOST_PAGES, each, pages_for
 from sifaka.storage.protocol import Health
 
 _UNREADABLE = frozenset({"too_large", "not_found", "malformed", "rejected"})
-"""What may be wrong with one page alone."""
+"""The failures that may concern one page alone."""
 
 
 class MediaWikiAdapter:
@@ -55,7 +55,7 @@ class MediaWikiAdapter:
         headers = {"User-Agent": f"{product()} ({contact or 'no contact given'}) httpx2"}
         if authorization:
             headers["Authorization"] = authorization
-        self._name = name
+        self.name = name
         self._most_chars = most_chars
         self._http = HttpClient(
             base,
@@ -69,11 +69,6 @@ class MediaWikiAdapter:
         )
         self._api = WikiApi(self._http, name)
         self._pages = WikiPages(self._api, name)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self._name
 
     @property
     def place(self) -> str:

@@ -1,4 +1,4 @@
-"""What every adapter does."""
+"""The protocol of adapters."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,12 +13,12 @@ class Adapter(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in arguments, results and errors."""
+        """Its name in arguments, results and errors."""
         ...
 
     @property
     def place(self) -> str:
-        """Where it searches, for people, and to tell two sources apart; without secrets."""
+        """The place it searches, for people, and to tell two sources apart; without secrets."""
         ...
 
     async def search(

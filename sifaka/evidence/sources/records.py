@@ -1,4 +1,4 @@
-"""What the adapters have in common that ask a search server for its records."""
+"""The common part of the adapters that ask a search server for its records."""
 
 import unicodedata
 from abc import ABC, abstractmethod
@@ -43,14 +43,9 @@ class RecordAdapter(ABC):
         self.base = base.rstrip("/")
         self.index = index
         self.fields = fields or Fields()
-        self._name = name
+        self.name = name
         headers = {"Authorization": authorization} if authorization else {}
         self._http = HttpClient(self.base, adapter=name, headers=headers, seconds=seconds)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self._name
 
     @property
     def place(self) -> str:
@@ -59,7 +54,7 @@ class RecordAdapter(ABC):
 
     @property
     def filters_dates(self) -> bool:
-        """Whether the server itself leaves out what the filters' dates do not admit."""
+        """True when the server itself applies the dates of the filters."""
         return False
 
     async def search(
@@ -101,9 +96,9 @@ class RecordAdapter(ABC):
 
     def _malformed(self, lacking: str) -> SourceError:
         return SourceError(
-            f"{self._name}: the answer of {self.place} has no {lacking}",
+            f"{self.name}: the answer of {self.place} has no {lacking}",
             "check that the adapter's URL is of this kind of server",
-            adapter=self._name,
+            adapter=self.name,
             code="malformed",
         )
 
@@ -114,14 +109,14 @@ class RecordAdapter(ABC):
             found = await self._found(query, size, filters)
         except SourceError as error:
             raise self._explained(error) from error
-        read = [document_of(each, self.fields, adapter=self._name) for each in found]
+        read = [document_of(each, self.fields, adapter=self.name) for each in found]
         documents = [each for each in read if each is not None]
         if found and not documents:
             named = " or ".join(map(repr, self.fields.text))
             raise SourceError(
-                f"{self._name}: no record of {self.place} has text in {named}",
+                f"{self.name}: no record of {self.place} has text in {named}",
                 "name the field in the adapter's URL, such as ?text=body",
-                adapter=self._name,
+                adapter=self.name,
                 code="malformed",
             )
         return documents
@@ -130,13 +125,13 @@ class RecordAdapter(ABC):
         """The same with what is to be done about it here."""
         message, suggestion = error.message, error.suggestion
         if error.code == "not_found":
-            message = f"{self._name}: there is no {self.index!r} at {self.base}"
+            message = f"{self.name}: there is no {self.index!r} at {self.base}"
             suggestion = "create it, or correct the adapter's URL"
         elif error.code == "authentication":
-            suggestion = f"set SIFAKA_ADAPTER_KEYS={self._name}=..., or correct it"
+            suggestion = f"set SIFAKA_ADAPTER_KEYS={self.name}=..., or correct it"
         else:
             return error
-        return SourceError(message, suggestion, adapter=self._name, code=error.code)
+        return SourceError(message, suggestion, adapter=self.name, code=error.code)
 
 
 MOST_CHARS = 400

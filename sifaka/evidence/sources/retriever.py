@@ -19,23 +19,13 @@ class RetrieverAdapter:
 
     def __init__(self, retriever: Retriever, *, name: str, place: str = "") -> None:
         self.retriever = retriever
-        self._name = name
-        self._place = place or type(retriever).__name__
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self._name
-
-    @property
-    def place(self) -> str:
-        """As it was given, else the retriever's type."""
-        return self._place
+        self.name = name
+        self.place = place or type(retriever).__name__
 
     async def search(
         self, query: str, *, limit: int, filters: SearchFilters = ANYTHING
     ) -> Sequence[SourceDocument]:
-        """What the retriever finds and the filters admit, in its order; see `Adapter`.
+        """The retriever's documents that the filters admit, in its order; see `Adapter`.
 
         Raises:
             Exception: What the retriever raises, as it is.
@@ -43,7 +33,7 @@ class RetrieverAdapter:
         if not query.strip() or limit < 1:
             return ()
         found = await self.retriever.retrieve(query, limit)
-        documents = (SourceDocument.of(each, adapter=self._name) for each in found)
+        documents = (SourceDocument.of(each, adapter=self.name) for each in found)
         return wanted(documents, filters, limit)
 
     async def health(self) -> Health:

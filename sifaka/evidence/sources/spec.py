@@ -26,7 +26,7 @@ class AdapterSpec:
     scheme: str
     """Such as `solr`, without `+https`."""
     rest: str = field(repr=False)
-    """What follows the colon, or the whole http URL; it may hold what must not be shown."""
+    """The text after the colon, or the whole http URL; it may hold secrets."""
     is_url: bool
 
     def wrong(self, what: str, suggestion: str) -> NoReturn:

@@ -22,12 +22,7 @@ class ThoughtsAdapter:
 
     def __init__(self, store: ThoughtStore, *, name: str = "thoughts") -> None:
         self.store = store
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self._name
+        self.name = name
 
     @property
     def place(self) -> str:
@@ -49,16 +44,16 @@ class ThoughtsAdapter:
             found = await ThoughtRetriever(self.store, only=only).retrieve(query, limit)
         except SifakaError as error:
             raise SourceError(
-                f"{self._name}: {error.message}",
+                f"{self.name}: {error.message}",
                 error.suggestion,
-                adapter=self._name,
+                adapter=self.name,
                 code="server" if error.retryable else "rejected",
             ) from error
-        documents = (SourceDocument.of(each, adapter=self._name) for each in found)
+        documents = (SourceDocument.of(each, adapter=self.name) for each in found)
         return wanted(documents, filters, limit)
 
     async def health(self) -> Health:
-        """What the store says of itself."""
+        """The health of the store."""
         parts = await self.store.health()
         failing = [each for each in parts if not each.works]
         told = "; ".join(f"{each.part}: {each.found}" for each in failing or parts)

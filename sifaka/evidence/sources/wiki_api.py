@@ -43,7 +43,7 @@ class WikiApi:
         self._asked = Asked(adapter, http.place)
 
     async def ask(self, wanted: str, action: str, **params: str | int) -> Mapping[str, Any]:
-        """What the API answers to an action.
+        """The answer of the API to an action.
 
         Args:
             wanted: The part of the answer that has to be there, and is returned.

@@ -1,4 +1,4 @@
-"""Which pages of a wiki a question is about.
+"""The pages of a wiki that a question is about.
 
 The search of a wiki finds the pages that have every word; of the one that every MediaWiki brings
 the results come in no order, and there is no `or`.
@@ -55,7 +55,7 @@ def words_of(question: str) -> tuple[str, ...]:
 
 
 def named(title: str, question: str) -> int:
-    """How many words of a title a question has, if it has every one of them; 0 otherwise."""
+    """The number of words of a title, if a question has every one of them; 0 otherwise."""
     wanted = {match.group().casefold() for match in _WORD.finditer(title)}
     there = {match.group().casefold() for match in _WORD.finditer(question)}
     return len(wanted) if wanted <= there else 0
