@@ -65,7 +65,6 @@ async def work_on(
         if job := await state.jobs.offer(state.assignment(run), listen):
             result = await _outcome_of_worker(state, job, listen, wait_seconds=wait_seconds)
         else:
-            work = _resumption(chain, run_id)
             result = await outcome_of(ctx, run, work, exchange, wait_seconds=wait_seconds)
     except anyio.get_cancelled_exc_class():
         # Somebody else may be at work on it, whom this request has waited for.

@@ -161,7 +161,8 @@ async def keep_busy(server: SifakaServer, gate: Gate) -> None:
 
     state = state_of(server)
     store = state.store.scoped("bob")
-    run = await Chain(model="openai-chat:stub", critics=[], store=store).start("Write a text.")
+    chain = Chain(model="openai-chat:stub", critics=[], store=store)
+    run = (await chain.start("Write a text.")).run
     assert await state.jobs.offer(Assignment(run=run, store=store, tenant="bob"), ignore)
     with anyio.fail_after(20):
         await gate.reached()
