@@ -9,7 +9,7 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from sifaka._internal.loading import load_pydantic_ai
+from sifaka._internal.loading import is_pydantic_ai_loaded, load_pydantic_ai
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Host
@@ -119,7 +119,7 @@ class AppState:
             chosen = HOST
         if chosen == HOST and host is None and critics is None:
             critics = ("lint",)  # whoever writes then, the host will not be a critic
-        if asks_a_provider(chosen):
+        if asks_a_provider(chosen) and not is_pydantic_ai_loaded():
             await anyio.to_thread.run_sync(load_pydantic_ai)
         return Chain(
             model=chosen,
@@ -141,7 +141,7 @@ class AppState:
         Raises:
             ConfigurationError: It was started by a program with components of its own.
         """
-        if asks_a_provider(run.config.model):
+        if asks_a_provider(run.config.model) and not is_pydantic_ai_loaded():
             await anyio.to_thread.run_sync(load_pydantic_ai)
         return Chain.of_config(run.config, host=host, **self._shared())
 

@@ -8,6 +8,7 @@ what happened and when; exits with 1 if something is not as it should be.
 """
 
 import argparse
+import logging
 import sys
 
 import anyio
@@ -22,6 +23,7 @@ def main() -> int:
     parser.add_argument("seconds", type=float, nargs="?", default=30, help="that a run takes")
     parser.add_argument("--wait", type=float, default=5, help="seconds until it is answered")
     parser.add_argument("--silence", type=float, default=15, help="after which a worker is dead")
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # of the stub, at each kill
     return anyio.run(_all, parser.parse_args())
 
 

@@ -186,7 +186,7 @@ async def _work(store: ThoughtStore, queue: RunQueue, numbers: range) -> None:
         max_iterations=CALLS,
         store=store,
     )
-    runs = [await chain.start(text=_text(f"run{number}x")) for number in numbers]
+    runs = [(await chain.start(text=_text(f"run{number}x"))).run for number in numbers]
     for run in runs:
         await queue.add(RunKey("default", run.run_id))
     with anyio.fail_after(_LIMIT):

@@ -52,7 +52,7 @@ async def rest_of(stream: IO[str] | None) -> str:
 async def queued(store: ThoughtStore, url: str, prefix: str) -> str:
     """The id of a run that waits for a worker."""
     chain = Chain(model="openai-chat:stub", critics=[], store=store)
-    run = await chain.start("Write a text.")
+    run = (await chain.start("Write a text.")).run
 
     async def nothing(key: RunKey, deaths: int) -> bool:
         return False
