@@ -53,7 +53,7 @@ async def _measure(folder: Path, redis_url: str) -> Report:
         method=f"{RUNS} runs of {ITERATIONS} iterations with texts of 8 KB, {entries} entries "
         "each, made by a chain with two validators and a critic, in every store; each is loaded "
         f"{LOADS} times, the stores in turn, after one load to warm up. Loading decodes every "
-        "entry and folds them into the run; in memory the run is kept as it is. SQLite, files and "
+        "entry and folds them into the run; in memory the run is kept as it is. "
         "Files and SQLite on the same disk, Redis on loopback.",
         figures=tuple(
             figure
