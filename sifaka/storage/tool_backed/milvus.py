@@ -222,16 +222,24 @@ class MilvusToolIndex:
 
     async def _latest(self, only: Filters) -> tuple[list[_Version], bool]:
         """The newest versions that these filters admit, and whether there are more."""
-        now, span = now_in_microseconds(), 2 * _EVER
+        now = now_in_microseconds()
+        none, all_ = 0, now + _EVER
+        """Spans of time, in microseconds, in which there are no rows, and all or too many."""
+        span = all_
         while True:
-            condition = f'{self._own} and line != "" and at > {now - min(span, _EVER + now)}'
+            condition = f'{self._own} and line != "" and at > {now - span}'
             rows = await self._rows.query(condition, ("run", "seq", "at", "line"))
-            if len(rows) < self._rows.most or span == 1:
+            many = len(rows) >= self._rows.most
+            if many:
+                all_ = span
+            elif not rows and span < all_:
+                none = span
+            if (not many and (rows or none != span)) or all_ - none <= 1:
                 break
-            span = _DAY if span > _DAY else span // 2
+            span = _DAY if none < _DAY < all_ else (none + all_) // 2
         admitted = [version for version in _newest(rows) if _admits(version, only)]
         admitted.sort(key=lambda version: version.at, reverse=True)
-        return admitted[:LATEST], len(admitted) > LATEST or span < _EVER
+        return admitted[:LATEST], len(admitted) > LATEST or span < now + _EVER
 
     async def _read(self, versions: Sequence[_Version]) -> list[tuple[_Version, str, Drafted]]:
         wanted = {(version.run, version.seq, version.at): version for version in versions}
