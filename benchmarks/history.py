@@ -14,7 +14,6 @@ from benchmarks.samples import percentile
 from benchmarks.stored_runs import Append, complete_run
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.storage.files import FileStorage
-from sifaka.storage.milvus import MilvusStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
 from tests.stubs.redis_server import redis_server
@@ -36,7 +35,6 @@ async def _measure(folder: Path, redis_url: str) -> Report:
         "SQLite": SQLiteStorage(folder / "runs.db"),
         "files": FileStorage(folder / "runs"),
         "Redis": RedisStorage(redis_url),
-        "Milvus Lite": MilvusStorage(f"milvus:///{folder}/milvus"),
     }
     taken: dict[str, list[float]] = {name: [] for name in stores}
     runs = [await complete_run(ITERATIONS) for _ in range(RUNS)]
@@ -55,8 +53,8 @@ async def _measure(folder: Path, redis_url: str) -> Report:
         method=f"{RUNS} runs of {ITERATIONS} iterations with texts of 8 KB, {entries} entries "
         "each, made by a chain with two validators and a critic, in every store; each is loaded "
         f"{LOADS} times, the stores in turn, after one load to warm up. Loading decodes every "
-        "entry and folds them into the run; in memory the run is kept as it is. SQLite, files and "
-        "Milvus Lite on the same disk, Redis on loopback.",
+        "entry and folds them into the run; in memory the run is kept as it is. "
+        "Files and SQLite on the same disk, Redis on loopback.",
         figures=tuple(
             figure
             for name, seconds in taken.items()

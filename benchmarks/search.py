@@ -47,6 +47,8 @@ async def _measure(folder: Path) -> Report:
     for name, opened in with_vectors.items():
         words = opened(None)
         figures.append(_seconds(f"{name}: append", await _append(words, runs)))
+        while await words.catch_up():
+            pass
         figures += await _searched(f"{name}, words (BM25)", words, queries, "bm25")
         await words.aclose()
         both = opened(RandomProjection())

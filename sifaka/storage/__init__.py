@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 
 from sifaka._internal.lazy import imported_later
 from sifaka.storage.catalogue import FORMS, SCHEMES, open_store
+from sifaka.storage.index import SearchIndex
+from sifaka.storage.log import RunLog
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 
 if TYPE_CHECKING:
-    from sifaka.storage.checkpoints import CachedCheckpointStorage
+    from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
     from sifaka.storage.elasticsearch import ElasticsearchStorage
     from sifaka.storage.files import FileStorage
     from sifaka.storage.hybrid import HybridMemory
     from sifaka.storage.milvus import MilvusStorage
     from sifaka.storage.redis import RedisStorage
-    from sifaka.storage.tiers import CachedStorage
 
 _LATER = {
-    "CachedCheckpointStorage": "sifaka.storage.checkpoints",
-    "CachedStorage": "sifaka.storage.tiers",
+    "CachedCheckpointStorage": "sifaka.storage.cached",
+    "CachedStorage": "sifaka.storage.cached",
     "ElasticsearchStorage": "sifaka.storage.elasticsearch",
     "FileStorage": "sifaka.storage.files",
     "HybridMemory": "sifaka.storage.hybrid",
@@ -41,7 +42,9 @@ __all__ = [
     "MemoryStorage",
     "MilvusStorage",
     "RedisStorage",
+    "RunLog",
     "SQLiteStorage",
+    "SearchIndex",
     "ThoughtStore",
     "open_store",
 ]

@@ -14,6 +14,7 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError, SifakaError
 from sifaka.plugins import NO_PLUGINS, Plugins
+from sifaka.storage.index import SearchIndex
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_FILE = "sifaka.db"
+"""The file in the home folder for runs, unless another log is named."""
 _QUEUE = "queue.db"
 """The file in the home folder for what a server could not take yet."""
 _PLUGGED_SCHEME = re.compile(r"[a-z]+(?:\+[a-z]+)?")
@@ -47,52 +50,55 @@ class _Place:
     tool_session: "Callable[[Sequence[str]], ToolCaller] | None"
 
 
-def _memory(place: _Place) -> ThoughtStore | None:
+Opened = ThoughtStore | SearchIndex
+
+
+def _memory(place: _Place) -> Opened | None:
     return MemoryStorage(tenant=place.tenant) if place.rest in {"", "//"} else None
 
 
-def _sqlite(place: _Place) -> ThoughtStore | None:
-    path = place.home / "sifaka.db" if not place.rest else _path(place.rest)
+def _sqlite(place: _Place) -> Opened | None:
+    path = place.home / _FILE if not place.rest else _path(place.rest)
     return path and SQLiteStorage(path, tenant=place.tenant, embedder=place.embedder)
 
 
-def _file(place: _Place) -> ThoughtStore | None:
+def _file(place: _Place) -> Opened | None:
     from sifaka.storage.files import FileStorage
 
     folder = place.home / "runs" if not place.rest else _path(place.rest)
     return folder and FileStorage(folder, tenant=place.tenant)
 
 
-def _redis(place: _Place) -> ThoughtStore | None:
+def _redis(place: _Place) -> Opened | None:
     from sifaka.storage.redis import RedisStorage
 
     return RedisStorage.of_url(place.url, tenant=place.tenant)
 
 
-def _milvus(place: _Place) -> ThoughtStore | None:
-    from sifaka.storage.milvus import MilvusStorage
+def _milvus(place: _Place) -> Opened | None:
+    from sifaka.storage.milvus import MilvusIndex
 
-    return MilvusStorage.of_url(place.url, tenant=place.tenant, embedder=place.embedder)
-
-
-def _elasticsearch(place: _Place) -> ThoughtStore | None:
-    from sifaka.storage.elasticsearch import ElasticsearchStorage
-
-    return ElasticsearchStorage.of_url(place.url, tenant=place.tenant, embedder=place.embedder)
+    return MilvusIndex.of_url(place.url, tenant=place.tenant, embedder=place.embedder)
 
 
-def _redis_tools(place: _Place) -> ThoughtStore | None:
+def _elasticsearch(place: _Place) -> Opened | None:
+    from sifaka.storage.elasticsearch import ElasticsearchIndex
+
+    return ElasticsearchIndex.of_url(place.url, tenant=place.tenant, embedder=place.embedder)
+
+
+def _redis_tools(place: _Place) -> Opened | None:
     from sifaka.storage.tool_backed.redis import RedisToolStorage
 
     session = _session(place)
     return RedisToolStorage(session, tenant=place.tenant, name=f"redis+mcp:{session.shown}")
 
 
-def _milvus_tools(place: _Place) -> ThoughtStore | None:
-    from sifaka.storage.tool_backed.milvus import MilvusToolStorage
+def _milvus_tools(place: _Place) -> Opened | None:
+    from sifaka.storage.tool_backed.milvus import MilvusToolIndex
 
     session = _session(place)
-    return MilvusToolStorage(session, tenant=place.tenant, name=f"milvus+mcp:{session.shown}")
+    return MilvusToolIndex(session, tenant=place.tenant, name=f"milvus+mcp:{session.shown}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +106,12 @@ class Scheme:
     """A kind of URL."""
 
     form: str
-    make: Callable[[_Place], ThoughtStore | None]
+    make: Callable[[_Place], Opened | None]
     """None when what follows the scheme cannot be understood."""
     remote: bool = False
-    """Whether the store is somewhere else, and may be away for a while."""
+    """Whether it is on another machine, and may be away for a while."""
+    index: bool = False
+    """Whether it is a search index, which needs a log beside it."""
 
 
 SCHEMES: Mapping[str, Scheme] = MappingProxyType(
@@ -116,24 +124,28 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
         "redis": Scheme("redis://host:6379/0", _redis, remote=True),
         "rediss": Scheme("rediss://host:6379/0", _redis, remote=True),
         "unix": Scheme("unix:///path/to/redis.sock", _redis, remote=True),
-        "milvus": Scheme("milvus:///relative/path.db | milvus:////absolute/path.db", _milvus),
-        "milvus+http": Scheme("milvus+http://host:19530", _milvus, remote=True),
-        "milvus+https": Scheme("milvus+https://host:19530", _milvus, remote=True),
-        "elasticsearch+http": Scheme("elasticsearch+http://host:9200", _elasticsearch, remote=True),
+        "milvus": Scheme(
+            "milvus:///relative/path.db | milvus:////absolute/path.db", _milvus, index=True
+        ),
+        "milvus+http": Scheme("milvus+http://host:19530", _milvus, remote=True, index=True),
+        "milvus+https": Scheme("milvus+https://host:19530", _milvus, remote=True, index=True),
+        "elasticsearch+http": Scheme(
+            "elasticsearch+http://host:9200", _elasticsearch, remote=True, index=True
+        ),
         "elasticsearch+https": Scheme(
-            "elasticsearch+https://host:9200", _elasticsearch, remote=True
+            "elasticsearch+https://host:9200", _elasticsearch, remote=True, index=True
         ),
         "redis+mcp": Scheme("redis+mcp:COMMAND", _redis_tools, remote=True),
-        "milvus+mcp": Scheme("milvus+mcp:COMMAND", _milvus_tools, remote=True),
+        "milvus+mcp": Scheme("milvus+mcp:COMMAND", _milvus_tools, remote=True, index=True),
     }
 )
 """Every kind of URL that `open_store` understands."""
 FORMS = " | ".join(scheme.form for scheme in SCHEMES.values())
-"""Every URL form that `open_store` understands; several with commas between them are tiers."""
+"""Every URL form that `open_store` understands; several with commas between them are one store."""
 
 
 def tiers_of(url: str) -> tuple[str, ...]:
-    """The URL of each tier of a store."""
+    """The URLs of the parts of a store."""
     return tuple(_NEXT_TIER.split(url))
 
 
@@ -148,15 +160,16 @@ def open_store(
 ) -> ThoughtStore:
     """The store that a URL names; files and servers are touched on first use only.
 
-    Several URLs with commas between them are tiers, see `CachedStorage`. What a store on another
-    machine cannot take while it is away waits in a file in the home folder.
+    Several URLs with commas between them are a log with its index, and copies; see `CachedStorage`.
+    A search index alone keeps its log in `sifaka.db` in the home folder. Changes for a part that is
+    away wait in a file in the home folder.
 
-    Whoever opens it closes it with `aclose`; what `scoped` makes of it is closed with it.
+    The caller closes it with `aclose`; views that `scoped` makes are closed with it.
 
     Args:
         url: One of `FORMS`, or several. A path is taken as it stands, without decoding; a relative
             one starts at the current directory.
-        home: The folder of the default files, for `sqlite:`, `file:` and what waits.
+        home: The folder of the default files, for `sqlite:`, `file:`, logs and the outbox.
         tenant: Whose runs it shows.
         embedder: Makes vectors, in the stores that can keep some.
         tool_session: How a program that is an MCP server is called, given its command line.
@@ -168,7 +181,7 @@ def open_store(
         PluginError: A store of another package is not allowed, or cannot be used.
     """
     schemes: list[Scheme] = []
-    tiers: list[ThoughtStore] = []
+    parts: list[Opened] = []
     for part in tiers_of(url):
         name, colon, rest = part.partition(":")
         scheme = _scheme(name.lower(), plugins) if colon else None
@@ -188,20 +201,33 @@ def open_store(
                 f"allowed: {' | '.join([FORMS, *offered])}",
             )
         schemes.append(scheme)
-        tiers.append(store)
-    if len(tiers) == 1 and not schemes[0].remote:
-        return tiers[0]
-    from sifaka.storage.tiers import CachedStorage
+        parts.append(store)
+    if len(parts) == 1 and not schemes[0].remote and not schemes[0].index:
+        return cast("ThoughtStore", parts[0])
+    from sifaka.storage.cached import CachedStorage
 
-    if len(tiers) == 1:
-        tiers.insert(0, MemoryStorage(tenant=tenant))  # answers while the other one is away
-    return CachedStorage.of(tiers, queue=home / _QUEUE, tenant=tenant)
+    lasting = [scheme for scheme in schemes if not scheme.index and scheme is not SCHEMES["memory"]]
+    if not lasting and any(scheme.index for scheme in schemes):
+        parts.insert(0, SQLiteStorage(home / _FILE, tenant=tenant, embedder=embedder))
+    if len(parts) == 1:
+        parts.insert(0, MemoryStorage(tenant=tenant))  # its cache answers while the other is away
+    return CachedStorage.of(parts, queue=home / _QUEUE, tenant=tenant)
 
 
 def deciding_url(url: str) -> str:
-    """The part of a store's URL where versions and claims are decided: the first that lasts."""
-    parts = tiers_of(url)
-    return next((part for part in parts if not part.lower().startswith("memory:")), parts[-1])
+    """The part of a store's URL where versions and claims are decided: the first lasting log."""
+    parts = [part for part in tiers_of(url) if not _is_index(part)]
+    lasting = [part for part in parts if not part.lower().startswith("memory:")]
+    return (*lasting, *([] if _has_index(url) else parts), "sqlite:")[0]
+
+
+def _has_index(url: str) -> bool:
+    return any(_is_index(part) for part in tiers_of(url))
+
+
+def _is_index(url: str) -> bool:
+    scheme = SCHEMES.get(url.partition(":")[0].lower())
+    return scheme is not None and scheme.index
 
 
 def _scheme(name: str, plugins: Plugins) -> Scheme | None:

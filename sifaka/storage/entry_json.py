@@ -9,6 +9,7 @@ from pydantic_core import PydanticSerializationError
 from sifaka.errors import StorageError
 from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 
 
 def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) -> tuple[str, ...]:
@@ -30,6 +31,15 @@ def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) ->
     return tuple(
         _encode(run.run_id, seq, entry) for seq, entry in enumerate(entries, expected_version + 1)
     )
+
+
+def encode_draft(run_id: str, thought: Thought) -> str:
+    """A version as an index keeps it, without the history that earlier versions tell.
+
+    Raises:
+        StorageError: It holds something that JSON cannot.
+    """
+    return _encode(run_id, 0, Drafted(thought=thought, at=thought.created_at))
 
 
 def decode_entries(

@@ -12,6 +12,7 @@ from sifaka.errors import SifakaError, StorageError, ThoughtNotFound, VersionCon
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import decode_cursor, encode_cursor, position
+from sifaka.storage.log import every_run
 from sifaka.storage.merge import merge_hits, merge_runs
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
 from sifaka.storage.retention import (
@@ -20,7 +21,6 @@ from sifaka.storage.retention import (
     Outcome,
     Policy,
     carry_out,
-    every_run,
     plan,
     unfinished,
 )

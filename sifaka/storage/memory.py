@@ -1,4 +1,4 @@
-"""Runs in this process's memory: for tests, and for those who want nothing on disk."""
+"""Runs in this process's memory: for tests, and to leave nothing on disk."""
 
 import secrets
 import threading
@@ -6,17 +6,13 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
-from anyio import to_thread
-
 from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.append_rules import check_append, holds
 from sifaka.storage.cursor import decode_cursor, encode_cursor, position
 from sifaka.storage.entry_json import decode_entries, encode_entries
-from sifaka.storage.follow import follow_by_looking
-from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
-from sifaka.storage.scan import search_runs
+from sifaka.storage.log import Health, RunPage, check_append, follow_by_polling, holds
+from sifaka.storage.store import LogStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +21,7 @@ class _Record:
     """What a repeated append is recognised by: the same JSON as in the stores on disk."""
     run: Run
     fence: int = 0
-    """The last number that was given to somebody who claimed it."""
+    """The number of the last claim."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,8 +34,8 @@ class _Shelf:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MemoryStorage:
-    """A `ThoughtStore` that ends with the process."""
+class MemoryLog:
+    """A `RunLog` that ends with the process."""
 
     tenant: str = "default"
     _shelf: _Shelf = field(default_factory=_Shelf, repr=False)
@@ -49,15 +45,10 @@ class MemoryStorage:
         """This process."""
         return "memory:"
 
-    @property
-    def degraded(self) -> tuple[str, ...]:
-        """Nothing: that it ends with the process is what it is for."""
-        return ()
-
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
     ) -> None:
-        """Add entries, all or none; see `ThoughtStore.append`."""
+        """Add entries, all or none; see `RunLog.append`."""
         payloads = encode_entries(run, entries, expected_version)
         key = (self.tenant, run.run_id)
         with self._shelf.lock:
@@ -77,7 +68,7 @@ class MemoryStorage:
             self._shelf.records[key] = _Record((*held, *payloads), after, current)
 
     async def claim(self, run_id: str) -> int:
-        """Take a run over; see `ThoughtStore.claim`."""
+        """Take a run over; see `RunLog.claim`."""
         with self._shelf.lock:
             record = self._record(run_id)
             claimed = replace(record, fence=record.fence + 1)
@@ -89,12 +80,12 @@ class MemoryStorage:
         return self._record(run_id).run
 
     async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run, those to come included; see `ThoughtStore.follow`."""
+        """Every entry of a run, those to come included; see `RunLog.follow`."""
 
         async def read(known: int) -> Sequence[Entry]:
             return tuple(decode_entries(run_id, self._record(run_id).payloads[known:], after=known))
 
-        async with aclosing(follow_by_looking(run_id, read, after=after)) as entries:
+        async with aclosing(follow_by_polling(run_id, read, after=after)) as entries:
             async for step in entries:
                 yield step
 
@@ -110,13 +101,6 @@ class MemoryStorage:
             next_cursor=encode_cursor(self._shelf.cursor_key, self.tenant, position(page[-1]))
             if page and len(runs) > limit
             else None,
-        )
-
-    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
-        """Versions that share words with the query; words are not stemmed."""
-        # In a thread: reading through many long texts takes a while.
-        return await to_thread.run_sync(
-            lambda: search_runs(self._runs(), query, limit=limit, only=only)
         )
 
     async def size(self, run_id: str) -> int:
@@ -136,7 +120,7 @@ class MemoryStorage:
         """It works."""
         return (Health(part="memory", works=True, found="ends with this process"),)
 
-    def scoped(self, tenant: str) -> "MemoryStorage":
+    def scoped(self, tenant: str) -> "MemoryLog":
         """The same runs as another tenant sees them."""
         return replace(self, tenant=tenant)
 
@@ -156,6 +140,17 @@ class MemoryStorage:
                 for (tenant, _), record in self._shelf.records.items()
                 if tenant == self.tenant
             ]
+
+
+class MemoryStorage(LogStore[MemoryLog]):
+    """A `ThoughtStore` that ends with the process.
+
+    Args:
+        tenant: Whose runs are seen.
+    """
+
+    def __init__(self, tenant: str = "default") -> None:
+        super().__init__(MemoryLog(tenant), tenant=tenant)
 
 
 def _fold(run: Run | None, entries: Sequence[Entry]) -> Run:

@@ -1,6 +1,5 @@
 """Forgetting and moving runs by policy: first a plan that changes nothing, then what it says."""
 
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 
@@ -11,11 +10,10 @@ from sifaka._internal.immutable import Frozen
 from sifaka.errors import ConfigurationError, SifakaError, StorageError, ThoughtNotFound
 from sifaka.record.entries import FINAL, Started
 from sifaka.record.run import Run, RunSummary
+from sifaka.storage.log import every_run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.timestamps import to_microseconds
 from sifaka.storage.transfer import copy_run
-
-_PAGE = 100
 
 
 class Policy(Frozen):
@@ -134,18 +132,6 @@ async def carry_out(
         else:
             gone.append(leaving)
     return Outcome(gone=tuple(gone), failed=tuple(failed))
-
-
-async def every_run(store: ThoughtStore) -> AsyncGenerator[RunSummary]:
-    """All runs of the store's tenant, newest first, page by page."""
-    cursor: str | None = None
-    while True:
-        page = await store.recent(limit=_PAGE, cursor=cursor)
-        for line in page.runs:
-            yield line
-        cursor = page.next_cursor
-        if cursor is None:
-            return
 
 
 def unfinished(line: RunSummary) -> bool:

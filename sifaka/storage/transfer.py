@@ -1,15 +1,11 @@
-"""Copying a run from one store to another, entry for entry."""
+"""Copying a run from one log to another, entry for entry."""
 
-from collections.abc import Sequence
-from contextlib import aclosing
-
-from sifaka.errors import StorageError, ThoughtNotFound
-from sifaka.record.entries import Entry
+from sifaka.errors import StorageError
 from sifaka.record.run import Run
-from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.log import RunLog, load_if_there, read_entries
 
 
-async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> Run:
+async def copy_run(source: RunLog, target: RunLog, run_id: str) -> Run:
     """Bring a store up to what another holds of a run; what it has already is not copied again.
 
     Claims are not copied: an earlier number is not refused by the target.
@@ -25,7 +21,7 @@ async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> R
     held = await load_if_there(target, run_id)
     if held == run:
         return run
-    entries = await read_entries(source, run)
+    run, entries = await read_entries(source, run_id, run.version)
     version = held.version if held else 0
     if held and (version > run.version or Run.replay(entries[:version]) != held):
         raise StorageError(
@@ -38,27 +34,3 @@ async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> R
             f"the copy of run {run_id!r} is not like the original", "check the store it is in"
         )
     return run
-
-
-async def read_entries(store: ThoughtStore, run: Run) -> Sequence[Entry]:
-    """The entries that a run consists of, without those that were appended since.
-
-    Raises:
-        ThoughtNotFound: The store has no such run any more.
-        StorageError: The store failed.
-    """
-    entries: list[Entry] = []
-    async with aclosing(store.follow(run.run_id)) as steps:
-        async for entry, at in steps:
-            entries.append(entry)
-            if at.version == run.version:
-                break
-    return entries
-
-
-async def load_if_there(store: ThoughtStore, run_id: str) -> Run | None:
-    """The run as of its last entry; None when the store has no such run."""
-    try:
-        return await store.load(run_id)
-    except ThoughtNotFound:
-        return None

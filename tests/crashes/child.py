@@ -24,7 +24,6 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage import SQLiteStorage
 from sifaka.storage.sqlite.connection import Connection
-from sifaka.storage.sqlite.worker import SQLiteWorker
 from tests.crashes.scenario import TASK, TEXT, Scenario
 from tests.stubs.stores import PassingStore
 
@@ -73,8 +72,9 @@ class Killing(PassingStore):
     def __init__(self, folder: Path, at: Kill | None) -> None:
         self.appends = 0
         self._durable = folder / DURABLE
-        self._worker = SQLiteWorker(folder / "runs.db")
-        super().__init__(SQLiteStorage(folder / "runs.db", worker=self._worker))
+        store = SQLiteStorage(folder / "runs.db")
+        super().__init__(store)
+        self._worker = store.log.worker
         self._at = at
 
     async def append(
@@ -89,9 +89,6 @@ class Killing(PassingStore):
         await super().append(run, entries, expected_version=expected_version, fence=fence)
         if self._is_due("after"):
             self._die(run.version)
-
-    async def aclose(self) -> None:
-        await self._worker.aclose()
 
     def _is_due(self, when: When) -> bool:
         return self._at == AtAppend(when=when, number=self.appends)

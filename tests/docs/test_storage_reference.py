@@ -10,13 +10,14 @@ from sifaka.errors import ConfigurationError
 from sifaka.storage import SCHEMES, CachedStorage, RedisStorage, open_store
 from sifaka.storage.elasticsearch.address import Address
 from sifaka.storage.files.record import append_lines, claim_line
-from sifaka.storage.milvus import MilvusStorage
+from sifaka.storage.milvus import MilvusIndex
 from sifaka.storage.redis.follow import PATIENCE
 from sifaka.storage.redis.health import OLDEST
 from sifaka.storage.redis.keys import Keys
-from sifaka.storage.redis.search import LATEST
+from sifaka.storage.redis.store import LATEST
 from sifaka.storage.sqlite.schema import MIGRATIONS
-from sifaka.storage.tool_backed.store import LogStorage
+from sifaka.storage.tool_backed import milvus as milvus_tools
+from sifaka.storage.tool_backed import redis as redis_tools
 from sifaka_mcp.cli import run
 from tests.docs.extras import EXTRAS
 from tests.docs.markdown import ROOT, code, read, section, table
@@ -47,28 +48,31 @@ def test_every_extra_is_named_in_the_readme() -> None:
 
 
 @pytest.mark.parametrize("url", STORES)
-def test_every_url_opens_and_has_a_queue_if_it_is_somewhere_else(url: str, tmp_path: Path) -> None:
-    if SCHEMES[scheme_of(url)].remote and not scheme_of(url).endswith("+mcp"):
+def test_every_url_opens_and_has_a_queue_if_it_may_be_away(url: str, tmp_path: Path) -> None:
+    scheme = SCHEMES[scheme_of(url)]
+    if (scheme.remote or scheme.index) and not scheme_of(url).endswith("+mcp"):
         store = open_store(url, home=tmp_path)
         assert isinstance(store, CachedStorage)
         assert store.queue is not None
         assert store.queue.name == "queue.db"
-        assert f"`{store.queue.name}` in `SIFAKA_HOME`" in section(DOCUMENT, "Tiers")
+        assert f"`{store.queue.name}` in `SIFAKA_HOME`" in section(DOCUMENT, "Several parts")
     elif not scheme_of(url).endswith("+mcp"):
         assert not isinstance(open_store(url, home=tmp_path), CachedStorage)
 
 
-def test_the_tiers_that_are_shown_open() -> None:
-    (shown,) = re.findall(r"`(redis://\S+,sqlite:)`", section(DOCUMENT, "Tiers"))
+def test_the_parts_that_are_shown_open() -> None:
+    (shown,) = re.findall(r"`(redis://\S+,sqlite:)`", section(DOCUMENT, "Several parts"))
     store = open_store(shown, home=Path())
     assert isinstance(store, CachedStorage)
     first, second = store.tiers
     assert isinstance(first, RedisStorage)
-    assert (first.ttl, type(second).__name__) == (7 * 86_400, "SQLiteStorage")
+    assert (first.log.ttl, type(second).__name__) == (7 * 86_400, "SQLiteStorage")
 
 
 def test_every_store_has_a_line_about_what_it_promises() -> None:
-    told = {scheme_of(code(row[0])[0]) for row in table(_promises())}
+    logs, indexes = _promises().split("| Index |")
+    rows = [*table(logs), *table(f"| Index |{indexes}")]
+    told = {scheme_of(code(row[0])[0]) for row in rows}
     same = {"rediss": "redis", "unix": "redis", "milvus+https": "milvus+http"}
     same["elasticsearch+http"] = "elasticsearch+https"
     assert told == {same.get(name, name) for name in SCHEMES}
@@ -76,7 +80,7 @@ def test_every_store_has_a_line_about_what_it_promises() -> None:
 
 def _promises() -> str:
     text = section(DOCUMENT, "Which one")
-    return text[text.index("| Store |") :]
+    return text[text.index("| Log |") :]
 
 
 def test_the_options_of_urls_are_those_of_the_code() -> None:
@@ -86,7 +90,7 @@ def test_the_options_of_urls_are_those_of_the_code() -> None:
         for store in ("Redis", "Milvus", "Elasticsearch")
     }
     for store, url in (("Redis", "redis://host"), ("Milvus", "milvus+http://host")):
-        make = RedisStorage.of_url if store == "Redis" else MilvusStorage.of_url
+        make = RedisStorage.of_url if store == "Redis" else MilvusIndex.of_url
         with pytest.raises(ConfigurationError) as raised:
             make(f"{url}?nonsense=1")
         allowed = (raised.value.suggestion or "").removeprefix("allowed: ").split(", ")
@@ -101,12 +105,10 @@ def test_the_options_of_urls_are_those_of_the_code() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     assert f"reading the latest {LATEST} runs" in _promises()
-    for search, url in (
-        (MilvusStorage.search, "Milvus"),
-        (LogStorage.search, "Through MCP servers"),
-    ):
-        (latest,) = re.findall(r"latest\s+(\d+)\s+runs", search.__doc__ or "")
-        assert f"latest {latest} runs" in _words(section(DOCUMENT, url))
+    assert f"reading the latest {redis_tools.LATEST} runs" in _promises()
+    assert f"reading the latest {milvus_tools.LATEST} versions" in _promises()
+    (latest,) = re.findall(r"latest\s+(\d+)\s+versions", MilvusIndex.search.__doc__ or "")
+    assert f"latest {latest} versions" in _words(section(DOCUMENT, "Milvus"))
     redis = _words(section(DOCUMENT, "Redis"))
     assert f"Version {OLDEST[0]}.{OLDEST[1]} or newer" in redis
     assert f"gives up after {PATIENCE:g} seconds" in redis
@@ -155,7 +157,7 @@ async def _told_while_away(home: Path) -> str:
 
 @pytest.mark.anyio
 async def test_a_server_that_is_away_is_told_as_shown(tmp_path: Path) -> None:
-    text = section(DOCUMENT, "Tiers")
+    text = section(DOCUMENT, "Several parts")
     (row, *_) = table(text[text.index("| Line ") :])
     pattern = re.escape(code(row[0])[0]).replace(re.escape("..."), ".*")
     assert re.fullmatch(re.sub(r"\d+", r"\\d+", pattern), await _told_while_away(tmp_path))

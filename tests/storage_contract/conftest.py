@@ -1,4 +1,4 @@
-"""The contract of stores, held by every kind of them: a line each, and a module in `kinds`."""
+"""The contracts of logs and of indexes; each kind has a module in `logs` or `indexes`."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from importlib import import_module
@@ -7,28 +7,35 @@ from typing import Any
 
 import pytest
 
-from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.run import Run
-from sifaka.record.thought import Thought
-from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.index import SearchIndex
+from sifaka.storage.log import RunLog
+from tests.storage_contract.runs import entries_of, made
 
-KINDS = (
+LOGS = (
     "memory",
     "sqlite",
-    "sqlite_hybrid",
     "file",
     "redis",
+    "hybrid",
+    "cached",
+    "cached_redis",
+    "cached_without_queue",
+    pytest.param("redis_mcp", marks=pytest.mark.servers),
+)
+INDEXES = (
+    "sqlite",
+    "sqlite_hybrid",
+    "scan",
+    "scan_redis",
+    "hybrid_memory",
+    "cached",
     "milvus_lite",
     pytest.param("milvus_server", marks=pytest.mark.servers),
     pytest.param("milvus_2_3", marks=pytest.mark.servers),
     "milvus_url",
     "elasticsearch",
     "elasticsearch_url",
-    "tiers",
-    "tiers_redis",
-    "tiers_without_queue",
-    "hybrid",
-    pytest.param("redis_mcp", marks=pytest.mark.servers),
     pytest.param("milvus_mcp", marks=pytest.mark.servers),
 )
 
@@ -38,15 +45,12 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-SLOW = frozenset({"elasticsearch", "milvus_lite", "tiers_redis", "tiers_without_queue"})
+SLOW = frozenset({"cached_redis", "cached_without_queue", "milvus_lite"})
 """Kinds that take long for a long test, which then runs with the slow servers."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: takes long with slow kinds of stores")
-    config.addinivalue_line(
-        "markers", "promise(name): what the test asks for, which some kinds of stores do not keep"
-    )
+    config.addinivalue_line("markers", "long: takes long with slow kinds of logs")
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
@@ -58,54 +62,52 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.servers)
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=LOGS)
 def kind(request: pytest.FixtureRequest) -> Any:
-    """The module of one kind of store."""
-    module = import_module(f"tests.storage_contract.kinds.{request.param}")
-    for mark in request.node.iter_markers("promise"):
-        if mark.args[0] in getattr(module, "LACKS", ()):
-            pytest.skip(f"{request.param} does not promise {mark.args[0]}")
-    return module
+    """The module of one kind of log."""
+    return import_module(f"tests.storage_contract.logs.{request.param}")
 
 
 @pytest.fixture
-def make_store(kind: Any, tmp_path: Path) -> Callable[[], ThoughtStore]:
-    """Makes stores of one kind, each empty."""
+def make_log(kind: Any, tmp_path: Path) -> Callable[[], RunLog]:
+    """Makes logs of one kind, each empty."""
     count = iter(range(100))
 
-    def make() -> ThoughtStore:
-        return kind.make(tmp_path / f"store{next(count)}")
+    def make() -> RunLog:
+        return kind.make(tmp_path / f"log{next(count)}")
 
     return make
 
 
 @pytest.fixture
-async def store(make_store: Callable[[], ThoughtStore]) -> AsyncGenerator[ThoughtStore]:
-    store = make_store()
-    yield store
-    await store.aclose()
+async def log(make_log: Callable[[], RunLog]) -> AsyncGenerator[RunLog]:
+    log = make_log()
+    yield log
+    await log.aclose()
+
+
+@pytest.fixture(params=INDEXES)
+def index_kind(request: pytest.FixtureRequest) -> Any:
+    """The module of one kind of index."""
+    return import_module(f"tests.storage_contract.indexes.{request.param}")
+
+
+@pytest.fixture
+async def index(index_kind: Any, tmp_path: Path) -> AsyncGenerator[SearchIndex]:
+    index: SearchIndex = index_kind.make(tmp_path / "index")
+    yield index
+    await index.aclose()
 
 
 @pytest.fixture
 def keep() -> Callable[..., Awaitable[Run]]:
-    """Stores a run of some texts, in one append."""
+    """Appends a run of some texts, at once."""
 
-    async def keep(
-        store: ThoughtStore, *texts: str, prompt: str = "", tags: tuple[str, ...] = ()
-    ) -> Run:
-        started = Started(prompt=prompt, tags=tags)
-        run = Run.start(started)
-        entries: list[Entry] = [started]
-        for text in texts:
-            parent = run.latest
-            thought = (
-                parent.next_iteration().with_text(text)
-                if parent
-                else Thought(run_id=run.run_id, prompt=prompt, text=text)
-            )
-            entries.append(Drafted(thought=thought))
-            run = run.apply(entries[-1])
-        await store.append(run, entries, expected_version=0)
+    async def keep(log: RunLog, *texts: str, prompt: str = "") -> Run:
+        run = made(*texts, prompt=prompt)
+        entries = entries_of(run)
+        run = Run.replay(entries)
+        await log.append(run, entries, expected_version=0)
         return run
 
     return keep

@@ -2,7 +2,7 @@
 
 Written from that server's documentation (https://github.com/zilliztech/mcp-server-milvus): the
 names of its tools, of their arguments and the form of their answers, errors as text included. It
-has the tools that `MilvusToolStorage` calls. With `--without-delete` its `milvus_delete_entities`
+has the tools that `MilvusToolIndex` calls. With `--without-delete` its `milvus_delete_entities`
 fails as in the releases before the fix of issue 78.
 """
 

@@ -9,7 +9,7 @@ from typing import Self
 from sifaka.errors import StorageError
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.follow import follow_by_looking
+from sifaka.storage.log import follow_by_polling
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
 
 
@@ -124,7 +124,7 @@ class UnreachableStore(PassingStore):
                             break
             return entries
 
-        async with aclosing(follow_by_looking(run_id, read, after=after)) as steps:
+        async with aclosing(follow_by_polling(run_id, read, after=after)) as steps:
             async for step in steps:
                 yield step
 

@@ -36,12 +36,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     opt.add_json(parser)
     parser.add_argument("--model", help="look at this model instead of the configured one")
+    parser.add_argument(
+        "--migrate",
+        action="store_true",
+        help="bring the runs of release 0.1 over, and index what the search index lacks",
+    )
     parser.set_defaults(run=doctor)
 
 
 def doctor(options: argparse.Namespace, settings: Settings) -> int:
     """Look at every part; 0 when all of them work."""
-    findings = list(examine(settings))
+    findings = [*(_migration(settings) if options.migrate else ()), *examine(settings)]
     if options.json:
         report = [{"part": p, "works": works, "found": found} for p, works, found in findings]
         print_json(report)
@@ -63,6 +68,26 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield from _plugins(settings)
     yield _editor()
     yield from _access(settings)
+
+
+def _migration(settings: Settings) -> Iterator[Finding]:
+    from sifaka.storage.migration import Migration, migrate
+
+    async def bring_over() -> Migration:
+        store = settings.open_store()
+        try:
+            return await migrate(store)
+        finally:
+            await store.aclose()
+
+    try:
+        done = anyio.run(bring_over)
+    except SifakaError as error:
+        yield "migration", False, str(error)
+        return
+    found = f"{done.copied} runs copied to the log, {done.indexed} indexed"
+    left = f"; left out, as the log holds others: {', '.join(done.left)}" if done.left else ""
+    yield "migration", not done.left, f"{found}{left} (tenant {settings.tenant!r})"
 
 
 def _store(settings: Settings) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
-"""Runs in Elasticsearch: shared by processes and machines, with full-text and vector search."""
+"""Search in Elasticsearch or OpenSearch."""
 
+from sifaka.storage.elasticsearch.index import ElasticsearchIndex
 from sifaka.storage.elasticsearch.store import ElasticsearchStorage
 
-__all__ = ["ElasticsearchStorage"]
+__all__ = ["ElasticsearchIndex", "ElasticsearchStorage"]

@@ -31,19 +31,9 @@ class Address:
     """How long a run is kept after its last entry; None means for ever."""
 
     @property
-    def runs(self) -> str:
-        """The alias of the index with a document a run."""
-        return f"{self.prefix}-runs"
-
-    @property
-    def entries(self) -> str:
-        """The alias of the index with a document an entry."""
-        return f"{self.prefix}-entries"
-
-    @property
-    def thoughts(self) -> str:
-        """The alias of the index that is searched, with a document a version."""
-        return f"{self.prefix}-thoughts"
+    def versions(self) -> str:
+        """The alias of the index, with a document a version."""
+        return f"{self.prefix}-versions"
 
     @classmethod
     def of_url(cls, url: str) -> "Address":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import httpx
 
 _CONNECT_SECONDS = 2.5
-_ANSWER_SECONDS = 30.0
+ANSWER_SECONDS = 30.0
 _CONNECTIONS = 32
 
 
@@ -22,7 +22,7 @@ class Connection:
     """Sends requests to one server.
 
     The client is a blocking one and works in threads: its pool belongs to no event loop, so the
-    store outlives any, and what a cancelled caller has begun is finished.
+    index outlives any, and what a cancelled caller has begun is finished.
     """
 
     def __init__(self, address: Address) -> None:
@@ -36,12 +36,12 @@ class Connection:
         path: str,
         body: Json | bytes | None = None,
         *,
-        seconds: float = _ANSWER_SECONDS,
+        seconds: float = ANSWER_SECONDS,
         **parameters: str | int,
     ) -> Answer:
         """One request; `body` is a JSON object, or newline-delimited JSON as bytes.
 
-        Every request that this store makes may be repeated, so it is when a connection that the
+        Every request that is made here may be repeated, so it is when a connection that the
         server had closed meanwhile was used.
 
         Raises:
@@ -95,7 +95,7 @@ class Connection:
             import httpx
         except ImportError as error:
             raise ConfigurationError(
-                "the store in Elasticsearch needs httpx",
+                "the index in Elasticsearch needs httpx",
                 "pip install 'sifaka-mcp[elasticsearch]'",
             ) from error
         with self._lock:

@@ -1,7 +1,6 @@
-"""The calls of Elasticsearch's document and search APIs that the store is made of.
+"""The calls of Elasticsearch's document and search APIs that the index is made of.
 
-https://www.elastic.co/docs/api/doc/elasticsearch/group/endpoint-document and
-https://www.elastic.co/docs/reference/elasticsearch/rest-apis/optimistic-concurrency-control
+https://www.elastic.co/docs/api/doc/elasticsearch/group/endpoint-document
 """
 
 import json
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from sifaka.storage.elasticsearch.answers import Answer, Json
-from sifaka.storage.elasticsearch.connection import Connection
+from sifaka.storage.elasticsearch.connection import ANSWER_SECONDS, Connection
 
 _BULK_BYTES = 8_000_000
 """Well below the 100 MB that a server takes by default."""
@@ -54,13 +53,8 @@ class Documents:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.address = connection.address
-
-    async def get(self, index: str, doc_id: str) -> Document | None:
-        """A document; None where there is none."""
-        answer = await self._connection.send("GET", f"/{index}/_doc/{doc_id}")
-        if answer.status == 404 and not answer.kind:
-            return None
-        return _document(answer.checked())
+        self.ready = False
+        """Whether the index is known to be there."""
 
     async def get_many(
         self, index: str, ids: Sequence[str], *, at_once: int = READ_AT_ONCE
@@ -75,38 +69,6 @@ class Documents:
                     raise Answer(404, item, answer.where).failure()
                 found.append(_document(item) if item["found"] else None)
         return found
-
-    async def create(self, index: str, doc_id: str, source: Json) -> Document | None:
-        """A new document; None when there is one of this id."""
-        answer = await self._connection.send(
-            "PUT", f"/{index}/_create/{doc_id}", source, require_alias="true"
-        )
-        return _written(answer, source)
-
-    async def replace(
-        self, index: str, doc_id: str, known: Document, source: Json
-    ) -> Document | None:
-        """Put another document in place of a known one; None when it is another one by now."""
-        answer = await self._connection.send(
-            "PUT",
-            f"/{index}/_doc/{doc_id}",
-            source,
-            if_seq_no=known.seq_no,
-            if_primary_term=known.primary_term,
-            require_alias="true",
-        )
-        return _written(answer, source)
-
-    async def delete(self, index: str, doc_id: str, known: Document) -> None:
-        """Remove a known document, unless it is another one, or gone, by now."""
-        answer = await self._connection.send(
-            "DELETE",
-            f"/{index}/_doc/{doc_id}",
-            if_seq_no=known.seq_no,
-            if_primary_term=known.primary_term,
-        )
-        if answer.status not in {404, 409} or answer.kind == "index_not_found_exception":
-            answer.checked()
 
     async def bulk(
         self, index: str, actions: Sequence[Action], *, tolerated: frozenset[int] = frozenset()
@@ -154,9 +116,15 @@ class Documents:
         )
         answer.checked()
 
-    async def send(self, method: str, path: str, body: Json | None = None) -> Answer:
+    async def send(
+        self, method: str, path: str, body: Json | None = None, *, seconds: float = ANSWER_SECONDS
+    ) -> Answer:
         """A request about an index as a whole."""
-        return await self._connection.send(method, path, body)
+        return await self._connection.send(method, path, body, seconds=seconds)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._connection.aclose()
 
 
 def _bodies(actions: Sequence[Action]) -> list[bytes]:
@@ -175,10 +143,3 @@ def _bodies(actions: Sequence[Action]) -> list[bytes]:
 def _document(item: Json) -> Document:
     source: Any = item["_source"]
     return Document(source, item["_seq_no"], item["_primary_term"])
-
-
-def _written(answer: Answer, source: Json) -> Document | None:
-    if answer.status == 409:
-        return None
-    body = answer.checked()
-    return Document(source, body["_seq_no"], body["_primary_term"])

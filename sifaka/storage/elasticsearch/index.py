@@ -1,107 +1,235 @@
-"""Making versions findable: after an append, and later where that failed."""
+"""The index of runs in Elasticsearch."""
 
-import logging
+import json
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from datetime import timedelta
+from hashlib import sha256
 
-from sifaka.errors import SifakaError, StorageError
+import anyio
+
+from sifaka.embeddings.protocol import Embedder
+from sifaka.errors import SifakaError
+from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.storage.elasticsearch.address import Address
 from sifaka.storage.elasticsearch.answers import Json
-from sifaka.storage.elasticsearch.delete import forget
+from sifaka.storage.elasticsearch.connection import Connection
 from sifaka.storage.elasticsearch.documents import Action, Documents
-from sifaka.storage.elasticsearch.read import read_run
-from sifaka.storage.elasticsearch.records import Held, Record, read_record
-from sifaka.storage.timestamps import to_microseconds
+from sifaka.storage.elasticsearch.former import former_runs
+from sifaka.storage.elasticsearch.layout import create_index
+from sifaka.storage.elasticsearch.search import search_versions
+from sifaka.storage.elasticsearch.vectors import Vectors, embed_missing
+from sifaka.storage.entry_json import decode_entries, encode_draft
+from sifaka.storage.index import ANY, Filters, Hits
+from sifaka.storage.log import Health
+from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 _EXCERPT_CHARS = 160
-_AT_ONCE = 20
-_ATTEMPTS = 5
-logger = logging.getLogger(__name__)
+_READ_AT_ONCE = 50
+_HEALTH_SECONDS = 3.0
 
 
-async def index_versions(documents: Documents, held: Held, run: Run, *, first: int = 0) -> None:
-    """Make the versions of a run, from the nth on, findable as they are now, and note so.
+class ElasticsearchIndex:
+    """A `SearchIndex` in Elasticsearch 8 or 9; in OpenSearch without search by meaning.
 
-    Somebody who appends meanwhile writes the same documents; whoever finds the record changed
-    writes them again, so the last one writes the newest.
+    Several processes may share it; the index is created on first use.
+
+    Args:
+        address: Where the server is, and which index is used.
+        tenant: Whose runs are seen.
+        embedder: Makes vectors, for search by meaning.
+        documents: The connection to share, for a view of an index that is already there.
+        vectors: Those of the embedder, likewise.
     """
-    for _ in range(_ATTEMPTS):
-        actions = version_actions(held.record, run, first)
-        await documents.bulk(documents.address.thoughts, actions)
-        if await held.replaced(documents, replace(held.record, indexed=True)):
-            return
-        newer = await read_record(documents, held.record.key)
-        if newer is None or newer.record.generation != held.record.generation:
-            made_of_it = {"term": {"generation": held.record.generation}}
-            await documents.delete_matching(made_of_it, documents.address.thoughts)
-            return
-        if newer.record.gone:
-            await forget(documents, newer)
-            return
-        held, run, first = newer, await read_run(documents, newer.record), 0
 
+    def __init__(
+        self,
+        address: Address,
+        *,
+        tenant: str = "default",
+        embedder: Embedder | None = None,
+        documents: Documents | None = None,
+        vectors: Vectors | None = None,
+    ) -> None:
+        self.address = address
+        self.tenant = tenant
+        self._owned = documents is None
+        self.documents = documents or Documents(Connection(address))
+        self._vectors = vectors or (Vectors(embedder) if embedder else None)
 
-async def index_missing(documents: Documents) -> int:
-    """Make some runs findable for which that was put off; about how many are left."""
-    hits = await documents.search(
-        documents.address.runs,
-        {
-            "query": {"term": {"indexed": False}},
-            "size": _AT_ONCE,
-            "_source": False,
-            "track_total_hits": True,
-        },
-    )
-    for hit in hits["hits"]:
-        held = await read_record(documents, hit["_id"])
-        if held is None or held.record.gone or held.record.indexed:
-            continue
+    @classmethod
+    def of_url(
+        cls, url: str, *, tenant: str = "default", embedder: Embedder | None = None
+    ) -> "ElasticsearchIndex":
+        """The index at a URL, see `Address.of_url`; nothing is asked of it yet.
+
+        Raises:
+            ConfigurationError: The URL is wrong.
+        """
+        return cls(Address.of_url(url), tenant=tenant, embedder=embedder)
+
+    @property
+    def place(self) -> str:
+        """Its URL and the beginning of its name, without secrets."""
+        return f"{self.address.url} {self.address.prefix}"
+
+    async def put(self, run: Run, *, first: int = 0) -> None:
+        """Make the versions of a run findable; the vector of one that has some stays."""
+        ttl = self.address.ttl
+        expires_at = now_in_microseconds() + ttl // timedelta(microseconds=1) if ttl else None
+        begin = 0 if ttl else first  # the whole run lives on
+        key = run_key(self.tenant, run.run_id)
+        actions = [
+            Action(
+                "update",
+                {"_id": f"{key}:{number}", "retry_on_conflict": 3},
+                {"doc": self._source(run, key, number, expires_at), "doc_as_upsert": True},
+            )
+            for number in range(begin, len(run.thoughts))
+        ]
+        if actions:
+            documents = await self._ready()
+            with anyio.CancelScope(shield=True):
+                await documents.bulk(self.address.versions, actions)
+
+    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
+        """Versions that share words with the query, or its meaning with an embedder, best first.
+
+        Plurals are folded, words are otherwise not stemmed.
+
+        Raises:
+            ConfigurationError: The embedder makes vectors of another dimension than it used to.
+            StorageError: The server failed.
+        """
+        documents = await self._ready()
+        return await search_versions(documents, self._vectors, self.tenant, query, limit, only)
+
+    async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
+        """The versions of a run that were indexed, whole and in order."""
+        documents = await self._ready()
+        await documents.refresh(self.address.versions)
+        request: Json = {
+            "query": {"term": {"key": run_key(self.tenant, run_id)}},
+            "sort": [{"number": "asc"}],
+            "size": _READ_AT_ONCE,
+            "_source": ["prompt", "drafted"],
+        }
+        found: list[Json] = []
+        while True:
+            page = (await documents.search(self.address.versions, request))["hits"]
+            found += page
+            if len(page) < _READ_AT_ONCE:
+                break
+            request = {**request, "search_after": page[-1]["sort"]}
+        drafted = decode_entries(run_id, (hit["_source"]["drafted"] for hit in found))
+        versions = [entry for entry in drafted if isinstance(entry, Drafted)]
+        return Run.replay([Started(run_id=run_id), *versions]).thoughts
+
+    async def drop(self, run_id: str) -> None:
+        """Forget a run."""
+        documents = await self._ready()
+        with anyio.CancelScope(shield=True):
+            made_of_it = {"term": {"key": run_key(self.tenant, run_id)}}
+            await documents.delete_matching(made_of_it, self.address.versions)
+
+    async def catch_up(self) -> int:
+        """Forget what has outlived its time, and embed, of all tenants.
+
+        Raises:
+            ConfigurationError: The embedder makes vectors of another dimension than it used to.
+            StorageError: The server or the embedder failed.
+        """
+        documents = await self._ready()
+        expired = {"range": {"expires_at": {"lte": now_in_microseconds()}}}
+        await documents.delete_matching(expired, self.address.versions)
+        return await embed_missing(documents, self._vectors) if self._vectors else 0
+
+    async def former_runs(self) -> AsyncGenerator[Sequence[Entry]]:
+        """The entries of each run that release 0.1 kept here; see `FormerLog`."""
+        async with aclosing(former_runs(self.documents, self.tenant)) as runs:
+            async for entries in runs:
+                yield entries
+
+    async def health(self) -> tuple[Health, ...]:
+        """A line about the server, and with an embedder one about vectors."""
+        address, documents = self.address, self.documents
+        server = f"elasticsearch {self.place}"
         try:
-            run = await read_run(documents, held.record)
+            said = await documents.send("GET", "/", seconds=_HEALTH_SECONDS)
+            version = said.checked().get("version", {})
+            looked = await documents.send("GET", f"/{address.versions}", seconds=_HEALTH_SECONDS)
+            found = f"{version.get('distribution', 'elasticsearch')} {version.get('number', '?')}"
+            if looked.status == 404:
+                found += ", its index is created on first use"
+            else:
+                looked.checked()
         except SifakaError as error:
-            if isinstance(error, StorageError) and error.retryable:
-                raise
-            logger.warning("run %r cannot be indexed: %s", held.record.run_id, error)
-            # Noted as done, or it would be tried for ever.
-            await held.replaced(documents, replace(held.record, indexed=True))
-            continue
-        await index_versions(documents, held, run)
-    return hits["total"]["value"] - len(hits["hits"])
+            return (Health(part=server, works=False, found=str(error)),)
+        lines = [Health(part=server, works=True, found=found)]
+        if self._vectors is not None:
+            part = f"{server} vectors of {self._vectors.embedder.model_id}"
+            lines.append(await self._look_at_vectors(part, self._vectors))
+        return tuple(lines)
 
-
-def version_actions(record: Record, run: Run, first: int) -> Sequence[Action]:
-    """What writes the documents of versions; the vector of one that has some stays."""
-    return [
-        Action(
-            "update",
-            {"_id": record.thought_id(number), "retry_on_conflict": 3},
-            {"doc": source, "doc_as_upsert": True},
+    def scoped(self, tenant: str) -> "ElasticsearchIndex":
+        """The same index as another tenant sees it, over the same connections."""
+        return ElasticsearchIndex(
+            self.address, tenant=tenant, documents=self.documents, vectors=self._vectors
         )
-        for number, source in enumerate(_sources(record, run, first), first)
-        if source["text"] or source["prompt"]
-    ]
 
+    async def aclose(self) -> None:
+        """Close the connections, for all views; on a view that `scoped` made this does nothing."""
+        if self._owned:
+            await self.documents.aclose()
 
-def _sources(record: Record, run: Run, first: int) -> list[Json]:
-    prompt = plain(run.prompt)
-    return [
-        {
-            "tenant": record.tenant,
-            "run_id": record.run_id,
-            "key": record.key,
-            "generation": record.generation,
+    async def _ready(self) -> Documents:
+        """The documents, in an index that is there.
+
+        Raises:
+            ConfigurationError: httpx is not installed.
+            StorageError: The server failed.
+        """
+        if not self.documents.ready:
+            # Several tasks may come here at once: creating what is there changes nothing.
+            await create_index(self.documents)
+            self.documents.ready = True
+        return self.documents
+
+    async def _look_at_vectors(self, part: str, vectors: Vectors) -> Health:
+        try:
+            works = await vectors.prepare(await self._ready())
+            state = "kept beside the texts" if works else f"the server keeps none: {vectors.lack}"
+        except SifakaError as error:
+            works, state = False, str(error)
+        return Health(part=part, works=works, found=state)
+
+    def _source(self, run: Run, key: str, number: int, expires_at: int | None) -> Json:
+        thought = run.thoughts[number]
+        text, prompt = plain(thought.text), plain(run.prompt)
+        return {
+            "tenant": self.tenant,
+            "run_id": run.run_id,
+            "key": key,
+            "number": number,
             "thought_id": thought.id,
             "created_at": to_microseconds(thought.created_at),
-            "passed": record.passed,
-            "tags": list(record.tags),
+            **({} if expires_at is None else {"expires_at": expires_at}),
+            "passed": run.passed,
+            "tags": list(run.tags),
             "text": text,
             "prompt": prompt,
             "excerpt": (text or prompt)[:_EXCERPT_CHARS],
+            "drafted": encode_draft(run.run_id, thought),
         }
-        for thought in run.thoughts[first:]
-        for text in [plain(thought.text)]
-    ]
+
+
+def run_key(tenant: str, run_id: str) -> str:
+    """A run of a tenant as 64 hexadecimal digits: a server takes ids of 512 bytes."""
+    # Half a surrogate pair is the id of no run, and is looked up like any other.
+    return sha256(json.dumps([tenant, run_id]).encode()).hexdigest()
 
 
 def plain(text: str) -> str:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from sifaka.embeddings.protocol import Vector
 from sifaka.storage.bm25 import query_words
 from sifaka.storage.elasticsearch.answers import Json
-from sifaka.storage.protocol import Filters
-from sifaka.storage.timestamps import to_microseconds
+from sifaka.storage.index import Filters
+from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 OPEN, CLOSE = "\ue000", "\ue001"
 """Around what matches: characters for private use, which texts hardly contain."""
-_SHOWN = ["key", "generation", "thought_id", "created_at", "excerpt"]
+_SHOWN = ["run_id", "thought_id", "created_at", "excerpt"]
 _RELATED = 0.0002
 """A cosine a hair above that of vectors at right angles, which have nothing in common."""
 _CANDIDATES = 100
@@ -48,6 +48,7 @@ def admitting(tenant: str, only: Filters) -> list[Json]:
     }
     return [
         {"term": {"tenant": tenant}},
+        {"bool": {"must_not": [{"range": {"expires_at": {"lte": now_in_microseconds()}}}]}},
         *([{"range": {"created_at": written}}] if written else []),
         *([{"term": {"passed": only.passed}}] if only.passed is not None else []),
         # Half a surrogate pair is no text that could be sent, and in no tag.

@@ -18,15 +18,12 @@ from sifaka.storage.elasticsearch.queries import (
     by_words,
     match_text,
 )
-from sifaka.storage.elasticsearch.records import Record
 from sifaka.storage.elasticsearch.vectors import Vectors
 from sifaka.storage.embedding import embed_query, without_meaning
 from sifaka.storage.fusion import fuse, fused_depth, hybrid_name
-from sifaka.storage.protocol import Filters, Hit, Hits
+from sifaka.storage.index import Filters, Hit, Hits
 from sifaka.storage.timestamps import from_microseconds
 
-_SPARE = 10
-"""Hits more than asked for, in place of those whose run is gone."""
 _MOST = 1000
 
 
@@ -49,9 +46,9 @@ async def search_versions(
     text = match_text(query)
     if not text and (vectors is None or not query.strip()):
         return Hits(hits=(), search="bm25")
-    await documents.refresh(documents.address.thoughts)
+    await documents.refresh(documents.address.versions)
     meant, search = await _meant(documents, vectors, query, filters, fused_depth(limit))
-    size = limit + _SPARE if meant is None else fused_depth(limit)
+    size = limit if meant is None else fused_depth(limit)
     worded = await _found(documents, by_words(text, filters, size)) if text else []
     if meant is None:
         best = [(hit, cast("float", hit["sort"][0])) for hit in worded]
@@ -60,7 +57,7 @@ async def search_versions(
         hits = {hit["_id"]: hit for hit in (*meant, *worded)}
         ranks = fuse([hit["_id"] for hit in meant], [hit["_id"] for hit in worded])
         best = [(hits[doc_id], score) for doc_id, score in ranks]
-    return Hits(hits=await _shown(documents, best, limit, only), search=search)
+    return Hits(hits=tuple(_hit(*each) for each in best[:limit]), search=search)
 
 
 async def _meant(
@@ -77,7 +74,7 @@ async def _meant(
         return None, f"bm25{without_meaning(error)}"
     meant = await _found(documents, by_meaning(vectors.name, vector, filters, size))
     counted = await documents.search(
-        documents.address.thoughts,
+        documents.address.versions,
         {
             "query": {"bool": {"filter": [filters[0], vectors.missing]}},
             "size": 0,
@@ -88,37 +85,14 @@ async def _meant(
 
 
 async def _found(documents: Documents, request: Json) -> list[Json]:
-    found = await documents.search(documents.address.thoughts, request)
+    found = await documents.search(documents.address.versions, request)
     return cast("list[Json]", found["hits"])
 
 
-async def _shown(
-    documents: Documents, best: Sequence[tuple[Json, float]], limit: int, only: Filters
-) -> tuple[Hit, ...]:
-    # A run that was deleted or is written to at this moment may have left documents as they were.
-    keys = sorted({hit["_source"]["key"] for hit, _ in best})
-    found = await documents.get_many(documents.address.runs, keys)
-    records = {
-        key: Record.of_source(document.source)
-        for key, document in zip(keys, found, strict=True)
-        if document is not None
-    }
-    admitted = (
-        (hit, score, record)
-        for hit, score in best
-        if (record := records.get(hit["_source"]["key"]))
-        and not record.gone
-        and record.generation == hit["_source"]["generation"]
-        and only.passed in {None, record.passed}
-    )
-    hits = (_hit(hit, score, record) for hit, score, record in admitted)
-    return tuple(hit for hit, _ in zip(hits, range(limit), strict=False))
-
-
-def _hit(hit: Json, score: float, record: Record) -> Hit:
+def _hit(hit: Json, score: float) -> Hit:
     source = hit["_source"]
     return Hit(
-        run_id=record.run_id,
+        run_id=source["run_id"],
         thought_id=source["thought_id"],
         score=score,
         snippet=_snippet(hit),

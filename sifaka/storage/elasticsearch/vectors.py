@@ -45,7 +45,7 @@ class Vectors:
             return self._ready
         dimension = await self.embedder.dimension()
         answer = await documents.send(
-            "PUT", f"/{documents.address.thoughts}/_mapping", self.layout(dimension)
+            "PUT", f"/{documents.address.versions}/_mapping", self.layout(dimension)
         )
         if answer.status == 400 and "[dims]" in answer.reason:
             raise ConfigurationError(
@@ -82,12 +82,12 @@ async def embed_missing(documents: Documents, vectors: Vectors) -> int:
         ConfigurationError: The model makes vectors of another dimension than it used to.
         StorageError: The model or the server failed.
     """
-    thoughts = documents.address.thoughts
+    versions = documents.address.versions
     with embedding_failures():
         if not await vectors.prepare(documents):
             return 0
         hits = await documents.search(
-            thoughts,
+            versions,
             {
                 "query": vectors.missing,
                 "size": _AT_ONCE + len(vectors.refused),
@@ -95,7 +95,9 @@ async def embed_missing(documents: Documents, vectors: Vectors) -> int:
                 "track_total_hits": True,
             },
         )
-        found = [hit for hit in hits["hits"] if hit["_id"] not in vectors.refused]
+        lacking = [hit for hit in hits["hits"] if hit["_id"] not in vectors.refused]
+        # Of nothing there is no vector.
+        found = [hit for hit in lacking if hit["_source"]["text"] or hit["_source"]["prompt"]]
         texts = [meaning(hit["_source"]["prompt"], hit["_source"]["text"]) for hit in found]
         made = dict(
             zip(
@@ -104,9 +106,9 @@ async def embed_missing(documents: Documents, vectors: Vectors) -> int:
                 strict=True,
             )
         )
-    vectors.refused |= {doc_id for doc_id, vector in made.items() if vector is None}
+    vectors.refused |= {hit["_id"] for hit in lacking if made.get(hit["_id"]) is None}
     await documents.bulk(
-        thoughts,
+        versions,
         [
             Action(
                 "update",

@@ -1,4 +1,4 @@
-"""Going through all runs of a tenant; what cannot be read is left out and logged once."""
+"""The list of a tenant's runs; a file that cannot be read is left out and logged once."""
 
 import logging
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sifaka.errors import StorageError
-from sifaka.record.run import Run, RunSummary
+from sifaka.record.run import RunSummary
 from sifaka.storage.cursor import NEWEST, decode_cursor, encode_cursor, position
 from sifaka.storage.entry_json import replay_run
 from sifaka.storage.files.durable import read_stamped
@@ -14,7 +14,7 @@ from sifaka.storage.files.folder import TenantFolder
 from sifaka.storage.files.index import Index, Known
 from sifaka.storage.files.record import parse_record
 from sifaka.storage.files.runs import check_owner
-from sifaka.storage.protocol import RunPage
+from sifaka.storage.log import RunPage
 
 logger = logging.getLogger(__name__)
 
@@ -37,15 +37,6 @@ def list_recent(folder: TenantFolder, index: Index, limit: int, cursor: str | No
     )
 
 
-def readable_runs(folder: TenantFolder, index: Index) -> Iterator[Run]:
-    """Every run, one after the other."""
-    for path in folder.run_files():
-        known = index.get(path)
-        run = None if known and known.damaged else _read(folder, path, index)
-        if run:
-            yield run
-
-
 def _summaries(folder: TenantFolder, index: Index) -> Iterator[RunSummary]:
     paths = folder.run_files()
     index.keep_only(folder.path, paths)
@@ -54,16 +45,16 @@ def _summaries(folder: TenantFolder, index: Index) -> Iterator[RunSummary]:
         if known and known.line:
             yield known.line
         elif not (known and known.damaged):
-            run = _read(folder, path, index)
-            if run:
-                yield run.summary()
+            line = _read(folder, path, index)
+            if line:
+                yield line
 
 
-def _read(folder: TenantFolder, path: Path, index: Index) -> Run | None:
+def _read(folder: TenantFolder, path: Path, index: Index) -> RunSummary | None:
     try:
         content, stamp = read_stamped(path)
     except OSError as failure:
-        logger.warning("%s is left out of lists and searches: %s", path, failure.strerror)
+        logger.warning("%s is left out of lists: %s", path, failure.strerror)
         return None
     record = parse_record(content)
     if not record.payloads:
@@ -72,8 +63,7 @@ def _read(folder: TenantFolder, path: Path, index: Index) -> Run | None:
     try:
         run = check_owner(folder, path, replay_run(path.name, record.payloads))
     except StorageError as damage:
-        logger.warning("%s is left out of lists and searches: %s", path, damage.message)
+        logger.warning("%s is left out of lists: %s", path, damage.message)
         index.put(path, replace(known, damaged=True))
         return None
-    index.put(path, replace(known, line=run.summary()))
-    return run
+    return index.put(path, replace(known, line=run.summary())).line

@@ -7,12 +7,12 @@ from pathlib import Path
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.append_rules import check_append
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.files.durable import read_stamped, settle, settle_folder, stamp_of, write_end
 from sifaka.storage.files.folder import TenantFolder
 from sifaka.storage.files.index import Index, Known
 from sifaka.storage.files.record import append_lines, claim_line, parse_record
+from sifaka.storage.log import check_append
 
 
 def append_entries(

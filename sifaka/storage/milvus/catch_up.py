@@ -1,52 +1,37 @@
-"""Filling the indexes with what they lack, some versions at a time."""
+"""Vectors that are still to be made, and versions that have expired."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from sifaka.embeddings.protocol import Embedder, Vector
-from sifaka.record.entries import Drafted, Started
+from sifaka.embeddings.protocol import Embedder
+from sifaka.errors import StorageError
 from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
-from sifaka.storage.entry_json import decode_entries
 from sifaka.storage.milvus.connection import MilvusConnection
-from sifaka.storage.milvus.index import look_for_missing, parse_version_key, word_rows
-from sifaka.storage.milvus.read import read_entries, rows_of
-from sifaka.storage.milvus.rows import moment, version_key
+from sifaka.storage.milvus.rows import decode_version
 from sifaka.storage.milvus.worker import MilvusWorker
+from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 _AT_ONCE = 64
+_EXPIRED_AT_ONCE = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Version:
-    key: str
-    seq: int
-    tenant: str
-    prompt: str
-    drafted: Drafted
+def look_for_missing(milvus: MilvusConnection, collection: str) -> None:
+    """Compare a collection of vectors with the versions, once in the life of a process.
 
-    @property
-    def name(self) -> str:
-        return version_key(self.key, self.seq)
-
-    @property
-    def meaning(self) -> str:
-        return meaning(self.prompt, self.drafted.thought.text)
-
-
-def fill_words(milvus: MilvusConnection) -> int:
-    """Index some versions that were stored when the server had no full text; how many are left."""
-    if not milvus.full_text:
-        return 0
-    collection = milvus.names.words
-    look_for_missing(milvus, collection)
-    names = milvus.shared.missing_of(collection)[:_AT_ONCE]
-    for version in _read(milvus, names):
-        rows = word_rows(
-            version.tenant, version.key, version.prompt, [(version.seq, version.drafted)]
-        )
-        milvus.put(collection, rows)
-    milvus.shared.settle(collection, names)
-    return len(milvus.shared.missing_of(collection))
+    Afterwards every `put` of this process notes the versions that it adds.
+    """
+    missing = milvus.shared.missing
+    if collection in missing:
+        return
+    missing[collection] = {}  # what is put meanwhile is noted already
+    try:
+        versions = milvus.select(milvus.names.thoughts, "chunk == 0", ("tenant",))
+        there = {str(row["pk"]) for row in milvus.select(collection, 'tenant != ""', ())}
+    except BaseException:
+        del missing[collection]
+        raise
+    keys = {str(row["pk"]).removesuffix(":0"): str(row["tenant"]) for row in versions}
+    absent = {key: tenant for key, tenant in keys.items() if key not in there}
+    milvus.shared.note_missing(collection, absent)
 
 
 async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
@@ -61,52 +46,48 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
         collection = await worker.run(lambda m: m.ensure_vectors(embedder.model_id, dimension))
         await worker.run(lambda m: look_for_missing(m, collection))
         names = worker.shared.missing_of(collection)[:_AT_ONCE]
-        versions = [
-            version for version in await worker.run(lambda m: _read(m, names)) if version.meaning
-        ]
-        made = await embed_documents(embedder, [version.meaning for version in versions])
-    pairs = [(v, vector) for v, vector in zip(versions, made, strict=True) if vector is not None]
-    await worker.run(lambda m: _store(m, collection, pairs))
+        rows = await worker.run(lambda m: _rows_of(m, names))
+        made = await embed_documents(embedder, [text for _, text in rows])
+    vectors = [
+        {**row, "vector": list(vector)}
+        for (row, _), vector in zip(rows, made, strict=True)
+        if vector is not None
+    ]
+    await worker.run(lambda m: m.put(collection, vectors))
     worker.shared.settle(collection, names)
     return len(worker.shared.missing_of(collection))
 
 
-def _read(milvus: MilvusConnection, names: Sequence[str]) -> list[_Version]:
-    """The versions of these keys, of runs that are still there."""
-    places = [parse_version_key(name) for name in names]
-    runs = rows_of(milvus, list(dict.fromkeys(key for key, _ in places)), strong=True)
-    begun = [(key, 1) for key in runs]
-    entries = read_entries(milvus, (*begun, *places), strong=True)
-    versions: list[_Version] = []
-    for key, seq in places:
-        if key not in runs or (key, seq) not in entries or (key, 1) not in entries:
+def sweep(milvus: MilvusConnection) -> int:
+    """Remove some of the runs that have expired; how many are left."""
+    expired = f"chunk == 0 and expires_at > 0 and expires_at <= {now_in_microseconds()}"
+    rows = milvus.select(milvus.names.thoughts, expired, ("run",))
+    runs = list(dict.fromkeys(str(row["run"]) for row in rows))
+    for key in runs[:_EXPIRED_AT_ONCE]:
+        purge(milvus, key)
+    return max(0, len(runs) - _EXPIRED_AT_ONCE)
+
+
+def purge(milvus: MilvusConnection, key: str) -> None:
+    """Remove everything of a run; the versions first, so that it is gone whatever happens next."""
+    others = [name for name in milvus.list_names() if milvus.names.is_index(name)]
+    for name in (milvus.names.thoughts, *others):
+        rows = milvus.select(name, f'run == "{key}"', ())
+        milvus.remove(name, [str(row["pk"]) for row in rows])
+
+
+def _rows_of(
+    milvus: MilvusConnection, names: Sequence[str]
+) -> list[tuple[Mapping[str, object], str]]:
+    """The rows of these versions but for their vectors, with the text to embed of each."""
+    found: list[tuple[Mapping[str, object], str]] = []
+    for name, (row, payload) in milvus.versions(names, strong=True).items():
+        try:
+            prompt, drafted = decode_version(row["run_id"], payload)
+        except StorageError:
             continue
-        (started,) = decode_entries(runs[key].run_id, [entries[key, 1]])
-        (drafted,) = decode_entries(runs[key].run_id, [entries[key, seq]], after=seq - 1)
-        if isinstance(started, Started) and isinstance(drafted, Drafted):
-            versions.append(
-                _Version(
-                    key=key,
-                    seq=seq,
-                    tenant=runs[key].tenant,
-                    prompt=started.prompt,
-                    drafted=drafted,
-                )
-            )
-    return versions
-
-
-def _store(
-    milvus: MilvusConnection, collection: str, embedded: Sequence[tuple[_Version, Vector]]
-) -> None:
-    rows = [
-        {
-            "pk": version.name,
-            "tenant": version.tenant,
-            "run": version.key,
-            "at": moment(version.drafted),
-            "vector": list(vector),
-        }
-        for version, vector in embedded
-    ]
-    milvus.put(collection, rows)
+        thought = drafted.thought
+        if text := meaning(prompt, thought.text):
+            at = to_microseconds(thought.created_at)
+            found.append(({"pk": name, "tenant": row["tenant"], "run": row["run"], "at": at}, text))
+    return found

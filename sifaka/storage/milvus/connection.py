@@ -1,4 +1,4 @@
-"""Reading and writing rows, as all of the store does it."""
+"""Reading and writing rows of the collections."""
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from sifaka.storage.milvus.client import CALL_SECONDS, MilvusClient, Row, failures
+from sifaka.storage.milvus.rows import joined
 from sifaka.storage.milvus.schema import Collections, ensure
 from sifaka.storage.milvus.shared import Shared
 
 MOST_ROWS = 16_384
 """What one search or query returns at most."""
 _BATCH_ROWS = 500
+_HEAD_FIELDS = (
+    *("tenant", "run", "run_id", "number", "chunk", "chunks"),
+    *("expires_at", "passed", "tags"),
+)
 _UNSETTLED = 500
 _BATCH_BYTES = 2_000_000
 
@@ -72,6 +77,25 @@ class MilvusConnection:
                 )
                 found |= {str(row["pk"]): row for row in rows}
         return found
+
+    def heads(self, keys: Sequence[str]) -> dict[str, Row]:
+        """The first rows of some versions without their text, those that are there, by key."""
+        rows = self.get(
+            self.names.thoughts, [f"{key}:0" for key in keys], _HEAD_FIELDS, strong=True
+        )
+        return {name.removesuffix(":0"): row for name, row in rows.items()}
+
+    def versions(self, keys: Sequence[str], *, strong: bool) -> dict[str, tuple[Row, str]]:
+        """Some versions: the first row of each and its JSON, in the order of the keys."""
+        fields = (*_HEAD_FIELDS, "payload")
+        found = self.get(self.names.thoughts, [f"{k}:0" for k in keys], fields, strong=strong)
+        firsts = {key: found[f"{key}:0"] for key in keys if f"{key}:0" in found}
+        more = [
+            f"{key}:{chunk}" for key, row in firsts.items() for chunk in range(1, row["chunks"])
+        ]
+        found |= self.get(self.names.thoughts, more, fields, strong=strong)
+        whole = joined(list(found.values()))
+        return {key: (row, whole[key]) for key, row in firsts.items() if key in whole}
 
     def select(self, collection: str, condition: str, fields: Sequence[str]) -> list[Row]:
         """Every row that a condition holds for, in no order."""

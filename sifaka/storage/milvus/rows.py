@@ -1,31 +1,20 @@
-"""Runs and entries as rows."""
+"""Versions of runs as rows."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from sifaka.errors import StorageError
-from sifaka.record.entries import Drafted, Entry
-from sifaka.record.run import Run, RunSummary
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.storage.entry_json import decode_entries, encode_draft
 from sifaka.storage.milvus.client import Row
-from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
+from sifaka.storage.milvus.folding import bag_of_words, fold
+from sifaka.storage.timestamps import to_microseconds
 
 CHUNK_BYTES = 60_000
-"""What a row takes of an entry: a VARCHAR holds 65,535 bytes."""
-RUN_FIELDS = (
-    "tenant",
-    "run_id",
-    "revision",
-    "version",
-    "fence",
-    "size",
-    "digest",
-    "updated_at",
-    "expires_at",
-    "about",
-)
-_ABOUT_BYTES = 65_535
+"""The share of a version that a row takes: a VARCHAR holds 65,535 bytes."""
 
 
 def tenant_key(tenant: str) -> str:
@@ -38,108 +27,32 @@ def run_key(tenant: str, run_id: str) -> str:
     return sha256(json.dumps([tenant, run_id]).encode()).hexdigest()
 
 
-def version_key(key: str, seq: int) -> str:
-    """The nth entry of a run in an index."""
-    return f"{key}:{seq}"
+def version_key(key: str, number: int) -> str:
+    """The nth version of a run, from 0 on."""
+    return f"{key}:{number}"
 
 
-def chunk_key(key: str, seq: int, chunk: int) -> str:
-    """A part of the nth entry of a run."""
-    return f"{key}:{seq}:{chunk}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRow:
-    """What a run is now."""
-
-    key: str
-    tenant: str
-    run_id: str
-    revision: int
-    """Grows with every change, over deletion and a new beginning too."""
-    version: int = 0
-    """0 for a run that was deleted."""
-    fence: int = 0
-    size: int = 0
-    digest: str = ""
-    """SHA-256 over the one before and the entry, so that what is read is known to be all of it."""
-    updated_at: int = 0
-    expires_at: int = 0
-    """Microseconds since 1970; 0 is never."""
-    about: str = "{}"
-    """The summary, and what searches filter by, as JSON."""
-
-    @classmethod
-    def of(cls, row: Row) -> "RunRow":
-        """The same as it comes back."""
-        return cls(key=row["pk"], **{field: row[field] for field in RUN_FIELDS})
-
-    @property
-    def alive(self) -> bool:
-        """Whether there is such a run, for those who look now."""
-        return self.version > 0 and (not self.expires_at or self.expires_at > now_in_microseconds())
-
-    def row(self) -> Mapping[str, object]:
-        """The same as it is written."""
-        return {
-            "pk": self.key,
-            "unused": [0.0, 0.0],
-            **{field: getattr(self, field) for field in RUN_FIELDS},
-        }
-
-
-def next_revision(row: RunRow | None) -> int:
-    """Higher than the one before, and than that of a row that nobody remembers."""
-    return max(now_in_microseconds(), row.revision + 1 if row else 0)
-
-
-def digest_of(before: str, payloads: Iterable[str]) -> str:
-    """The digest after some more entries."""
-    digest = before
-    for payload in payloads:
-        digest = sha256(digest.encode() + payload.encode()).hexdigest()
-    return digest
-
-
-def about(run: Run) -> str:
-    """What lists show of a run and searches ask about it.
-
-    Raises:
-        StorageError: It has more tags than a row can hold.
-    """
-    found = {"summary": run.summary().model_dump(mode="json"), "tags": run.tags}
-    text = json.dumps({**found, "passed": run.passed}, ensure_ascii=False)
-    if len(text.encode()) > _ABOUT_BYTES:
-        raise StorageError(f"run {run.run_id!r} has too many tags to be stored", "use fewer")
-    return text
-
-
-def summary_of(about: str) -> RunSummary:
-    """The line of a run.
-
-    Raises:
-        KeyError: It is not in there.
-        ValueError: It cannot be read.
-    """
-    return RunSummary.model_validate(json.loads(about)["summary"])
-
-
-def entry_rows(
-    tenant: str, key: str, before: int, entries: Sequence[Entry], payloads: Sequence[str]
+def thought_rows(
+    tenant: str, run: Run, *, first: int, expires_at: int
 ) -> list[Mapping[str, object]]:
-    """The rows of some entries that follow `before` others."""
+    """The rows that hold the versions of a run from the nth on, whole."""
+    key = run_key(tenant, run.run_id)
     rows: list[Mapping[str, object]] = []
-    for seq, (entry, payload) in enumerate(zip(entries, payloads, strict=True), before + 1):
-        parts = _parts(payload)
+    for number, thought in enumerate(run.thoughts[first:], first):
+        parts = split_bytes(encode_version(run, thought))
         rows += [
             {
-                "pk": chunk_key(key, seq, chunk),
-                "tenant": tenant,
+                "pk": f"{version_key(key, number)}:{chunk}",
+                "tenant": tenant_key(tenant),
                 "run": key,
-                "seq": seq,
+                "run_id": run.run_id,
+                "number": number,
                 "chunk": chunk,
                 "chunks": len(parts),
-                "kind": entry.kind,
+                "at": to_microseconds(thought.created_at),
+                "expires_at": expires_at,
+                "passed": int(run.passed),
+                "tags": json.dumps(run.tags),
                 "payload": part,
                 "unused": [0.0, 0.0],
             }
@@ -148,20 +61,71 @@ def entry_rows(
     return rows
 
 
-def drafted(before: int, entries: Sequence[Entry]) -> list[tuple[int, Drafted]]:
-    """The versions among some entries, with their places."""
-    return [
-        (seq, entry) for seq, entry in enumerate(entries, before + 1) if isinstance(entry, Drafted)
-    ]
+def word_rows(tenant: str, run: Run, *, first: int) -> list[Mapping[str, object]]:
+    """The rows by which full-text search finds versions; the task counts half."""
+    key, task = run_key(tenant, run.run_id), fold(run.prompt)
+    rows: list[Mapping[str, object]] = []
+    for number, thought in enumerate(run.thoughts[first:], first):
+        text = fold(thought.text)
+        rows.append(
+            {
+                "pk": version_key(key, number),
+                "tenant": tenant_key(tenant),
+                "run": key,
+                "at": to_microseconds(thought.created_at),
+                "words": bag_of_words((*text, *text, *task)),
+            }
+        )
+    return rows
 
 
-def moment(entry: Drafted) -> int:
-    """When a version was written."""
-    return to_microseconds(entry.thought.created_at)
+def encode_version(run: Run, thought: Thought) -> str:
+    """A version with its task as JSON."""
+    return json.dumps(
+        {"prompt": run.prompt, "drafted": encode_draft(run.run_id, thought)}, ensure_ascii=False
+    )
 
 
-def _parts(payload: str) -> list[str]:
-    data = payload.encode()
+def decode_version(run_id: str, payload: str) -> tuple[str, Drafted]:
+    """The task and the version of such a JSON.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    try:
+        found = json.loads(payload)
+        (drafted,) = decode_entries(run_id, [found["drafted"]])
+        if isinstance(drafted, Drafted):
+            return found["prompt"], drafted
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise StorageError(f"a version of run {run_id!r} cannot be read", "put the run again")
+
+
+def whole_thoughts(run_id: str, payloads: Sequence[str]) -> tuple[Thought, ...]:
+    """The versions of a run, each with its history."""
+    if not payloads:
+        return ()
+    versions = [decode_version(run_id, payload) for payload in payloads]
+    started = Started(run_id=run_id, prompt=versions[0][0])
+    return Run.replay([started, *(drafted for _, drafted in versions)]).thoughts
+
+
+def joined(rows: Sequence[Row]) -> dict[str, str]:
+    """The payloads of the versions of which every part is there, by key and in order."""
+    parts = {(row["run"], row["number"], row["chunk"]): row for row in rows}
+    whole: dict[str, str] = {}
+    for run, number, chunk in sorted(parts):
+        row = parts[run, number, chunk]
+        if chunk == 0 and all((run, number, n) in parts for n in range(row["chunks"])):
+            texts = [parts[run, number, n]["payload"] for n in range(row["chunks"])]
+            whole[version_key(run, number)] = "".join(texts)
+    return whole
+
+
+def split_bytes(text: str) -> list[str]:
+    """A text in parts that fit into rows."""
+    data = text.encode()
     parts: list[str] = []
     begin = 0
     while begin < len(data):

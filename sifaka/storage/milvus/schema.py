@@ -14,27 +14,18 @@ MOST_BYTES = 65_535
 _KEY, _HASH, _TEXT = 100, 64, MOST_BYTES
 _SCALARS: Mapping[str, Mapping[str, int | str]] = MappingProxyType(
     {
-        "runs": {
-            "pk": _KEY,
-            "tenant": _HASH,
-            "run_id": _TEXT,
-            "revision": "INT64",
-            "version": "INT64",
-            "fence": "INT64",
-            "size": "INT64",
-            "digest": _HASH,
-            "updated_at": "INT64",
-            "expires_at": "INT64",
-            "about": _TEXT,
-        },
-        "entries": {
+        "thoughts": {
             "pk": _KEY,
             "tenant": _HASH,
             "run": _HASH,
-            "seq": "INT64",
+            "run_id": _TEXT,
+            "number": "INT64",
             "chunk": "INT64",
             "chunks": "INT64",
-            "kind": 32,
+            "at": "INT64",
+            "expires_at": "INT64",
+            "passed": "INT64",
+            "tags": _TEXT,
             "payload": _TEXT,
         },
         "words": {
@@ -52,32 +43,27 @@ _SCALARS: Mapping[str, Mapping[str, int | str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Collections:
-    """The names of the collections of a store."""
+    """The names of the collections of an index."""
 
     prefix: str
 
     @property
-    def runs(self) -> str:
-        """A row a run: what it is now. Writing it makes an append count."""
-        return f"{self.prefix}_runs"
-
-    @property
-    def entries(self) -> str:
-        """A row an entry, or several for a long one."""
-        return f"{self.prefix}_entries"
+    def thoughts(self) -> str:
+        """A row a version with the whole of it, or several for a long one."""
+        return f"{self.prefix}_thoughts"
 
     @property
     def words(self) -> str:
         """A row a version, for full-text search."""
-        return f"{self.prefix}_words"
+        return f"{self.prefix}_thought_words"
 
     def vectors(self, model_id: str) -> str:
         """A row a version that has a vector of this model: each model has a collection."""
-        return f"{self.prefix}_vectors_{sha256(model_id.encode()).hexdigest()[:12]}"
+        return f"{self.prefix}_thought_vectors_{sha256(model_id.encode()).hexdigest()[:12]}"
 
     def is_index(self, name: str) -> bool:
-        """Whether a collection is made of the entries, and is one of this store's."""
-        return name == self.words or name.startswith(f"{self.prefix}_vectors_")
+        """Whether a collection is made of the thoughts, and is one of this index."""
+        return name == self.words or name.startswith(f"{self.prefix}_thought_vectors_")
 
 
 def ensure(client: MilvusClient, shown: str, name: str, kind: str, dimension: int = 2) -> bool:
@@ -87,7 +73,7 @@ def ensure(client: MilvusClient, shown: str, name: str, kind: str, dimension: in
         client: The server.
         shown: Its URL in messages.
         name: The collection.
-        kind: `runs`, `entries`, `words` or `vectors`.
+        kind: `thoughts`, `words` or `vectors`.
         dimension: Of its vectors.
 
     Returns:

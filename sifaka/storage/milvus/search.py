@@ -1,33 +1,34 @@
-"""Searching versions: candidates from the indexes, checked against what is stored."""
+"""Search for versions: candidates from words and vectors, checked against the versions."""
 
+import json
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sifaka.embeddings.protocol import Vector
 from sifaka.errors import StorageError
-from sifaka.record.run import Run
-from sifaka.storage.bm25 import query_words
-from sifaka.storage.entry_json import replay_run
+from sifaka.storage import bm25
 from sifaka.storage.fusion import fuse, fused_depth, hybrid_name
-from sifaka.storage.milvus.candidates import Candidate, rank, show
-from sifaka.storage.milvus.connection import MilvusConnection
+from sifaka.storage.index import Filters, Hit, Hits
+from sifaka.storage.milvus.catch_up import look_for_missing
+from sifaka.storage.milvus.client import Row
+from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection
 from sifaka.storage.milvus.folding import fold
-from sifaka.storage.milvus.index import look_for_missing
-from sifaka.storage.milvus.read import read_payloads, unexpired
-from sifaka.storage.milvus.rows import RUN_FIELDS, RunRow, tenant_key
-from sifaka.storage.protocol import Filters, Hits
-from sifaka.storage.scan import search_runs
-from sifaka.storage.timestamps import to_microseconds
+from sifaka.storage.milvus.rows import decode_version, tenant_key
+from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 logger = logging.getLogger(__name__)
 _NO_FULL_TEXT = "no full text on this server"
-_SCANNED_RUNS = 500
+_SCANNED = 2_000
+"""Versions that a search reads where the server has no full text."""
 _UNRELATED = 0.0003
 """A cosine a hair above that of vectors at right angles, which have nothing in common."""
+Scored = tuple[str, float]
+"""The key of a version, and its score."""
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class Meaning:
     """The meaning of a query."""
 
     collection: str
@@ -41,42 +42,41 @@ def search_versions(
     query: str,
     limit: int,
     only: Filters,
-    meant: Meant | None,
+    meaning: Meaning | None,
 ) -> Hits:
     """The best versions for a query; of two rankings, by words and by meaning, one is made."""
-    words = query_words(query)
+    words = bm25.query_words(query)
     if not words or limit < 1:
         return Hits(hits=(), search="bm25")
-    if not milvus.full_text and meant is None:
-        return _scan(milvus, tenant, query, limit, only)
+    if not milvus.full_text and meaning is None:
+        return _scan(milvus, tenant, words, limit, only)
     condition = _condition(tenant, only)
-    depth = limit if meant is None else fused_depth(limit)
-    rankings: list[list[Candidate]] = []
-    if meant is not None:
-        name, vector = meant.collection, list(meant.vector)
+    depth = limit if meaning is None else fused_depth(limit)
+    rankings: list[list[Scored]] = []
+    if meaning is not None:
+        name, vector = meaning.collection, list(meaning.vector)
         look_for_missing(milvus, name)
 
-        def by_meaning(count: int) -> list[tuple[str, float]]:
+        def by_meaning(count: int) -> list[Scored]:
             found = milvus.nearest(name, vector, field="vector", condition=condition, limit=count)
             return [(key, score) for key, score in found if score > _UNRELATED]
 
-        rankings.append(rank(milvus, by_meaning, depth, only))
+        rankings.append(_rank(milvus, by_meaning, depth, only))
     if milvus.full_text:
         text = " ".join(word for written in words for word in fold(written))
 
-        def by_words(count: int) -> list[tuple[str, float]]:
+        def by_words(count: int) -> list[Scored]:
             return milvus.nearest(
                 milvus.names.words, text, field="sparse", condition=condition, limit=count
             )
 
-        rankings.append(rank(milvus, by_words, depth, only))
-    if len(rankings) == 1:
-        best = [(candidate, candidate.score) for candidate in rankings[0]]
-    else:
-        candidates = {each.name: each for ranking in rankings for each in ranking}
-        fused = fuse(*([each.name for each in ranking] for ranking in rankings))
-        best = [(candidates[name], score) for name, score in fused]
-    return Hits(hits=show(milvus, best, words, limit), search=_kind(milvus, tenant, meant))
+        rankings.append(_rank(milvus, by_words, depth, only))
+    best = (
+        rankings[0]
+        if len(rankings) == 1
+        else fuse(*([name for name, _ in ranking] for ranking in rankings))
+    )
+    return Hits(hits=_show(milvus, best, words, limit), search=_kind(milvus, tenant, meaning))
 
 
 def _condition(tenant: str, only: Filters) -> str:
@@ -88,30 +88,90 @@ def _condition(tenant: str, only: Filters) -> str:
     return " and ".join(parts)
 
 
-def _kind(milvus: MilvusConnection, tenant: str, meant: Meant | None) -> str:
-    if meant is None:
+def _kind(milvus: MilvusConnection, tenant: str, meaning: Meaning | None) -> str:
+    if meaning is None:
         return "bm25"
-    name = hybrid_name(milvus.shared.count_missing(meant.collection, tenant_key(tenant)))
+    name = hybrid_name(milvus.shared.count_missing(meaning.collection, tenant_key(tenant)))
     if milvus.full_text:
         return name
     return f"{name.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
 
 
-def _scan(milvus: MilvusConnection, tenant: str, query: str, limit: int, only: Filters) -> Hits:
-    condition = f'tenant == "{tenant_key(tenant)}" and {unexpired()}'
-    found = map(RunRow.of, milvus.select(milvus.names.runs, condition, RUN_FIELDS))
-    latest = sorted(found, key=lambda row: row.updated_at, reverse=True)[:_SCANNED_RUNS]
-    runs = [run for row in latest if (run := _replayed(milvus, row)) is not None]
-    hits = search_runs(runs, query, limit=limit, only=only)
-    kind = f"bm25 over the latest {_SCANNED_RUNS} runs ({_NO_FULL_TEXT})"
-    return hits.model_copy(update={"search": kind})
+def _rank(
+    milvus: MilvusConnection,
+    nearest: Callable[[int], list[Scored]],
+    depth: int,
+    only: Filters,
+) -> list[Scored]:
+    """The first so many of a ranking that are there and that these filters admit."""
+    count = min(max(4 * depth, 50), MOST_ROWS)
+    while True:
+        found = nearest(count)
+        rows = milvus.heads([key for key, score in found if score > 0])
+        admitted = [(key, s) for key, s in found if key in rows and _admits(rows[key], only)]
+        if len(admitted) >= depth or count == MOST_ROWS or len(found) < count:
+            return admitted[:depth]
+        count = min(count * 8, MOST_ROWS)
 
 
-def _replayed(milvus: MilvusConnection, row: RunRow) -> Run | None:
+def _admits(row: Row, only: Filters) -> bool:
+    return (
+        not 0 < row["expires_at"] <= now_in_microseconds()
+        and (only.passed is None or bool(row["passed"]) == only.passed)
+        and set(only.tags) <= set(json.loads(row["tags"]))
+    )
+
+
+def _show(
+    milvus: MilvusConnection, best: Sequence[Scored], words: Sequence[str], limit: int
+) -> tuple[Hit, ...]:
+    hits: list[Hit] = []
+    for begin in range(0, len(best), limit):
+        some = dict(best[begin : begin + limit])
+        versions = milvus.versions(list(some), strong=False)
+        if len(versions) < len(some):  # put just now
+            versions = milvus.versions(list(some), strong=True)
+        for key, score in some.items():
+            if key in versions and (hit := _hit(*versions[key], score, words)):
+                hits.append(hit)
+        if len(hits) >= limit:
+            break
+    return tuple(hits[:limit])
+
+
+def _hit(row: Row, payload: str, score: float, words: Sequence[str]) -> Hit | None:
     try:
-        return replay_run(row.run_id, read_payloads(milvus, row))
-    except StorageError as error:
-        if error.retryable:
-            raise
-        logger.warning("a search leaves out what it cannot read: %s", error.message)
+        prompt, drafted = decode_version(row["run_id"], payload)
+    except StorageError as damage:
+        logger.warning("a version is left out of a search: %s", damage.message)
         return None
+    thought = drafted.thought
+    return Hit(
+        run_id=row["run_id"],
+        thought_id=thought.id,
+        score=score,
+        snippet=bm25.snippet(words, (thought.text, prompt)) or bm25.shorten(thought.text[:2000]),
+        created_at=thought.created_at,
+    )
+
+
+def _scan(
+    milvus: MilvusConnection, tenant: str, words: Sequence[str], limit: int, only: Filters
+) -> Hits:
+    condition = f"{_condition(tenant, only)} and chunk == 0"
+    rows = milvus.select(milvus.names.thoughts, condition, ("at", "passed", "tags", "expires_at"))
+    latest = sorted(rows, key=lambda row: row["at"], reverse=True)[:_SCANNED]
+    keys = [str(row["pk"]).removesuffix(":0") for row in latest if _admits(row, only)]
+    versions = milvus.versions(keys, strong=True)
+    texts: list[tuple[tuple[str, float], ...]] = []
+    for row, payload in versions.values():
+        try:
+            prompt, drafted = decode_version(row["run_id"], payload)
+            texts.append(((drafted.thought.text, 1.0), (prompt, 0.5)))
+        except StorageError:
+            texts.append(())
+    ranked = zip(versions.values(), bm25.rank(words, texts), strict=True)
+    best = sorted(ranked, key=lambda each: each[1], reverse=True)
+    hits = (_hit(row, payload, score, words) for (row, payload), score in best if score > 0)
+    found = tuple(hit for hit in hits if hit)[:limit]
+    return Hits(hits=found, search=f"bm25 over the latest {_SCANNED} versions ({_NO_FULL_TEXT})")

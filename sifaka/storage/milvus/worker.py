@@ -73,7 +73,7 @@ class MilvusWorker:
     def _enter(self) -> MilvusConnection:
         with self._change:
             if self._closed:
-                raise StorageError(f"the store {self._address.shown!r} is closed", "open it again")
+                raise StorageError(f"the index {self._address.shown!r} is closed", "open it again")
             if self._connection is None:
                 self._connection = self._open()
             self._at_work += 1
@@ -89,8 +89,7 @@ class MilvusWorker:
                     with failures(address.shown):
                         version = client.get_server_version()
                     names = self._names
-                    ensure(client, address.shown, names.runs, "runs")
-                    ensure(client, address.shown, names.entries, "entries")
+                    ensure(client, address.shown, names.thoughts, "thoughts")
                     full_text = ensure(client, address.shown, names.words, "words")
             except BaseException:
                 client.close()

@@ -1,5 +1,6 @@
-"""Runs in Redis: the store that several servers share while they work."""
+"""Runs in Redis, which several servers share while they work."""
 
+from sifaka.storage.redis.log import RedisLog
 from sifaka.storage.redis.store import RedisStorage
 
-__all__ = ["RedisStorage"]
+__all__ = ["RedisLog", "RedisStorage"]

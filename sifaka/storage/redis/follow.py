@@ -42,17 +42,20 @@ class StreamFollower:
     patience: float = PATIENCE
 
     async def follow(self, *, after: int) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry, those to come included; see `ThoughtStore.follow`."""
+        """Every entry, those to come included; see `RunLog.follow`."""
         run: Run | None = None
-        async with aclosing(self._entries()) as entries:
-            async for entry in entries:
-                run = apply_entry(self.run_id, run, entry)
-                if run.version > after:
-                    yield entry, run
-                if run.finished:
+        async with aclosing(self._batches()) as batches:
+            async for batch in batches:
+                for entry in batch:
+                    run = apply_entry(self.run_id, run, entry)
+                    if run.version > after:
+                        yield entry, run
+                # A run that had ended may have gone on.
+                if run is not None and run.finished and len(batch) < _AT_ONCE:
                     return
 
-    async def _entries(self) -> AsyncGenerator[Entry]:
+    async def _batches(self) -> AsyncGenerator[Sequence[Entry]]:
+        """The entries as they come; an empty batch after a while without one."""
         known = 0
         quiet = True
         deadline = math.inf
@@ -75,8 +78,7 @@ class StreamFollower:
                 deadline, pause = math.inf, _PAUSES[0]
                 quiet = not stored
                 texts = payloads(self.run_id, stored, after=known)
-                for entry in decode_entries(self.run_id, texts, after=known):
-                    yield entry
+                yield tuple(decode_entries(self.run_id, texts, after=known))
                 known += len(stored)
 
     async def _next(self, client: RedisClient, known: int) -> Stored:

@@ -6,7 +6,7 @@ from typing import cast
 import anyio
 
 from sifaka.errors import SifakaError, StorageError
-from sifaka.storage.protocol import Health
+from sifaka.storage.log import Health
 from sifaka.storage.redis.connections import Connections, RedisClient
 
 OLDEST = (6, 2)

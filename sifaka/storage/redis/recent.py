@@ -8,8 +8,8 @@ from typing import cast
 from pydantic import ValidationError
 
 from sifaka.record.run import RunSummary
-from sifaka.storage.cursor import Position, decode_cursor, encode_cursor
-from sifaka.storage.protocol import RunPage
+from sifaka.storage.cursor import NEWEST, Position, decode_cursor, encode_cursor
+from sifaka.storage.log import RunPage
 from sifaka.storage.redis.connections import RedisClient
 from sifaka.storage.redis.keys import Keys
 from sifaka.storage.redis.scripts import PRUNE
@@ -23,8 +23,9 @@ async def list_recent(
     client: RedisClient, keys: Keys, *, limit: int, cursor: str | None
 ) -> RunPage:
     """One page of runs, found by their place in the order and not by counting."""
-    key = await _cursor_key(client, keys)
-    start = decode_cursor(key, keys.tenant, cursor)
+    start = NEWEST
+    if cursor is not None:
+        start = decode_cursor(await _cursor_key(client, keys), keys.tenant, cursor)
     page: list[tuple[Position, RunSummary]] = []
     while len(page) <= limit:
         positions = await positions_before(client, keys, start, count=limit + 1 - len(page))
@@ -34,11 +35,11 @@ async def list_recent(
         lines = await read_summaries(client, keys, [run_id for _, run_id in positions])
         page += [(at, line) for at, line in zip(positions, lines, strict=True) if line]
     shown = page[:limit]
-    more = shown and len(page) > limit
-    return RunPage(
-        runs=tuple(line for _, line in shown),
-        next_cursor=encode_cursor(key, keys.tenant, shown[-1][0]) if more else None,
-    )
+    following: str | None = None
+    if shown and len(page) > limit:
+        # A cursor alone needs the key: a server that is out of memory can still be listed.
+        following = encode_cursor(await _cursor_key(client, keys), keys.tenant, shown[-1][0])
+    return RunPage(runs=tuple(line for _, line in shown), next_cursor=following)
 
 
 async def positions_before(

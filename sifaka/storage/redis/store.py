@@ -1,42 +1,21 @@
-"""Runs in Redis, one stream each: its history, and what followers wait on."""
+"""A store in Redis."""
 
-import json
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
-from typing import cast
+from sifaka.storage.redis.address import DEFAULT_PREFIX, take_options
+from sifaka.storage.redis.log import RedisLog
+from sifaka.storage.store import LogStore
 
-from anyio import to_thread
-
-from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
-from sifaka.record.entries import Entry
-from sifaka.record.run import Run
-from sifaka.storage.entry_json import encode_entries
-from sifaka.storage.lifetime import checked_ttl
-from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
-from sifaka.storage.redis.address import DEFAULT_PREFIX, checked_prefix, parse_address, take_options
-from sifaka.storage.redis.connections import Connections, RedisClient
-from sifaka.storage.redis.follow import StreamFollower
-from sifaka.storage.redis.health import inspect
-from sifaka.storage.redis.keys import Keys
-from sifaka.storage.redis.read import fold, missing, read_entries
-from sifaka.storage.redis.recent import list_recent, prune_oldest
-from sifaka.storage.redis.scripts import APPEND, CLAIM, DELETE
-from sifaka.storage.redis.search import search_latest
-from sifaka.storage.timestamps import to_microseconds
+LATEST = 500
+"""Runs that a search reads at most, the newest: few servers have a search module."""
 
 
-class RedisStorage:
-    """A `ThoughtStore` on a Redis server (6.2 or newer) that many processes share.
-
-    What an append that has returned survives is up to the server: with `appendonly yes` and
-    `appendfsync always` it survives the end of the server too. The server is reached on first use.
+class RedisStorage(LogStore[RedisLog]):
+    """A `ThoughtStore` of a `RedisLog`, searched by reading its latest 500 runs.
 
     Args:
         url: `redis://`, `rediss://` or `unix://`, as redis-py understands them.
         tenant: Whose runs are seen.
-        prefix: What all keys begin with.
+        prefix: The beginning of all keys.
         ttl: Seconds after its last entry that a run is forgotten; None keeps it.
-        connections: The connections to share, for a view of a store that is already there.
 
     Raises:
         ConfigurationError: The URL, the prefix or the time to live cannot be used.
@@ -49,15 +28,9 @@ class RedisStorage:
         tenant: str = "default",
         prefix: str = DEFAULT_PREFIX,
         ttl: float | None = None,
-        connections: Connections | None = None,
     ) -> None:
-        self.tenant = tenant
-        self.prefix = checked_prefix(prefix)
-        self.ttl = None if ttl is None else checked_ttl(ttl)
-        self._url = url
-        self._keys = Keys(prefix, tenant)
-        self._owned = connections is None
-        self._connections = connections or Connections(parse_address(url))
+        log = RedisLog(url, tenant=tenant, prefix=prefix, ttl=ttl)
+        super().__init__(log, latest=LATEST, tenant=tenant)
 
     @classmethod
     def of_url(cls, url: str, *, tenant: str = "default") -> "RedisStorage":
@@ -68,158 +41,3 @@ class RedisStorage:
         """
         plain, keeping = take_options(url)
         return cls(plain, tenant=tenant, prefix=keeping.prefix, ttl=keeping.ttl)
-
-    @property
-    def place(self) -> str:
-        """Its URL, without secrets."""
-        shown = self._connections.address.shown
-        return shown if self.prefix == DEFAULT_PREFIX else f"{shown}?prefix={self.prefix}"
-
-    @property
-    def degraded(self) -> tuple[str, ...]:
-        """Nothing is known without looking."""
-        return ()
-
-    async def append(
-        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
-    ) -> None:
-        """Make entries durable, all or none; see `ThoughtStore.append`.
-
-        It may be sent twice when an answer is lost on its way: the server knows it again.
-        """
-        payloads = encode_entries(run, entries, expected_version)
-        answer, number = cast(
-            "tuple[bytes, int]",
-            await self._connections.run(
-                lambda client: APPEND.run(
-                    client,
-                    self._keys_of(run.run_id, run.branch_of),
-                    expected_version,
-                    "" if fence is None else fence,
-                    "" if self.ttl is None else max(1, round(self.ttl * 1000)),
-                    to_microseconds(run.updated_at),
-                    _member(run.run_id),
-                    run.summary().model_dump_json(),
-                    json.dumps(run.tags),
-                    _member(run.branch_of or ""),
-                    *payloads,
-                )
-            ),
-        )
-        match answer:
-            case b"FENCED":
-                raise Fenced(run.run_id, fence=fence or 0, current=number)
-            case b"CONFLICT":
-                raise VersionConflict(run.run_id, expected=expected_version, found=number)
-            case b"DAMAGED":
-                raise missing(run.run_id, number + 1)
-            case _:  # OK, and DUP: done already
-                return
-
-    async def claim(self, run_id: str) -> int:
-        """Take a run over; see `ThoughtStore.claim`. A claim does not make a run live longer."""
-        number = cast(
-            "int",
-            await self._connections.run(
-                lambda client: CLAIM.run(client, (self._keys.run(run_id),))
-            ),
-        )
-        if number == 0:
-            raise ThoughtNotFound(run_id)
-        return number
-
-    async def load(self, run_id: str) -> Run:
-        """The run as of its last entry; see `ThoughtStore.load`."""
-        version, stored = await self._connections.run(
-            lambda client: read_entries(client, self._keys, run_id)
-        )
-        return await to_thread.run_sync(fold, run_id, version, stored)
-
-    async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run, those to come included; see `ThoughtStore.follow`.
-
-        It has a connection of its own, and outlives a minute without a server.
-        """
-        follower = StreamFollower(self._connections, self._keys, run_id)
-        async with aclosing(follower.follow(after=after)) as steps:
-            async for step in steps:
-                yield step
-
-    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
-        """Runs, newest first; one that is updated meanwhile moves to the front."""
-        return await self._connections.run(
-            lambda client: list_recent(client, self._keys, limit=limit, cursor=cursor)
-        )
-
-    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
-        """Versions of the latest runs that share words with the query; words are not stemmed."""
-        return await search_latest(self._connections, self._keys, query, limit=limit, only=only)
-
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's entries as JSON."""
-        size = cast(
-            "bytes | None",
-            await self._connections.run(
-                lambda client: client.execute_command("HGET", self._keys.run(run_id), "size")
-            ),
-        )
-        if size is None:
-            raise ThoughtNotFound(run_id)
-        return int(size)
-
-    async def delete(self, run_id: str) -> None:
-        """Forget a run; see `ThoughtStore.delete`."""
-
-        async def forget(client: RedisClient) -> None:
-            parent = cast(
-                "bytes | None",
-                await client.execute_command("HGET", self._keys.run(run_id), "branch_of"),
-            )
-            branch_of = None if parent is None else parent.decode()
-            await DELETE.run(client, self._keys_of(run_id, branch_of), _member(run_id))
-
-        await self._connections.run(forget)
-
-    async def children(self, run_id: str) -> tuple[str, ...]:
-        """The ids of the runs that branched off this one, in alphabetical order."""
-        members = cast(
-            "Sequence[bytes]",
-            await self._connections.run(
-                lambda client: client.execute_command("SMEMBERS", self._keys.children(run_id))
-            ),
-        )
-        return tuple(sorted(member.decode() for member in members))
-
-    async def catch_up(self) -> int:
-        """Take runs that have expired out of the list, some at a time."""
-        return await self._connections.run(lambda client: prune_oldest(client, self._keys))
-
-    async def health(self) -> tuple[Health, ...]:
-        """Whether the server answers, and is set up to keep runs."""
-        return (await inspect(self._connections),)
-
-    def scoped(self, tenant: str) -> "RedisStorage":
-        """The same server as another tenant sees it, over the same connections."""
-        return RedisStorage(
-            self._url,
-            tenant=tenant,
-            prefix=self.prefix,
-            ttl=self.ttl,
-            connections=self._connections,
-        )
-
-    async def aclose(self) -> None:
-        """Close the connections, for all views; on a view that `scoped` made this does nothing."""
-        if self._owned:
-            await self._connections.aclose()
-
-    def _keys_of(self, run_id: str, branch_of: str | None) -> tuple[str, ...]:
-        """The keys that a change to a run touches, in the order of the scripts."""
-        keys = self._keys
-        own = (keys.run(run_id), keys.entries(run_id), keys.children(run_id), keys.recent)
-        return own if branch_of is None else (*own, keys.children(branch_of))
-
-
-def _member(run_id: str) -> bytes:
-    # As the keys are: an id that is not valid Unicode names nothing, and is not an error here.
-    return run_id.encode(errors="surrogatepass")

@@ -17,10 +17,12 @@ import apsw
 
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.storage.sqlite.connection import Connection
-from sifaka.storage.sqlite.schema import check_schema, known_schema, migrate
+from sifaka.storage.sqlite.schema import RUNS, Schema
 
 BUSY_SECONDS = 5.0
 """How long to wait for other processes that write to the same file."""
+IN_MEMORY = Path(":memory:")
+"""A database without a file."""
 _RETRY_SECONDS = 0.01
 _CREATING = threading.Lock()
 _PRAGMAS = (
@@ -48,6 +50,7 @@ class OpenFile:
     path: Path
     connection: apsw.Connection
     identity: tuple[int, int] | None
+    schema: Schema
 
     @property
     def sql(self) -> Connection:
@@ -61,11 +64,11 @@ class OpenFile:
         Otherwise it was deleted or replaced, and what is written is lost; or a newer release has
         upgraded it, and what is written would not be as that one needs it.
         """
-        return _identity(self.path) == self.identity and known_schema(self.sql)
+        return _identity(self.path) == self.identity and self.schema.is_current(self.sql)
 
 
-def open_file(path: Path) -> OpenFile:
-    """The store in this file, created for its owner's eyes only if there is none.
+def open_file(path: Path, schema: Schema = RUNS) -> OpenFile:
+    """The database in this file, created for its owner's eyes only if there is none.
 
     Raises:
         ConfigurationError: The file is something else.
@@ -76,7 +79,7 @@ def open_file(path: Path) -> OpenFile:
         try:
             with failures(path):
                 _create(path)
-                return _connect(path)
+                return _connect(path, schema)
         except StorageError as error:
             # SQLite does not wait by itself while another process switches a fresh file to WAL.
             if not error.retryable or time.monotonic() > deadline:
@@ -110,6 +113,8 @@ def failures(path: Path) -> Generator[None]:
 def _create(path: Path) -> None:
     # Under a lock, because closing a file drops all locks that this process holds on it: no other
     # connection may appear between creating and closing. SQLite gives its log the same permissions.
+    if path == IN_MEMORY:
+        return
     with _CREATING:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
@@ -118,7 +123,7 @@ def _create(path: Path) -> None:
             return
 
 
-def _connect(path: Path) -> OpenFile:
+def _connect(path: Path, schema: Schema) -> OpenFile:
     with _CREATING:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     sql = cast("Connection", connection)
@@ -126,18 +131,20 @@ def _connect(path: Path) -> OpenFile:
         connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
         if connection.readonly("main"):
             raise apsw.ReadOnlyError("attempt to write a readonly database")
-        check_schema(sql, repr(str(path)))
+        schema.check(sql, repr(str(path)))
         for pragma in _PRAGMAS:
             # One by one and to the last row: a statement that answers holds up those behind it.
             sql.execute(f"PRAGMA {pragma}").fetchall()
-        migrate(sql)
+        schema.migrate(sql)
     except BaseException:
         connection.close()
         raise
-    return OpenFile(path, connection, _identity(path))
+    return OpenFile(path, connection, _identity(path), schema)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
+    if path == IN_MEMORY:
+        return None
     try:
         found = path.stat()
     except OSError:

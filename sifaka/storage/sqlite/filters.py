@@ -2,7 +2,7 @@
 
 import json
 
-from sifaka.storage.protocol import Filters
+from sifaka.storage.index import Filters
 from sifaka.storage.timestamps import to_microseconds
 
 ADMITTED = """

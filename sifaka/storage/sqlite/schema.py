@@ -1,6 +1,7 @@
 """The tables of a SQLite store, and how an older file gets them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
@@ -138,43 +139,55 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
 """The nth step makes version n, which `PRAGMA user_version` counts. Steps are never edited."""
 
 
-def check_schema(connection: Connection, name: str) -> None:
-    """Refuse a file that is not ours to write to, before anything in it is changed.
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The tables of one kind of file."""
 
-    Raises:
-        ConfigurationError: Another program's database, or one of a newer release.
-    """
-    # One transaction, because another process may be creating the tables right now.
-    with transaction(connection, "DEFERRED"):
-        application = _number(connection, "PRAGMA application_id")
-        version = _number(connection, "PRAGMA user_version")
-        tables = _number(connection, "SELECT count(*) FROM sqlite_schema")
-    if application != APPLICATION_ID and (application or version or tables):
-        raise ConfigurationError(
-            f"{name} is the database of another program", "name another file in the store's URL"
-        )
-    if version > len(MIGRATIONS):
-        raise ConfigurationError(
-            f"{name} has schema {version}, this release knows {len(MIGRATIONS)} and older ones",
-            "upgrade Sifaka, or name another file in the store's URL",
-        )
+    application_id: int
+    """Marks a file as one of this kind."""
+    steps: Sequence[Callable[[Connection], None]]
+    """The nth step makes version n of the tables."""
+
+    def check(self, connection: Connection, name: str) -> None:
+        """Refuse a file that is not ours to write to, before anything in it is changed.
+
+        Raises:
+            ConfigurationError: Another program's database, or one of a newer release.
+        """
+        # One transaction, because another process may be creating the tables right now.
+        with transaction(connection, "DEFERRED"):
+            application = _number(connection, "PRAGMA application_id")
+            version = _number(connection, "PRAGMA user_version")
+            tables = _number(connection, "SELECT count(*) FROM sqlite_schema")
+        if application != self.application_id and (application or version or tables):
+            raise ConfigurationError(
+                f"{name} is the database of another program", "name another file in the store's URL"
+            )
+        if version > len(self.steps):
+            raise ConfigurationError(
+                f"{name} has schema {version}, this release knows {len(self.steps)} and older ones",
+                "upgrade Sifaka, or name another file in the store's URL",
+            )
+
+    def is_current(self, connection: Connection) -> bool:
+        """Whether the file has the tables of this release."""
+        return _number(connection, "PRAGMA user_version") == len(self.steps)
+
+    def migrate(self, connection: Connection) -> None:
+        """Bring the file to the newest version, one committed step at a time."""
+        for number, step in enumerate(self.steps, 1):
+            if _number(connection, "PRAGMA user_version") >= number:
+                continue
+            with transaction(connection, "IMMEDIATE"):
+                # Asked again under the write lock: another process may have been faster.
+                if _number(connection, "PRAGMA user_version") < number:
+                    step(connection)
+                    connection.execute(f"PRAGMA application_id = {self.application_id}")
+                    connection.execute(f"PRAGMA user_version = {number}")
 
 
-def known_schema(connection: Connection) -> bool:
-    """Whether the file has the schema of this release."""
-    return _number(connection, "PRAGMA user_version") == len(MIGRATIONS)
-
-
-def migrate(connection: Connection) -> None:
-    """Bring the file to the newest schema, one committed step at a time."""
-    for number, step in enumerate(MIGRATIONS, 1):
-        if _number(connection, "PRAGMA user_version") >= number:
-            continue
-        with transaction(connection, "IMMEDIATE"):
-            # Asked again under the write lock: another process may have been faster.
-            if _number(connection, "PRAGMA user_version") < number:
-                step(connection)
-                connection.execute(f"PRAGMA user_version = {number}")
+RUNS = Schema(APPLICATION_ID, MIGRATIONS)
+"""The tables of a store."""
 
 
 def _microseconds(moment: bytes | None) -> int:

@@ -1,13 +1,17 @@
-"""Full-text search by SQLite's FTS5: stemmed English, no case, no diacritics."""
+"""Search by words with FTS5 (stemmed English, no case, no diacritics), and by meaning too."""
 
 import logging
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import cast
 
+from sifaka.embeddings.protocol import Vector
 from sifaka.storage.bm25 import query_words, shorten
-from sifaka.storage.protocol import Filters, Hit, Hits
+from sifaka.storage.fusion import fuse, fused_depth, hybrid_name
+from sifaka.storage.index import Filters, Hit, Hits
 from sifaka.storage.sqlite.connection import UNREADABLE, Connection, transaction
 from sifaka.storage.sqlite.filters import ADMITTED, bindings
+from sifaka.storage.sqlite.vectors import count_missing, find_table, nearest
 from sifaka.storage.timestamps import from_microseconds
 
 logger = logging.getLogger(__name__)
@@ -90,3 +94,32 @@ def _hit(connection: Connection, match: str, version: int, score: float) -> Hit:
         snippet=shorten(snippet),
         created_at=from_microseconds(created_at),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query in words and as a vector."""
+
+    words: str
+    model_id: str
+    vector: Vector
+
+
+def search_both(
+    connection: Connection, tenant: str, question: Question, limit: int, only: Filters
+) -> Hits:
+    """The versions that share words or meaning with the query, best first.
+
+    Raises:
+        ConfigurationError: The stored vectors have another dimension than the query's.
+    """
+    match, wide = match_expression(question.words), fused_depth(limit)
+    with transaction(connection, "DEFERRED"):
+        table = find_table(connection, question.model_id, len(question.vector))
+        by_words = rank_by_words(connection, tenant, match, wide, only)
+        by_meaning = (
+            nearest(connection, tenant, table, question.vector, wide, only) if table else []
+        )
+        best = fuse(by_meaning, [version for version, _ in by_words])
+        missing = count_missing(connection, table, tenant)
+        return Hits(hits=show(connection, match, best, limit), search=hybrid_name(missing))

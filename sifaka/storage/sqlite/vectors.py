@@ -1,20 +1,25 @@
 """Vectors of versions, by sqlite-vec: a table for each model, so that none are ever mixed.
 
 The tables are made when they are first needed, and need the extension for whatever is done to them.
+A model takes its time, so it is asked outside of transactions and of the connection's thread.
 """
 
+import importlib.util
+import logging
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sifaka.embeddings.protocol import Vector
+from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import ConfigurationError
-from sifaka.storage.protocol import ANY, Filters
+from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
+from sifaka.storage.index import ANY, Filters
 from sifaka.storage.sqlite.connection import Connection, transaction
-from sifaka.storage.sqlite.extension import load_extension
 from sifaka.storage.sqlite.filters import ADMITTED, bindings
+from sifaka.storage.sqlite.worker import SQLiteWorker
 
+logger = logging.getLogger(__name__)
 _CHUNK = 256
 """Vectors of a tenant for which space is taken at once."""
 _MOST = 4096
@@ -143,3 +148,133 @@ def drop_table(connection: Connection, model_id: str) -> None:
 
 def _packed(vector: Vector) -> bytes:
     return array("f", vector).tobytes()
+
+
+BATCH = 64
+"""How many versions are embedded at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    table: VectorTable
+    until: int
+    """The last version that is in it or was left out."""
+    texts: Mapping[int, str]
+    """What to embed, by the version's number."""
+
+
+async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
+    """Embed the oldest versions without a vector, of all tenants.
+
+    One that the model refuses although it works gets none, and is found by its words alone.
+
+    Returns:
+        How many are left.
+
+    Raises:
+        ConfigurationError: The model makes vectors of another dimension than it used to.
+        StorageError: The model or SQLite failed.
+    """
+    with embedding_failures():
+        dimension = await embedder.dimension()
+        batch = await worker.run(lambda c: _next_batch(c, embedder.model_id, dimension))
+        if batch.until == batch.table.until:
+            return 0
+        vectors = await embed_documents(embedder, tuple(batch.texts.values()))
+    return await worker.run(lambda c: _keep(c, batch, vectors))
+
+
+def count_missing(connection: Connection, table: VectorTable | None, tenant: str) -> int:
+    """How many versions of a tenant have not been embedded."""
+    return cast(
+        "int",
+        connection.execute(
+            "SELECT count(*) FROM versions WHERE id > ? AND tenant = ?",
+            (table.until if table else 0, tenant),
+        ).get,
+    )
+
+
+def _next_batch(connection: Connection, model_id: str, dimension: int) -> _Batch:
+    table = make_table(connection, model_id, dimension)
+    with transaction(connection, "DEFERRED"):
+        rows = connection.execute(
+            "SELECT id FROM versions WHERE id > ? ORDER BY id LIMIT ?", (table.until, BATCH)
+        )
+        versions = [cast("int", version) for (version,) in rows]
+        until = versions[-1] if versions else table.until
+        # As bytes, because text may be damaged.
+        rows = connection.execute(
+            """
+            SELECT id, CAST(prompt AS BLOB), CAST(text AS BLOB) FROM version_texts
+            WHERE id > ? AND id <= ? AND prompt IS NOT NULL AND text IS NOT NULL
+            """,
+            (table.until, until),
+        )
+        texts = {
+            version: meaning(prompt.decode(errors="replace"), text.decode(errors="replace"))
+            for version, prompt, text in cast("Iterator[tuple[int, bytes, bytes]]", rows)
+        }
+    for version in versions:
+        if version not in texts:
+            logger.warning("version %d cannot be read and was not embedded", version)
+    # Of nothing there is no vector.
+    return _Batch(table, until, {version: text for version, text in texts.items() if text})
+
+
+def _keep(connection: Connection, batch: _Batch, vectors: Sequence[Vector | None]) -> int:
+    with transaction(connection, "IMMEDIATE"):
+        mine = connection.execute(
+            """
+            UPDATE vector_models SET embedded_until = ?
+            WHERE number = ? AND embedded_until = ? RETURNING number
+            """,
+            (batch.until, batch.table.number, batch.table.until),
+        ).fetchall()
+        if mine:  # and no other process has been faster, or has dropped the table
+            for version, vector in zip(batch.texts, vectors, strict=True):
+                if vector is not None:
+                    add_vector(connection, batch.table, version, vector)
+        return cast(
+            "int",
+            connection.execute(
+                """
+                SELECT count(*) FROM versions
+                WHERE id > (SELECT embedded_until FROM vector_models WHERE number = ?)
+                """,
+                (batch.table.number,),
+            ).get,
+        )
+
+
+def check_package() -> None:
+    """See that the extension is installed.
+
+    Raises:
+        ConfigurationError: It is not.
+    """
+    if importlib.util.find_spec("sqlite_vec") is None:
+        raise ConfigurationError(
+            "vectors in a SQLite file need the package sqlite-vec",
+            "pip install 'sifaka-mcp[embeddings]'",
+        )
+
+
+def load_extension(connection: Connection) -> None:
+    """Teach a connection `vec0` tables, if it does not know them yet.
+
+    Raises:
+        ConfigurationError: The extension is not installed.
+    """
+    loaded = connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'vec0'").fetchone()
+    if loaded:
+        return
+    check_package()
+    import sqlite_vec  # pyright: ignore[reportMissingTypeStubs]
+
+    connection.enable_load_extension(True)
+    try:
+        connection.load_extension(sqlite_vec.loadable_path())
+    finally:
+        # Otherwise SQL could load any library.
+        connection.enable_load_extension(False)

@@ -11,6 +11,7 @@ from anyio import CancelScope
 
 from sifaka.errors import StorageError
 from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.schema import RUNS, Schema
 from sifaka.storage.threads import Threads
 
 if TYPE_CHECKING:
@@ -26,13 +27,19 @@ class SQLiteWorker:
     function that needs it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, schema: Schema = RUNS) -> None:
         self._path = path
+        self._schema = schema
         self._guard = threading.Lock()
         self._file: OpenFile | None = None
         self._closed = False
         # The guard is for several loops at once; the tasks of one take turns here.
         self._threads = Threads("sifaka.storage.sqlite", 1)
+
+    @property
+    def used(self) -> bool:
+        """Whether the file is open."""
+        return self._file is not None
 
     async def run(self, work: Callable[[Connection], T]) -> T:
         """What the function returns. A task that is cancelled meanwhile waits for its end.
@@ -59,7 +66,7 @@ class SQLiteWorker:
                     self._file, former = None, self._file
                     sqlite_file.close_file(former)
                 if self._file is None:
-                    self._file = sqlite_file.open_file(self._path)
+                    self._file = sqlite_file.open_file(self._path, self._schema)
                 return work(self._file.sql)
 
     def _close(self) -> None:

@@ -1,7 +1,7 @@
-"""Stores that reach a database through the tools of its official MCP server."""
+"""A log and an index that reach a database through the tools of its official MCP server."""
 
 from sifaka.storage.tool_backed.caller import ToolCaller
-from sifaka.storage.tool_backed.milvus import MilvusToolStorage
-from sifaka.storage.tool_backed.redis import RedisToolStorage
+from sifaka.storage.tool_backed.milvus import MilvusToolIndex
+from sifaka.storage.tool_backed.redis import RedisToolLog, RedisToolStorage
 
-__all__ = ["MilvusToolStorage", "RedisToolStorage", "ToolCaller"]
+__all__ = ["MilvusToolIndex", "RedisToolLog", "RedisToolStorage", "ToolCaller"]

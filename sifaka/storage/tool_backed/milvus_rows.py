@@ -35,7 +35,7 @@ class MilvusRows:
         self.most = most
         """How many rows are asked for at once; as many may be only a part of them."""
         self._caller = caller
-        self._collection = collection
+        self.collection = collection
         self._loaded = False
 
     async def insert(self, rows: Sequence[Row]) -> None:
@@ -45,7 +45,7 @@ class MilvusRows:
         await self._do(
             "milvus_insert_data",
             {"data": data},
-            f"Data inserted into collection '{self._collection}'",
+            f"Data inserted into collection '{self.collection}'",
         )
 
     async def query(
@@ -58,7 +58,7 @@ class MilvusRows:
             "output_fields": ["id", *fields],
             "limit": limit or self.most,
         }
-        header = f"Query results for '{condition}' in collection '{self._collection}':\n\n"
+        header = f"Query results for '{condition}' in collection '{self.collection}':\n\n"
         answer = await self._do("milvus_query", arguments, header)
         try:
             # A row is a dict as Python prints it, on one line: strings are escaped.
@@ -79,7 +79,7 @@ class MilvusRows:
             StorageError: The tool failed; it does in some releases of the server.
         """
         await self._open()
-        deleted = f"Entities deleted from collection '{self._collection}'"
+        deleted = f"Entities deleted from collection '{self.collection}'"
         await self._do("milvus_delete_entities", {"filter_expr": condition}, deleted)
 
     async def names(self) -> Sequence[str]:
@@ -93,8 +93,8 @@ class MilvusRows:
     async def _open(self) -> None:
         if self._loaded:
             return
-        if self._collection not in await self.names():
-            created = f"Collection '{self._collection}' created successfully"
+        if self.collection not in await self.names():
+            created = f"Collection '{self.collection}' created successfully"
             arguments = {
                 "auto_id": False,
                 "field_schema": _SCHEMA,
@@ -106,14 +106,14 @@ class MilvusRows:
                 await self._do("milvus_create_collection", arguments, created)
             except StorageError:
                 # Somebody else may have created it meanwhile.
-                if self._collection not in await self.names():
+                if self.collection not in await self.names():
                     raise
-        loaded = f"Collection '{self._collection}' loaded successfully"
+        loaded = f"Collection '{self.collection}' loaded successfully"
         await self._do("milvus_load_collection", {}, loaded)
         self._loaded = True
 
     async def _do(self, tool: str, arguments: Mapping[str, object], expected: str) -> str:
-        answer = await self._caller.call(tool, {"collection_name": self._collection, **arguments})
+        answer = await self._caller.call(tool, {"collection_name": self.collection, **arguments})
         if not answer.startswith(expected):
             raise unexpected(tool, answer)
         return answer

@@ -1,40 +1,221 @@
-"""Runs in Redis, through the tools of the official `redis-mcp-server`."""
+"""The log of runs in Redis, through the tools of the official `redis-mcp-server`."""
 
-import ast
-import json
-import secrets
-from collections.abc import Sequence
-from typing import cast
-from urllib.parse import quote
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
-from sifaka.storage.cursor import Position
-from sifaka.storage.tool_backed.caller import ToolCaller, unexpected
+import anyio
+
+from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run, RunSummary
+from sifaka.storage.cursor import decode_cursor, encode_cursor
+from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
+from sifaka.storage.log import Health, RunPage, follow_by_polling
+from sifaka.storage.store import LogStore
+from sifaka.storage.timestamps import to_microseconds
+from sifaka.storage.tool_backed.caller import ToolCaller
 from sifaka.storage.tool_backed.envelope import pack, unpack
-from sifaka.storage.tool_backed.log import Listing, RunKey
+from sifaka.storage.tool_backed.records import Folded, LogState, Record
+from sifaka.storage.tool_backed.redis_lists import Listing, RedisLists, RunKey
 from sifaka.storage.tool_backed.shared import Shared
-from sifaka.storage.tool_backed.store import LogStorage
+from sifaka.text.input import is_unicode
 
-_WINDOW = 200
-"""How many places of the list one call reads."""
-_OVERLAP = 10
-"""How many of them are read again: a run deleted meanwhile moves the others up by one."""
+LATEST = 200
+"""Runs that a search reads, the newest: each costs a call."""
+_HEALTH_SECONDS = 5
+logger = logging.getLogger(__name__)
 
 
-class RedisToolStorage(LogStorage):
-    """A `ThoughtStore` in the Redis that a `redis-mcp-server` (0.5) is connected to.
+class RedisToolLog:
+    """A `RunLog` in the Redis that a `redis-mcp-server` (0.5) is connected to.
 
     A run is one Redis list of records, to which `rpush` adds at the end. That is atomic, and it is
     the order of the list that decides which of two writers was first, so versions and claims hold
-    between processes too, without a script. What is not one step with it is the list of runs: its
-    line about a run that two processes write to can be the one before the last until the next
-    append, and a process that is killed between the two leaves a new run out of the list, though
-    not lost, until the append is repeated. Nothing expires.
+    between processes too, without a script. A record counts or not by its place in its list, which
+    every reader sees alike. Within an event loop a lock for each run keeps late writers from
+    writing at all.
+
+    The list of runs is another step: its line about a run that two processes write to can be the
+    one before the last until the next append, and a process that is killed between the two leaves a
+    new run out of the list, though not lost, until the append is repeated. Nothing expires.
+
+    Args:
+        caller: The session with that server; it is closed with the log.
+        tenant: Whose runs are seen.
+        prefix: The beginning of the keys.
+        name: Its place, as `health` calls it.
+        shared: The session and the known runs, for a view of a log that is already there.
+    """
+
+    def __init__(
+        self,
+        caller: ToolCaller,
+        *,
+        tenant: str = "default",
+        prefix: str = "sifaka",
+        name: str = "redis+mcp:",
+        shared: Shared | None = None,
+    ) -> None:
+        self.tenant = tenant
+        self._caller = caller
+        self._owned = shared is None
+        self._shared = shared or Shared(caller, RedisLists(caller, prefix), name)
+
+    @property
+    def place(self) -> str:
+        """The command of the server, without secrets."""
+        return self._shared.name
+
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        """Add entries, all or none; see `RunLog.append`."""
+        payloads = encode_entries(run, entries, expected_version)
+        record = Record(kind="append", after=expected_version, payloads=payloads, fence=fence)
+        line = pack(run.summary().model_dump_json())
+        listing = Listing(to_microseconds(run.updated_at), line)
+        key = self._key(run.run_id)
+        with anyio.CancelScope(shield=True):
+            async with self._shared.lock(key):
+                if await self._append(key, record) == run.version:
+                    await self._shared.lists.list_run(key, listing)
+
+    async def claim(self, run_id: str) -> int:
+        """Take a run over; see `RunLog.claim`."""
+        key = self._key(run_id)
+        record = Record(kind="claim")
+        with anyio.CancelScope(shield=True):
+            async with self._shared.lock(key):
+                state = self._shared.states.get(key)
+                state = state or (await self._existing(run_id)).state
+                pushed = await self._shared.push(key, state, record)
+                if record.id in pushed.fences:
+                    return pushed.fences[record.id]
+        # Somebody has deleted the run meanwhile.
+        raise ThoughtNotFound(run_id)
+
+    async def load(self, run_id: str) -> Run:
+        """The run as of its last entry."""
+        return replay_run(run_id, (await self._existing(run_id)).payloads)
+
+    async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
+        """Every entry of a run, found by looking again; see `RunLog.follow`."""
+        key = self._key(run_id)
+        state = LogState()
+
+        async def read(known: int) -> Sequence[Entry]:
+            nonlocal state
+            folded = await self._shared.since(key, state)
+            if not folded.state.version:
+                raise ThoughtNotFound(run_id)
+            state = folded.state
+            return tuple(decode_entries(run_id, folded.payloads, after=known))
+
+        async with aclosing(follow_by_polling(run_id, read, after=after)) as entries:
+            async for step in entries:
+                yield step
+
+    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
+        """Runs, newest first; one that is updated meanwhile moves to the front."""
+        key = (await self._shared.lists.cursor_key()).encode()
+        start = decode_cursor(key, self.tenant, cursor)
+        found = await self._shared.lists.newest(self.tenant, start, limit + 1)
+        page = found[:limit]
+        lines = [_summary(run_id, line) for (_, run_id), line in page]
+        return RunPage(
+            runs=tuple(line for line in lines if line is not None),
+            next_cursor=encode_cursor(key, self.tenant, page[-1][0])
+            if page and len(found) > limit
+            else None,
+        )
+
+    async def size(self, run_id: str) -> int:
+        """The bytes of a run's entries as JSON, before they are compressed."""
+        return sum(len(payload.encode()) for payload in (await self._existing(run_id)).payloads)
+
+    async def delete(self, run_id: str) -> None:
+        """Forget a run."""
+        if not is_unicode(run_id):
+            return  # no run has an id that cannot be sent
+        key = self._key(run_id)
+        with anyio.CancelScope(shield=True):
+            async with self._shared.lock(key):
+                self._shared.states.pop(key, None)
+                await self._shared.lists.forget(key)
+
+    async def catch_up(self) -> int:
+        """Nothing is put off."""
+        return 0
+
+    async def health(self) -> tuple[Health, ...]:
+        """Ask the server behind the tools what it is."""
+        works, found = False, f"no answer within {_HEALTH_SECONDS} seconds"
+        with anyio.move_on_after(_HEALTH_SECONDS):
+            try:
+                works, found = True, await self._shared.lists.look()
+            except StorageError as error:
+                works, found = False, str(error)
+        return (Health(part=self._shared.name, works=works, found=found),)
+
+    def scoped(self, tenant: str) -> "RedisToolLog":
+        """The same runs as another tenant sees them, over the same session."""
+        return RedisToolLog(self._caller, tenant=tenant, shared=self._shared)
+
+    async def aclose(self) -> None:
+        """End the session, for all views; on a view that `scoped` made this does nothing."""
+        if self._owned:
+            await self._shared.caller.aclose()
+
+    def _key(self, run_id: str) -> RunKey:
+        return RunKey(self.tenant, run_id)
+
+    async def _append(self, key: RunKey, record: Record) -> int:
+        """Append and say how many entries the run has then."""
+        state = self._shared.states.get(key)
+        if state is None or not record.payloads or not state.admits(record):
+            known = await self._shared.read(key)
+            if record.payloads and known.holds(record):
+                return known.state.version
+            known.check(key.run_id, record)
+            state = known.state
+        if not record.payloads:
+            return state.version
+        pushed = await self._shared.push(key, state, record)
+        if record.id not in pushed.fences:
+            known = await self._shared.read(key)
+            if not known.holds(record):
+                known.check(key.run_id, record)
+                raise VersionConflict(key.run_id, expected=record.after, found=pushed.state.version)
+        return pushed.state.version
+
+    async def _existing(self, run_id: str) -> Folded:
+        if not is_unicode(run_id):
+            raise ThoughtNotFound(run_id)
+        known = await self._shared.read(self._key(run_id))
+        if not known.state.version:
+            raise ThoughtNotFound(run_id)
+        return known
+
+
+def _summary(run_id: str, line: str | None) -> RunSummary | None:
+    if line is None:
+        return None
+    try:
+        return RunSummary.model_validate_json(unpack(line))
+    except (StorageError, ValueError) as error:
+        logger.warning("run %r is left out of the list: %s", run_id, error)
+        return None
+
+
+class RedisToolStorage(LogStore[RedisToolLog]):
+    """A `ThoughtStore` of a `RedisToolLog`, searched by reading its latest 200 runs.
 
     Args:
         caller: The session with that server; it is closed with the store.
         tenant: Whose runs are seen.
-        prefix: What the keys begin with.
-        name: Its place, as `health` and tiers call it.
+        prefix: The beginning of the keys.
+        name: Its place, as `health` calls it.
     """
 
     def __init__(
@@ -45,150 +226,5 @@ class RedisToolStorage(LogStorage):
         prefix: str = "sifaka",
         name: str = "redis+mcp:",
     ) -> None:
-        super().__init__(Shared(caller, RedisLog(caller, prefix), name), tenant=tenant)
-
-
-class RedisLog:
-    """A `RunLog` of Redis lists, a sorted set and a hash."""
-
-    def __init__(self, caller: ToolCaller, prefix: str) -> None:
-        self._caller = caller
-        self._prefix = prefix
-        self._cursor_key: str | None = None
-
-    @property
-    def trouble(self) -> tuple[str, ...]:
-        """Nothing that was found."""
-        return ()
-
-    async def read(self, key: RunKey, start: int) -> Sequence[tuple[int, str]]:
-        """The records of a run from a position on: one call, whatever their number."""
-        return list(enumerate(await self._range(self._run(key), start), start))
-
-    async def push(
-        self, key: RunKey, position: int, record_id: str, value: str, listing: Listing | None
-    ) -> None:
-        """Add a record at the end, wherever that is."""
-        await self._push(self._run(key), value)
-
-    async def list_run(self, key: RunKey, listing: Listing) -> None:
-        """Write the line, then the place."""
-        lines = self._of(key.tenant, "lines")
-        await self._do(
-            "hset",
-            {"name": lines, "key": key.run_id, "value": listing.line},
-            f"Field '{key.run_id}' set successfully in hash '{lines}'.",
-        )
-        recent = self._of(key.tenant, "recent")
-        await self._do(
-            "zadd",
-            # Microseconds are exact as the doubles that scores are until the year 2255.
-            {"key": recent, "score": listing.at, "member": key.run_id},
-            f"Successfully added {key.run_id} to {recent} with score ",
-        )
-
-    async def newest(
-        self, tenant: str, before: Position, limit: int
-    ) -> Sequence[tuple[Position, str | None]]:
-        """Read the sorted set from its end until enough lies before the place."""
-        found: dict[str, Position] = {}
-        start = 0
-        while len(found) < limit:
-            window = await self._places(self._of(tenant, "recent"), start)
-            found |= {place[1]: place for place in window if place < before}
-            if len(window) < _WINDOW:
-                break
-            start += _WINDOW - _OVERLAP
-        places = sorted(found.values(), reverse=True)[:limit]
-        lines = self._of(tenant, "lines")
-        return [(place, await self._line(lines, place[1])) for place in places]
-
-    async def forget(self, key: RunKey) -> None:
-        """Remove the log first: a line without one is passed over, a log without one is not."""
-        run, recent = self._run(key), self._of(key.tenant, "recent")
-        lines, id_ = self._of(key.tenant, "lines"), key.run_id
-        await self._do(
-            "delete", {"key": run}, f"Successfully deleted {run}", f"Key {run} not found"
-        )
-        await self._do(
-            "zrem",
-            {"key": recent, "member": id_},
-            f"Successfully removed {id_} from {recent}",
-            f"Member {id_} not found in {recent}",
-        )
-        await self._do(
-            "hdel",
-            {"name": lines, "key": id_},
-            f"Field '{id_}' deleted from hash '{lines}'.",
-            f"Field '{id_}' not found in hash '{lines}'.",
-        )
-
-    async def cursor_key(self) -> str:
-        """The first of what anybody has added: of two processes that begin together, one wins."""
-        if self._cursor_key is None:
-            name = f"{self._prefix}:cursor-key"
-            keys = await self._range(name, 0)
-            if not keys:
-                await self._push(name, pack(secrets.token_hex(16)))
-                keys = await self._range(name, 0)
-            self._cursor_key = unpack(keys[0])
-        return self._cursor_key
-
-    async def look(self) -> str:
-        """The version of Redis."""
-        answer = await self._caller.call("info", {"section": "server"})
-        try:
-            return f"Redis {json.loads(answer)['redis_version']}, by redis-mcp-server"
-        except (ValueError, TypeError, KeyError):
-            raise unexpected("info", answer) from None
-
-    def _run(self, key: RunKey) -> str:
-        return f"{self._of(key.tenant, 'run')}:{key.run_id}"
-
-    def _of(self, tenant: str, part: str) -> str:
-        # A tenant's name is quoted, so that no colon in it makes it another tenant's.
-        return f"{self._prefix}:{part}:{quote(tenant, safe='')}"
-
-    async def _push(self, name: str, value: str) -> None:
-        pushed = f"Value '{value}' pushed to the right of list '{name}'."
-        await self._do("rpush", {"name": name, "value": value}, pushed)
-
-    async def _range(self, name: str, start: int) -> Sequence[str]:
-        answer = await self._caller.call("lrange", {"name": name, "start": start, "stop": -1})
-        if answer == f"List '{name}' is empty or does not exist.":
-            return ()
-        try:
-            return cast("list[str]", json.loads(answer))
-        except ValueError:
-            raise unexpected("lrange", answer) from None
-
-    async def _places(self, name: str, start: int) -> Sequence[Position]:
-        """One window of the list, counted from its end."""
-        arguments = {
-            "key": name,
-            "start": -(start + _WINDOW),
-            "end": -(start + 1),
-            "with_scores": True,
-        }
-        answer = await self._caller.call("zrange", arguments)
-        if answer == f"Sorted set {name} is empty or does not exist":
-            return ()
-        try:
-            # The answer is a list as Python prints it.
-            pairs = cast("list[tuple[str, float]]", ast.literal_eval(answer))
-            return [(int(score), member) for member, score in pairs]
-        except (ValueError, SyntaxError, TypeError):
-            raise unexpected("zrange", answer) from None
-
-    async def _line(self, lines: str, run_id: str) -> str | None:
-        answer = await self._caller.call("hget", {"name": lines, "key": run_id})
-        if answer == f"Field '{run_id}' not found in hash '{lines}'.":
-            return None
-        if answer.startswith("Error "):
-            raise unexpected("hget", answer)
-        return answer
-
-    async def _do(self, tool: str, arguments: dict[str, object], *expected: str) -> None:
-        answer = await self._caller.call(tool, arguments)
-        if not answer.startswith(expected):
-            raise unexpected(tool, answer)
+        log = RedisToolLog(caller, tenant=tenant, prefix=prefix, name=name)
+        super().__init__(log, latest=LATEST, tenant=tenant)

@@ -1,4 +1,4 @@
-"""What all tenants' views of one database share: the session, and what is known of its logs."""
+"""The session with one database, shared by all tenants' views, and the known states of its runs."""
 
 import weakref
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ import anyio
 from anyio.lowlevel import EventLoopToken, current_token
 
 from sifaka.storage.tool_backed.caller import ToolCaller
-from sifaka.storage.tool_backed.log import Listing, RunKey, RunLog
 from sifaka.storage.tool_backed.records import (
     Folded,
     LogState,
@@ -18,6 +17,7 @@ from sifaka.storage.tool_backed.records import (
     encode_record,
     fold,
 )
+from sifaka.storage.tool_backed.redis_lists import RedisLists, RunKey
 
 _REMEMBERED = 1_000
 """How many runs' states are kept, to append without reading a whole log again."""
@@ -28,7 +28,7 @@ class Shared:
     """What all tenants' views have in common."""
 
     caller: ToolCaller
-    log: RunLog
+    lists: RedisLists
     name: str
     states: dict[RunKey, LogState] = field(default_factory=dict[RunKey, LogState])
     """What each log amounted to when it was last read; an old one only costs another reading."""
@@ -37,15 +37,12 @@ class Shared:
     )
 
     def lock(self, key: RunKey) -> anyio.Lock:
-        """Held by whoever writes to a log, within an event loop."""
+        """Held by the writer of a run, within an event loop."""
         return self.locks.setdefault((current_token(), key), anyio.Lock())
 
-    async def push(
-        self, key: RunKey, state: LogState, record: Record, listing: Listing | None = None
-    ) -> Folded:
-        """Add a record and read what was added since the state was."""
-        value = encode_record(record)
-        await self.log.push(key, state.position + 1, record.id, value, listing)
+    async def push(self, key: RunKey, state: LogState, record: Record) -> Folded:
+        """Add a record, and read the records since the state."""
+        await self.lists.push(key, encode_record(record))
         return await self.since(key, state)
 
     async def read(self, key: RunKey) -> Folded:
@@ -67,7 +64,7 @@ class Shared:
         return replace(again, payloads=again.payloads[state.version :])
 
     async def _records(self, key: RunKey, start: int) -> Sequence[Placed]:
-        values = await self.log.read(key, start)
+        values = await self.lists.read(key, start)
         return [(position, decode_record(value)) for position, value in values]
 
     def _remember(self, key: RunKey, folded: Folded) -> Folded:

@@ -4,12 +4,12 @@ import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka.storage import open_store
+from sifaka.storage.cached import CachedStorage
 from sifaka.storage.files import FileStorage
 from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.milvus import MilvusStorage
+from sifaka.storage.milvus import MilvusIndex
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.storage.tiers import CachedStorage
 
 
 @pytest.mark.parametrize("url", ["memory:", "memory://", "Memory:"])
@@ -77,7 +77,9 @@ def test_a_password_in_a_url_is_not_repeated(tmp_path: Path) -> None:
         ("memory:,sqlite:", (MemoryStorage, SQLiteStorage)),
         ("sqlite:///runs, all.db,redis://localhost", (SQLiteStorage, RedisStorage)),
         ("redis://localhost", (MemoryStorage, RedisStorage)),
-        ("file:,milvus:///runs.db", (FileStorage, MilvusStorage)),
+        ("milvus:///runs.db", (SQLiteStorage, MilvusIndex)),
+        ("memory:,milvus+http://localhost", (SQLiteStorage, MemoryStorage, MilvusIndex)),
+        ("file:,milvus:///runs.db", (FileStorage, MilvusIndex)),
     ],
 )
 def test_several_urls_and_one_that_may_be_away_are_tiers(

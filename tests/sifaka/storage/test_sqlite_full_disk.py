@@ -14,7 +14,6 @@ from sifaka.record.entries import Drafted
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.storage.sqlite.worker import SQLiteWorker
 from tests.stubs.embedders import ConceptEmbedder
 
 pytestmark = pytest.mark.anyio
@@ -22,25 +21,24 @@ Keep = Callable[..., Awaitable[Run]]
 
 
 @pytest.fixture
-async def worker(tmp_path: Path) -> AsyncGenerator[SQLiteWorker]:
-    worker = SQLiteWorker(tmp_path / "runs.db")
-    yield worker
-    await worker.aclose()
+async def store(tmp_path: Path) -> AsyncGenerator[SQLiteStorage]:
+    store = SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder())
+    yield store
+    await store.aclose()
 
 
-async def allow_pages(worker: SQLiteWorker, number: int) -> None:
+async def allow_pages(store: SQLiteStorage, number: int) -> None:
     """Limits the file; less than it has means: no more than it has."""
-    await worker.run(lambda c: c.execute(f"PRAGMA max_page_count = {number}").fetchall())
+    await store.log.worker.run(lambda c: c.execute(f"PRAGMA max_page_count = {number}").fetchall())
 
 
 async def test_an_append_that_does_not_fit_changes_nothing(
-    tmp_path: Path, worker: SQLiteWorker, keep: Keep
+    tmp_path: Path, store: SQLiteStorage, keep: Keep
 ) -> None:
-    store = SQLiteStorage(tmp_path / "runs.db", worker=worker)
     run = await keep(store, "The zebra runs.")
     entry = Drafted(thought=Thought(run_id=run.run_id, iteration=1, text="giraffe " * 50_000))
     after = run.apply(entry)
-    await allow_pages(worker, 1)
+    await allow_pages(store, 1)
 
     with pytest.raises(StorageError, match="does not fit on the disk any more") as caught:
         await store.append(after, [entry], expected_version=run.version)
@@ -51,23 +49,22 @@ async def test_an_append_that_does_not_fit_changes_nothing(
     assert (await store.recent(limit=5)).runs == (run.summary(),)
     assert (await store.search("giraffe", limit=5)).hits == ()
 
-    await allow_pages(worker, 1_000_000)
+    await allow_pages(store, 1_000_000)
     await store.append(after, [entry], expected_version=run.version)
     assert await store.load(run.run_id) == after
 
 
 async def test_vectors_that_do_not_fit_are_made_later(
-    tmp_path: Path, worker: SQLiteWorker, keep: Keep
+    tmp_path: Path, store: SQLiteStorage, keep: Keep
 ) -> None:
-    store = SQLiteStorage(tmp_path / "runs.db", worker=worker, embedder=ConceptEmbedder())
     run = await keep(store, "An automobile.")
-    await allow_pages(worker, 1)
+    await allow_pages(store, 1)
 
     with pytest.raises(StorageError, match="does not fit on the disk any more"):
         await store.catch_up()
 
     assert [hit.run_id for hit in (await store.search("automobile", limit=5)).hits] == [run.run_id]
-    await allow_pages(worker, 1_000_000)
+    await allow_pages(store, 1_000_000)
     assert await store.catch_up() == 0
     assert [hit.run_id for hit in (await store.search("car", limit=5)).hits] == [run.run_id]
 

@@ -16,7 +16,6 @@ from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.connection import Connection
-from sifaka.storage.sqlite.worker import SQLiteWorker
 from tests.stubs.embedders import ConceptEmbedder, PickyEmbedder
 
 pytestmark = pytest.mark.anyio
@@ -390,13 +389,12 @@ async def test_the_missing_extra_is_named(
 
 
 async def test_sql_cannot_load_libraries(tmp_path: Path, keep: Keep) -> None:
-    worker = SQLiteWorker(tmp_path / "runs.db")
-    store = SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder(), worker=worker)
+    store = SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder())
     await keep(store, "x")
     await store.catch_up()
     with pytest.raises(StorageError, match="not authorized"):
-        await worker.run(lambda c: c.execute("SELECT load_extension('vec0')").fetchall())
-    await worker.aclose()
+        await store.log.worker.run(lambda c: c.execute("SELECT load_extension('vec0')").fetchall())
+    await store.aclose()
 
 
 async def test_health_tells_of_the_file_and_of_the_vectors(

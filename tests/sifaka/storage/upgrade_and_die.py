@@ -8,7 +8,7 @@ from typing import cast
 import apsw
 
 from sifaka.storage.sqlite.connection import Connection
-from sifaka.storage.sqlite.schema import migrate
+from sifaka.storage.sqlite.schema import RUNS
 
 
 def upgrade(path: str, statements: int) -> None:
@@ -23,7 +23,7 @@ def upgrade(path: str, statements: int) -> None:
         return True
 
     connection.exec_trace = count
-    migrate(cast("Connection", connection))
+    RUNS.migrate(cast("Connection", connection))
 
 
 upgrade(sys.argv[1], int(sys.argv[2]))

@@ -6,26 +6,25 @@ from collections.abc import Callable
 import pytest
 
 from sifaka.errors import StorageError
-from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.elasticsearch import ElasticsearchStorage
+from sifaka.storage.elasticsearch import ElasticsearchIndex
 from tests.stubs.elasticsearch_errors import ElasticError, rejected
 from tests.stubs.elasticsearch_server import ElasticsearchServer, Request
 
 pytestmark = pytest.mark.anyio
-Made = Callable[..., tuple[Run, tuple[Entry, ...]]]
+Made = Callable[..., Run]
 
 
 async def test_a_server_that_is_away_is_said_to_be_and_may_come_back() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    store = ElasticsearchStorage.of_url(f"elasticsearch+http://ann:hunter2@127.0.0.1:{port}")
+    index = ElasticsearchIndex.of_url(f"elasticsearch+http://ann:hunter2@127.0.0.1:{port}")
 
     with pytest.raises(StorageError) as caught:
-        await store.load("run_1")
-    (health,) = await store.health()
-    await store.aclose()
+        await index.search("x", limit=1)
+    (health,) = await index.health()
+    await index.aclose()
 
     assert caught.value.retryable
     assert f"http://127.0.0.1:{port} cannot be reached" in caught.value.message
@@ -36,15 +35,15 @@ async def test_a_server_that_is_away_is_said_to_be_and_may_come_back() -> None:
 @pytest.mark.parametrize("wrong", ["", "ann:wrong@"])
 async def test_wrong_credentials_are_told_without_them(wrong: str) -> None:
     server = ElasticsearchServer("Basic YW5uOmh1bnRlcjI=")
-    right = ElasticsearchStorage.of_url(f"elasticsearch+http://ann:hunter2@{server.host}")
-    assert (await right.recent(limit=1)).runs == ()
-    store = ElasticsearchStorage.of_url(f"elasticsearch+http://{wrong}{server.host}")
+    right = ElasticsearchIndex.of_url(f"elasticsearch+http://ann:hunter2@{server.host}")
+    assert (await right.search("x", limit=1)).hits == ()
+    index = ElasticsearchIndex.of_url(f"elasticsearch+http://{wrong}{server.host}")
 
     with pytest.raises(StorageError, match="refuses the credentials") as caught:
-        await store.recent(limit=1)
-    (health,) = await store.health()
+        await index.search("x", limit=1)
+    (health,) = await index.health()
     await right.aclose()
-    await store.aclose()
+    await index.aclose()
     server.stop()
 
     assert not caught.value.retryable
@@ -55,10 +54,10 @@ async def test_wrong_credentials_are_told_without_them(wrong: str) -> None:
 
 async def test_an_api_key_is_sent() -> None:
     server = ElasticsearchServer("ApiKey VnVhQ2ZnPT0=")
-    store = ElasticsearchStorage.of_url(f"elasticsearch+http://{server.host}?api_key=VnVhQ2ZnPT0=")
+    index = ElasticsearchIndex.of_url(f"elasticsearch+http://{server.host}?api_key=VnVhQ2ZnPT0=")
 
-    assert (await store.recent(limit=1)).runs == ()
-    await store.aclose()
+    assert (await index.search("x", limit=1)).hits == ()
+    await index.aclose()
     server.stop()
 
 
@@ -84,7 +83,7 @@ async def test_an_api_key_is_sent() -> None:
 )
 async def test_each_refusal_is_an_error_of_one_line(
     server: ElasticsearchServer,
-    store: ElasticsearchStorage,
+    index: ElasticsearchIndex,
     drafted: Made,
     error: ElasticError,
     retryable: bool,
@@ -94,14 +93,13 @@ async def test_each_refusal_is_an_error_of_one_line(
         raise error
 
     server.intercept = intercept
-    run, entries = drafted("x")
+    run = drafted("x")
     for call in (
-        store.append(run, entries, expected_version=0),
-        store.load("run_1"),
-        store.recent(limit=1),
-        store.search("x", limit=1),
-        store.delete("run_1"),
-        store.catch_up(),
+        index.put(run),
+        index.thoughts("run_1"),
+        index.search("x", limit=1),
+        index.drop("run_1"),
+        index.catch_up(),
     ):
         with pytest.raises(StorageError) as caught:
             await call
@@ -110,47 +108,43 @@ async def test_each_refusal_is_an_error_of_one_line(
         assert "\n" not in str(caught.value)
 
 
-async def test_one_entry_of_a_bulk_that_is_refused_refuses_the_append(
-    server: ElasticsearchServer, store: ElasticsearchStorage, drafted: Made
+async def test_one_version_of_a_bulk_that_is_refused_refuses_the_put(
+    server: ElasticsearchServer, index: ElasticsearchIndex, drafted: Made
 ) -> None:
-    run, entries = drafted("x")
-    server.indices["sifaka-entries-1"].properties.pop("payload")
+    server.indices["sifaka-versions-1"].properties.pop("drafted")
 
     with pytest.raises(StorageError, match="strict_dynamic_mapping_exception"):
-        await store.append(run, entries, expected_version=0)
+        await index.put(drafted("x"))
 
 
-@pytest.mark.parametrize("lost", ["sifaka-runs", "sifaka-entries"])
 async def test_an_index_that_was_lost_is_not_made_anew_by_a_write(
-    server: ElasticsearchServer, store: ElasticsearchStorage, drafted: Made, lost: str
+    server: ElasticsearchServer, index: ElasticsearchIndex, drafted: Made
 ) -> None:
-    del server.indices[server.aliases.pop(lost)]
-    run, entries = drafted("x")
+    del server.indices[server.aliases.pop("sifaka-versions")]
 
     with pytest.raises(StorageError, match="has lost an index") as caught:
-        await store.append(run, entries, expected_version=0)
+        await index.put(drafted("x"))
 
-    assert lost in caught.value.message
+    assert "sifaka-versions" in caught.value.message
     assert not caught.value.retryable
-    assert len(server.indices) == 2
+    assert not server.indices
 
 
-async def test_a_healthy_server_says_its_version(store: ElasticsearchStorage) -> None:
-    (health,) = await store.health()
+async def test_a_healthy_server_says_its_version(index: ElasticsearchIndex) -> None:
+    (health,) = await index.health()
 
     assert health.works
     assert health.found == "elasticsearch 9.1.0"
-    assert store.degraded == ()
 
 
 async def test_a_proxy_that_answers_in_html_is_no_crash(
-    server: ElasticsearchServer, store: ElasticsearchStorage
+    server: ElasticsearchServer, index: ElasticsearchIndex
 ) -> None:
     def intercept(request: Request) -> None:
         raise ElasticError(502, "", "<html>Bad gateway</html>")
 
     server.intercept = intercept
     with pytest.raises(StorageError) as caught:
-        await store.load("run_1")
+        await index.search("x", limit=1)
 
     assert caught.value.retryable

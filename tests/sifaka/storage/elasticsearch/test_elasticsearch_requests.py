@@ -1,24 +1,35 @@
 """The requests word for word: what a real server would be sent."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.elasticsearch import ElasticsearchStorage
-from sifaka.storage.elasticsearch.records import run_key
-from sifaka.storage.protocol import Filters
+from sifaka.storage.elasticsearch import ElasticsearchIndex
+from sifaka.storage.elasticsearch.index import run_key
+from sifaka.storage.index import Filters
 from sifaka.storage.timestamps import to_microseconds
 from tests.stubs.elasticsearch_server import ElasticsearchServer
 from tests.stubs.embedders import ConceptEmbedder
 
 pytestmark = pytest.mark.anyio
-Made = Callable[..., tuple[Run, tuple[Entry, ...]]]
+Made = Callable[..., Run]
 KEY = run_key("default", "run_1")
-SHOWN = ["key", "generation", "thought_id", "created_at", "excerpt"]
+SHOWN = ["run_id", "thought_id", "created_at", "excerpt"]
+
+
+UNEXPIRED: Any = {"bool": {"must_not": [{"range": {"expires_at": {"lte": "now"}}}]}}
+
+
+def without_moment(body: Any) -> Any:
+    """A request as it is at any moment."""
+    filters = body.get("knn", body.get("query", {}).get("bool"))["filter"]
+    bound = filters[1]["bool"]["must_not"][0]["range"]["expires_at"]
+    assert bound["lte"] > 1_700_000_000_000_000
+    bound["lte"] = "now"
+    return body
 
 
 def sent(server: ElasticsearchServer) -> list[str]:
@@ -33,134 +44,72 @@ def bodies(server: ElasticsearchServer, suffix: str) -> list[Any]:
     return [r.lines if suffix == "_bulk" else r.json for r in server.requests if suffix in r.path]
 
 
-async def append(
-    store: ElasticsearchStorage, run: Run, entries: Sequence[Entry], expected: int = 0
-) -> None:
-    await store.append(run, entries, expected_version=expected)
+async def test_the_index_is_created_with_its_layout(server: ElasticsearchServer) -> None:
+    index = ElasticsearchIndex.of_url(f"elasticsearch+http://{server.host}?prefix=x")
+    await index.search("word", limit=1)
+    await index.aclose()
 
-
-async def test_the_indices_are_created_with_their_layouts(server: ElasticsearchServer) -> None:
-    store = ElasticsearchStorage.of_url(f"elasticsearch+http://{server.host}?prefix=x")
-    await store.search("word", limit=1)
-    await store.aclose()
-
-    runs, entries, thoughts = (r.json for r in server.requests[:3])
-    assert sent(server)[:3] == ["PUT /x-runs-1", "PUT /x-entries-1", "PUT /x-thoughts-1"]
+    layout = server.requests[0].json
+    assert sent(server)[0] == "PUT /x-versions-1"
     kept = {"type": "object", "enabled": False}
-    assert entries == {
-        "aliases": {"x-entries": {}},
-        "mappings": {
-            "dynamic": "strict",
-            "properties": {"generation": {"type": "keyword"}, "payload": kept},
-        },
-    }
-    assert runs["mappings"]["properties"]["summary"] == kept
-    assert runs["mappings"]["properties"]["updated_at"] == {"type": "long"}
-    assert thoughts["settings"]["analysis"]["analyzer"]["prose"] == {
+    assert layout["aliases"] == {"x-versions": {}}
+    assert layout["mappings"]["dynamic"] == "strict"
+    assert layout["mappings"]["properties"]["drafted"] == kept
+    assert layout["mappings"]["properties"]["text"] == {"type": "text", "analyzer": "prose"}
+    assert layout["settings"]["analysis"]["analyzer"]["prose"] == {
         "type": "custom",
         "char_filter": ["only_words"],
         "tokenizer": "standard",
         "filter": ["lowercase", "asciifolding", "plurals"],
     }
-    assert thoughts["mappings"]["properties"]["text"] == {"type": "text", "analyzer": "prose"}
 
 
-async def test_a_new_run_is_created_after_its_entries(
-    server: ElasticsearchServer, store: ElasticsearchStorage, drafted: Made
+async def test_versions_are_put_with_one_request(
+    server: ElasticsearchServer, index: ElasticsearchIndex, drafted: Made
 ) -> None:
-    run, entries = drafted("Café\nnoir.", prompt="Say it.", tags=("legal",))
-    await append(store, run, entries)
+    run = drafted("Caf\u00e9\nnoir.", "Tea.", prompt="Say it.", tags=("legal",))
+    await index.put(run, first=1)
+    await index.put(run)
 
-    assert sent(server) == [
-        f"GET /sifaka-runs/_doc/{KEY}",
-        "POST /sifaka-entries/_bulk require_alias=true",
-        f"PUT /sifaka-runs/_create/{KEY} require_alias=true",
-        "POST /sifaka-thoughts/_bulk require_alias=true",
-        f"PUT /sifaka-runs/_doc/{KEY} if_primary_term=1 if_seq_no=1 require_alias=true",
-    ]
-    payloads = [entry.model_dump_json() for entry in entries]
-    stored, thoughts = bodies(server, "_bulk")
-    generation = stored[1]["generation"]
-    assert stored == [
-        {"create": {"_id": f"{generation}:1"}},
-        {"generation": generation, "payload": payloads[0]},
-        {"create": {"_id": f"{generation}:2"}},
-        {"generation": generation, "payload": payloads[1]},
-    ]
-    record = {
+    assert sent(server) == ["POST /sifaka-versions/_bulk require_alias=true"] * 2
+    later, whole = bodies(server, "_bulk")
+    assert later == whole[2:]
+    document = whole[1]["doc"]
+    drafted_json = json.loads(document.pop("drafted"))
+    assert drafted_json["thought"]["text"] == "Caf\u00e9\nnoir."
+    assert whole[0] == {"update": {"_id": f"{KEY}:0", "retry_on_conflict": 3}}
+    assert whole[1]["doc_as_upsert"] is True
+    assert document == {
         "tenant": "default",
         "run_id": "run_1",
         "key": KEY,
-        "generation": generation,
-        "version": 2,
-        "fence": 0,
-        "size": sum(len(payload.encode()) for payload in payloads),
-        "updated_at": to_microseconds(run.updated_at),
+        "number": 0,
+        "thought_id": "run_1.0",
+        "created_at": to_microseconds(run.thoughts[0].created_at),
         "passed": False,
-        "indexed": False,
         "tags": ["legal"],
-        "summary": run.summary().model_dump_json(),
+        "text": "Caf\u00e9 noir.",
+        "prompt": "Say it.",
+        "excerpt": "Caf\u00e9 noir.",
     }
-    assert server.requests[2].json == record
-    assert server.requests[4].json == {**record, "indexed": True}
-    assert thoughts == [
-        {"update": {"_id": f"{generation}:0", "retry_on_conflict": 3}},
-        {
-            "doc": {
-                "tenant": "default",
-                "run_id": "run_1",
-                "key": KEY,
-                "generation": generation,
-                "thought_id": "run_1.0",
-                "created_at": to_microseconds(run.thoughts[0].created_at),
-                "passed": False,
-                "tags": ["legal"],
-                "text": "Café noir.",
-                "prompt": "Say it.",
-                "excerpt": "Café noir.",
-            },
-            "doc_as_upsert": True,
-        },
-    ]
-
-
-async def test_a_later_append_is_tied_to_the_record_that_it_follows(
-    server: ElasticsearchServer, store: ElasticsearchStorage, drafted: Made
-) -> None:
-    run, entries = drafted("x", "y")
-    await append(store, Run.replay(entries[:2]), entries[:2])
-    server.requests.clear()
-
-    await append(store, run, entries[2:], expected=2)
-
-    assert sent(server) == [
-        f"GET /sifaka-runs/_doc/{KEY}",
-        "POST /sifaka-entries/_bulk require_alias=true",
-        f"PUT /sifaka-runs/_doc/{KEY} if_primary_term=1 if_seq_no=2 require_alias=true",
-        "POST /sifaka-thoughts/_bulk require_alias=true",
-        f"PUT /sifaka-runs/_doc/{KEY} if_primary_term=1 if_seq_no=3 require_alias=true",
-    ]
-    _, thoughts = bodies(server, "_bulk")
-    assert [line["doc"]["text"] for line in thoughts[1::2]] == ["y"]
 
 
 async def test_a_search_by_words(
-    server: ElasticsearchServer, store: ElasticsearchStorage, drafted: Made
+    server: ElasticsearchServer, index: ElasticsearchIndex, drafted: Made
 ) -> None:
-    run, entries = drafted("A short text.", tags=("legal",))
-    await append(store, run, entries)
+    run = drafted("A short text.", tags=("legal",))
+    await index.put(run)
     server.requests.clear()
     moment = run.thoughts[0].created_at
 
     only = Filters(since=moment, passed=False, tags=("legal",))
-    (hit,) = (await store.search('"SHORT" OR texts*', limit=5, only=only)).hits
+    (hit,) = (await index.search('"SHORT" OR texts*', limit=5, only=only)).hits
 
     assert sent(server) == [
-        "POST /sifaka-thoughts/_refresh",
-        "POST /sifaka-thoughts/_search",
-        "POST /sifaka-runs/_mget",
+        "POST /sifaka-versions/_refresh",
+        "POST /sifaka-versions/_search",
     ]
-    assert server.requests[1].json == {
+    assert without_moment(server.requests[1].json) == {
         "query": {
             "bool": {
                 "must": [
@@ -174,6 +123,7 @@ async def test_a_search_by_words(
                 ],
                 "filter": [
                     {"term": {"tenant": "default"}},
+                    UNEXPIRED,
                     {"range": {"created_at": {"gte": to_microseconds(moment)}}},
                     {"term": {"passed": False}},
                     {"term": {"tags": "legal"}},
@@ -181,7 +131,7 @@ async def test_a_search_by_words(
             }
         },
         "sort": [{"_score": "desc"}, {"created_at": "desc"}, {"key": "desc"}],
-        "size": 15,
+        "size": 5,
         "_source": SHOWN,
         "track_total_hits": False,
         "highlight": {
@@ -191,18 +141,17 @@ async def test_a_search_by_words(
             "fields": {"text": {}, "prompt": {}},
         },
     }
-    assert server.requests[2].json == {"ids": [KEY]}
     assert hit.snippet == "A **short** **text**."
 
 
 async def test_a_search_by_meaning(
     server: ElasticsearchServer,
-    semantic: ElasticsearchStorage,
+    semantic: ElasticsearchIndex,
     embedder: ConceptEmbedder,
     drafted: Made,
 ) -> None:
-    run, entries = drafted("An automobile.")
-    await append(semantic, run, entries)
+    run = drafted("An automobile.")
+    await semantic.put(run)
     assert await semantic.catch_up() == 0
     server.requests.clear()
 
@@ -213,14 +162,14 @@ async def test_a_search_by_meaning(
     field = by_meaning["knn"]["field"]
     assert field.startswith("vector_")
     tenant = {"term": {"tenant": "default"}}
-    assert by_meaning == {
+    assert without_moment(by_meaning) == {
         "knn": {
             "field": field,
             "query_vector": list(vector),
             "k": 10,
             "num_candidates": 100,
             "similarity": 0.0002,
-            "filter": [tenant],
+            "filter": [tenant, UNEXPIRED],
         },
         "size": 10,
         "_source": SHOWN,
@@ -238,45 +187,14 @@ async def test_a_search_by_meaning(
     ]
 
 
-async def test_a_page_of_recent_runs_goes_on_after_the_last(
-    server: ElasticsearchServer, store: ElasticsearchStorage, drafted: Made
-) -> None:
-    for number in range(3):
-        run, entries = drafted("x", run_id=f"run_{number}")
-        await append(store, run, entries)
-    first = await store.recent(limit=1)
-    server.requests.clear()
-
-    await store.recent(limit=1, cursor=first.next_cursor)
-
-    body = bodies(server, "_search")[0]
-    bound = body["query"]["bool"]["must_not"][0]["range"]["expires_at"].pop("lte")
-    assert bound > to_microseconds(first.runs[0].updated_at)
-    assert body == {
-        "query": {
-            "bool": {
-                "filter": [{"term": {"tenant": "default"}}],
-                "must_not": [{"range": {"expires_at": {}}}],
-            }
-        },
-        "sort": [{"updated_at": "desc"}, {"key": "desc"}],
-        "size": 2,
-        "_source": ["run_id", "summary"],
-        "track_total_hits": False,
-        "search_after": [
-            to_microseconds(first.runs[0].updated_at),
-            run_key("default", first.runs[0].run_id),
-        ],
-    }
-
-
 async def test_a_text_of_all_scripts_is_sent_as_it_is(
-    server: ElasticsearchServer, store: ElasticsearchStorage, drafted: Made
+    server: ElasticsearchServer, index: ElasticsearchIndex, drafted: Made
 ) -> None:
     text = "日本語 \u2028 \x85 👩‍👩‍👧 \\n"
-    run, entries = drafted(text)
-    await append(store, run, entries)
+    run = drafted(text)
+    await index.put(run)
 
-    body = next(r.body for r in server.requests if r.path == "/sifaka-entries/_bulk")
-    assert json.loads(body.split(b"\n")[3])["payload"] == entries[1].model_dump_json()
-    assert (await store.load("run_1")).thoughts[0].text == text
+    body = next(r.body for r in server.requests if r.path == "/sifaka-versions/_bulk")
+    drafted_json = json.loads(body.split(b"\n")[1])["doc"]["drafted"]
+    assert json.loads(drafted_json)["thought"]["text"] == text
+    assert (await index.thoughts("run_1"))[0].text == text

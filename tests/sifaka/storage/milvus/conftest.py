@@ -6,7 +6,7 @@ import pytest
 from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.milvus import MilvusStorage
+from sifaka.storage.milvus import MilvusIndex
 
 
 @pytest.fixture
@@ -22,9 +22,9 @@ def url(tmp_path: Path) -> str:
 
 @pytest.fixture
 def keep() -> Callable[..., Awaitable[Run]]:
-    """Stores a run of one text."""
+    """Puts a run of one text."""
 
-    async def keep(store: MilvusStorage, text: str) -> Run:
+    async def keep(index: MilvusIndex, text: str) -> Run:
         started = Started(prompt="Say it.")
         begun = Run.start(started)
         entries: list[Entry] = [
@@ -32,7 +32,7 @@ def keep() -> Callable[..., Awaitable[Run]]:
             Drafted(thought=Thought(run_id=begun.run_id, text=text)),
         ]
         run = Run.replay(entries)
-        await store.append(run, entries, expected_version=0)
+        await index.put(run)
         return run
 
     return keep

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.milvus import MilvusStorage
+from sifaka.storage.milvus import MilvusIndex
 from sifaka.storage.milvus.address import parse_address, split_options
 
 
@@ -61,7 +61,7 @@ def test_options_are_the_time_to_live_and_the_prefix() -> None:
 )
 def test_what_cannot_be_meant_is_refused(url: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        MilvusStorage.of_url(url)
+        MilvusIndex.of_url(url)
     assert "\n" not in str(caught.value)
 
 
@@ -76,7 +76,7 @@ def test_what_cannot_be_meant_is_refused(url: str) -> None:
 )
 def test_no_message_shows_a_token(url: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        MilvusStorage.of_url(url)
+        MilvusIndex.of_url(url)
     assert "SEC" not in str(caught.value)
     assert "RET" not in str(caught.value)
     assert "SECRET" not in repr(parse_address("milvus+http://ann:SECRET@db"))
@@ -85,4 +85,4 @@ def test_no_message_shows_a_token(url: str) -> None:
 def test_a_time_to_live_is_more_than_nothing() -> None:
     for ttl in (0.0, -1.0, float("inf"), float("nan")):
         with pytest.raises(ConfigurationError, match="time to live"):
-            MilvusStorage("milvus:///runs.db", ttl=ttl)
+            MilvusIndex("milvus:///runs.db", ttl=ttl)

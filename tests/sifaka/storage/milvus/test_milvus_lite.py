@@ -9,20 +9,21 @@ import pytest
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.record.run import Run
-from sifaka.storage.milvus import MilvusStorage
+from sifaka.storage.milvus import MilvusIndex
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
 CHILD = """
 import sys, anyio
-from sifaka.record.entries import Started
+from sifaka.record.entries import Drafted, Started
 from sifaka.record.run import Run
-from sifaka.storage.milvus import MilvusStorage
+from sifaka.record.thought import Thought
+from sifaka.storage.milvus import MilvusIndex
 
 async def main(url):
-    store = MilvusStorage(url)
+    index = MilvusIndex(url)
     started = Started(run_id="the-childs")
-    await store.append(Run.start(started), [started], expected_version=0)
+    await index.put(Run.start(started).apply(Drafted(thought=Thought(run_id="the-childs"))))
     print("stored", flush=True)
     sys.stdin.read()
 
@@ -45,17 +46,17 @@ async def test_a_second_process_is_told_who_has_the_folder_and_loses_nothing(url
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "stored\n"
-            store = MilvusStorage(url)
+            index = MilvusIndex(url)
             with pytest.raises(StorageError, match="another process has") as caught:
-                await store.load("the-childs")
+                await index.thoughts("the-childs")
             assert not isinstance(caught.value, ConfigurationError)
-            (health,) = await store.health()
+            (health,) = await index.health()
             assert not health.works
         finally:
             process.kill()  # nothing is closed, nothing is flushed
     # It was not open, so it can be opened now.
-    assert (await store.load("the-childs")).run_id == "the-childs"
-    await store.aclose()
+    assert len(await index.thoughts("the-childs")) == 1
+    await index.aclose()
 
 
 async def test_nothing_but_what_was_asked_for_is_printed(url: str) -> None:
@@ -65,13 +66,13 @@ async def test_nothing_but_what_was_asked_for_is_printed(url: str) -> None:
 
 
 async def test_a_closed_store_releases_the_folder_once_nobody_uses_it(url: str, keep: Keep) -> None:
-    first, second = MilvusStorage(url), MilvusStorage(url)
+    first, second = MilvusIndex(url), MilvusIndex(url)
     run = await keep(first, "x")
-    assert await second.load(run.run_id) == run
+    assert await second.thoughts(run.run_id) == run.thoughts
     await first.aclose()
-    assert await second.load(run.run_id) == run
+    assert await second.thoughts(run.run_id) == run.thoughts
     with pytest.raises(StorageError, match="is closed"):
-        await first.load(run.run_id)
+        await first.thoughts(run.run_id)
     await second.aclose()
 
     with child(url) as process:
@@ -81,17 +82,17 @@ async def test_a_closed_store_releases_the_folder_once_nobody_uses_it(url: str, 
 
 async def test_a_file_is_not_taken_for_a_folder(url: str, tmp_path: Path) -> None:
     (tmp_path / "runs.db").write_text("notes")
-    store = MilvusStorage(url)
+    index = MilvusIndex(url)
     with pytest.raises(ConfigurationError, match="is a file"):
-        await store.recent(limit=1)
-    await store.aclose()
+        await index.search("x", limit=1)
+    await index.aclose()
     assert (tmp_path / "runs.db").read_text() == "notes"
 
 
 async def test_the_folder_is_for_its_owner_only(url: str, tmp_path: Path, keep: Keep) -> None:
-    store = MilvusStorage(url)
-    await keep(store, "x")
-    await store.aclose()
+    index = MilvusIndex(url)
+    await keep(index, "x")
+    await index.aclose()
     assert (tmp_path / "runs.db").stat().st_mode & 0o077 == 0
 
 

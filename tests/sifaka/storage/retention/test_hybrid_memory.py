@@ -14,10 +14,10 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
 from sifaka.storage.hybrid import HybridMemory
+from sifaka.storage.log import read_entries
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.retention import Policy
-from sifaka.storage.transfer import read_entries
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
@@ -119,7 +119,7 @@ async def test_a_creation_that_is_repeated_after_the_move_makes_no_second_run(
     memory: HybridMemory, keep: Keep
 ) -> None:
     run = await keep(memory, "run_1", days=1)
-    entries = await read_entries(memory, run)
+    entries = (await read_entries(memory, run.run_id, run.version))[1]
     await moved(memory)
 
     await memory.append(run, entries, expected_version=0)
@@ -168,7 +168,7 @@ async def test_a_move_that_was_broken_off_shows_the_run_once(
     memory: HybridMemory, keep: Keep
 ) -> None:
     run = await keep(memory, "run_1", days=1, text="a heron")
-    entries = await read_entries(memory, run)
+    entries = (await read_entries(memory, run.run_id, run.version))[1]
     for half_moved in (memory.long_term, memory.episodic):
         await half_moved.append(run, entries, expected_version=0)
 
@@ -369,7 +369,10 @@ async def test_a_run_that_is_deleted_while_it_is_indexed_stays_deleted(
             memory, self.memory = self.memory, None
             if memory:
                 await memory.delete(run.run_id)
-                expected_version, entries = 0, await read_entries(kept, run)
+                expected_version, entries = (
+                    0,
+                    (await read_entries(kept, run.run_id, run.version))[1],
+                )
             await super().append(run, entries, expected_version=expected_version, fence=fence)
 
         def scoped(self, tenant: str) -> "Slow":
@@ -387,7 +390,8 @@ async def test_a_run_that_is_deleted_while_it_is_indexed_stays_deleted(
     await moved(memory)
     entry = Drafted(thought=Thought(run_id="run_1", iteration=1, text="more"))
     after = run.apply(entry)
-    await kept.append(after, [*await read_entries(memory, run), entry], expected_version=0)
+    _, entries = await read_entries(memory, run.run_id, run.version)
+    await kept.append(after, [*entries, entry], expected_version=0)
     index.memory = memory
 
     await memory.append(after, [entry], expected_version=run.version)

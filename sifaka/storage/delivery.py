@@ -1,0 +1,336 @@
+"""Delivery of the outbox: to the log the appends it missed, to index and copies its runs."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound, VersionConflict
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
+from sifaka.storage.cache import RunCache, State
+from sifaka.storage.log import RunLog, load_if_there, read_entries
+from sifaka.storage.outbox import Outbox, Waiting
+from sifaka.storage.parts import Part
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.replicas import CopyReplica, Replica
+
+_AT_ONCE = 50
+"""Runs that are looked up in the outbox at a time."""
+_PUT_ASIDE = 60.0
+"""Seconds after which a run is tried again that a part which works would not take."""
+_ATTEMPTS = 3
+"""How often to look again when another process appends to the same run meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The parts of a store."""
+
+    log: Part[ThoughtStore]
+    """Decides versions and claims."""
+    replicas: tuple[Replica, ...]
+    """Index and copies, which get what the log has a moment later."""
+
+    @property
+    def parts(self) -> "tuple[Part[ThoughtStore] | Replica, ...]":
+        """All of them."""
+        return (self.log, *self.replicas)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of the replicas."""
+        return tuple(replica.name for replica in self.replicas)
+
+
+class Delivery:
+    """Delivers what waits, in order for each part and run, each entry once.
+
+    Several processes may work off the same outbox: logs recognise the entries that they have, and a
+    row leaves the outbox only after it was delivered.
+    """
+
+    def __init__(self, layout: Layout, cache: RunCache, outbox: Outbox) -> None:
+        self._layout = layout
+        self._cache = cache
+        self._outbox = outbox
+        self._aside: dict[tuple[str, str, str], tuple[float, StorageError]] = {}
+        """Name of a part, tenant and run: when it is tried again, and why not now."""
+        self._closed: dict[str, str] = {}
+        """Parts that refused what is about no run, with their message."""
+
+    def put_aside(self, tenant: str) -> list[tuple[str, str, StorageError]]:
+        """Which of a tenant's runs a part would not take, and why: part, run and error."""
+        return [
+            (part, run_id, failure)
+            for (part, owner, run_id), (_, failure) in list(self._aside.items())
+            if owner == tenant
+        ]
+
+    async def look_after(self, part: Part[ThoughtStore] | Replica) -> int:
+        """Let a part do what it has put off; how much is left that could be done now.
+
+        Runs that it refused for a reason that kept it from that too are then tried again.
+        """
+        try:
+            with part.attempt():
+                left = await part.inner.catch_up()
+        except StorageError as failure:
+            self._closed[part.name] = failure.message
+            return 0
+        reason = self._closed.pop(part.name, None)
+        for key, (_, failure) in list(self._aside.items()):
+            if key[0] == part.name and failure.message == reason:
+                del self._aside[key]
+                left += 1
+        return left
+
+    async def work_off(self, part: Part[ThoughtStore] | Replica, *, deadline: float) -> int:
+        """Deliver to one part until nothing can be done now, or the time is over.
+
+        Args:
+            part: Which.
+            deadline: As of `time.monotonic`.
+
+        Returns:
+            How much is left that could be done now.
+
+        Raises:
+            StorageError: The outbox failed; that a part fails is noted there.
+        """
+        if part.delivering:
+            return 0  # another task is at it
+        part.delivering = True
+        try:
+            tried: set[tuple[str, str]] = set()
+            while not part.paused:
+                limit = _AT_ONCE + len(tried) + len(self._aside)
+                runs = await self._outbox.runs(part.name, limit)
+                if len(runs) < limit:  # these are all
+                    self._forget_others(part.name, runs)
+                ready = [
+                    run for run in runs if run not in tried and self._is_ready(part.name, *run)
+                ]
+                if not ready:
+                    return 0
+                for tenant, run_id in ready:
+                    if time.monotonic() >= deadline:
+                        return self._outbox.known.waiting.get(part.name, 0)
+                    if part.paused:
+                        return 0
+                    if not await self.deliver(part, tenant, run_id):
+                        tried.add((tenant, run_id))
+            return 0
+        finally:
+            part.delivering = False
+
+    async def deliver(self, part: Part[ThoughtStore] | Replica, tenant: str, run_id: str) -> bool:
+        """Deliver what waits for a part about one run; whether nothing does any more.
+
+        Raises:
+            StorageError: The outbox failed.
+        """
+        rows = await self._outbox.rows(part.name, tenant, run_id)
+        if not rows:
+            return True
+        try:
+            if part is self._layout.log:
+                await self._to_log(rows)
+            else:
+                (replica,) = (each for each in self._layout.replicas if each is part)
+                if not await self._to_replica(replica, rows):
+                    return False
+        except StorageError as failure:
+            if not failure.retryable:
+                again = time.monotonic() + _PUT_ASIDE
+                self._aside[part.name, tenant, run_id] = again, failure
+            return False
+        self._aside.pop((part.name, tenant, run_id), None)
+        return True
+
+    def _forget_others(self, part: str, waiting: Sequence[tuple[str, str]]) -> None:
+        # Another process has delivered them meanwhile, or they were deleted.
+        for key in [key for key in self._aside if key[0] == part and key[1:] not in waiting]:
+            del self._aside[key]
+
+    def _is_ready(self, part: str, tenant: str, run_id: str) -> bool:
+        aside = self._aside.get((part, tenant, run_id))
+        return aside is None or aside[0] <= time.monotonic()
+
+    async def _to_log(self, rows: Sequence[Waiting]) -> None:
+        log = self._layout.log
+        tenant, run_id = rows[0].tenant, rows[0].run_id
+        view = log.inner.scoped(tenant)
+        run: Run | None = None
+        for row in rows:
+            if row.kind == "delete":
+                with log.attempt():
+                    await view.delete(run_id)
+                self._cache.evict(tenant, run_id)
+                await self._outbox.remove([row.id])
+                continue
+            entries = row.entries()
+            try:
+                with log.attempt():
+                    run = await push(
+                        view, run_id, row.expected_version, entries, fence=row.fence, known=run
+                    )
+            except AppendRefused as refusal:
+                if isinstance(refusal, VersionConflict) and not refusal.found:
+                    # The log has lost the run: its copies are the archive.
+                    for replica in self._layout.replicas:
+                        await self._bring(replica, tenant, run_id)
+                # Else another process went on with the run meanwhile. Its entries count.
+                await self._outbox.refuse(log.name, tenant, run_id, refusal.message)
+                self._cache.evict(tenant, run_id)
+                await self._outbox.mark(self._layout.names, tenant, run_id)
+                return
+            await self._outbox.remove([row.id])
+            if run.version == row.end:
+                self._cache.keep(tenant, run, entries, after=row.expected_version)
+
+    async def _to_replica(self, replica: Replica, rows: Sequence[Waiting]) -> bool:
+        tenant, run_id = rows[0].tenant, rows[0].run_id
+        if any(row.kind == "delete" for row in rows):
+            await replica.forget(tenant, run_id)
+        if rows[-1].kind != "delete" and not await self._bring(replica, tenant, run_id):
+            return False
+        await self._outbox.remove([row.id for row in rows])
+        return True
+
+    async def _bring(self, replica: Replica, tenant: str, run_id: str) -> bool:
+        state = self._cache.get(tenant, run_id)
+        queued = await self._outbox.rows(self._layout.log.name, tenant, run_id)
+        if queued:
+            # The log is behind itself: the entries that wait for it are at hand.
+            state = after_queue(state, queued)
+            return state is not None and await replica.bring(tenant, state)
+        if state is not None and await replica.bring(tenant, state):
+            return True
+        log = self._layout.log
+        whole = isinstance(replica, CopyReplica)
+        for _ in range(_ATTEMPTS):
+            try:
+                with log.attempt():
+                    origin = await _read(log.inner.scoped(tenant), run_id, whole=whole)
+            except StorageError:
+                return False
+            if origin is None:
+                # Where the log forgets runs by their age, the copies are the archive.
+                return True
+            if not await replica.bring(tenant, origin, renew=True):
+                continue
+            if not whole:
+                return True
+            # An append in between may have been delivered before the replica was renewed.
+            try:
+                with log.attempt():
+                    now = await log.inner.scoped(tenant).load(run_id)
+            except (StorageError, ThoughtNotFound):
+                return False
+            if now.version == origin.run.version:
+                return True
+        return False
+
+
+def after_queue(state: State | None, queued: Sequence[Waiting]) -> State | None:
+    """A run with the entries that wait for its log; None when its beginning is not at hand."""
+    deleted = [n for n, row in enumerate(queued) if row.kind == "delete"]
+    if deleted:
+        state, queued = None, queued[deleted[-1] + 1 :]
+    run = state.run if state else None
+    entries = list(state.entries) if state else []
+    after = state.after if state else 0
+    for row in queued:
+        version = run.version if run else 0
+        if version < row.expected_version:
+            return None
+        lacking = row.entries()[version - row.expected_version :]
+        try:
+            for entry in lacking:
+                run = run.apply(entry) if run else Run.replay([entry])
+        except (KeyError, ValueError):
+            return None  # the log has gone on otherwise: they will be refused
+        entries += lacking
+    return State(run, after, entries) if run else None
+
+
+async def push(
+    log: RunLog,
+    run_id: str,
+    after: int,
+    entries: Sequence[Entry],
+    *,
+    fence: int | None = None,
+    known: Run | None = None,
+) -> Run:
+    """Append what a log lacks of some entries; those that it has already are recognised.
+
+    Args:
+        log: Where to.
+        run_id: Whose entries they are.
+        after: How many entries of the run lie before them.
+        entries: What the log has to hold in the end.
+        fence: As in `RunLog.append`.
+        known: The run as the log is believed to hold it, which saves reading it.
+
+    Returns:
+        The run with the entries; later entries of the log may be in it.
+
+    Raises:
+        VersionConflict: The log holds other entries there, or too few before them.
+        Fenced: The run has been claimed since.
+        StorageError: The log failed.
+    """
+    if known is None or known.version != after:
+        known = None
+    if known is not None or after == 0:
+        try:
+            return await _append(log, run_id, known, entries, fence)
+        except VersionConflict:
+            pass  # some of it may be there: looked at now
+    for _ in range(_ATTEMPTS):
+        held = await load_if_there(log, run_id)
+        version = held.version if held else 0
+        if version < after:
+            break
+        lacking = entries
+        if held is not None and version > after:
+            _, there = await read_entries(log, run_id, version)
+            overlap = there[after:]
+            if any(mine != theirs for mine, theirs in zip(entries, overlap, strict=False)):
+                break
+            lacking = entries[len(overlap) :]
+            if not lacking:
+                return held
+        try:
+            return await _append(log, run_id, held, lacking, fence)
+        except VersionConflict:
+            continue
+    held = await load_if_there(log, run_id)
+    raise VersionConflict(run_id, expected=after, found=held.version if held else 0)
+
+
+async def _append(
+    log: RunLog, run_id: str, run: Run | None, entries: Sequence[Entry], fence: int | None
+) -> Run:
+    before = run.version if run else 0
+    try:
+        after = Run.replay(entries) if run is None else run
+        for entry in entries if run is not None else ():
+            after = after.apply(entry)
+    except (KeyError, ValueError) as error:
+        # They do not continue this run: it is another one under the same id.
+        raise VersionConflict(run_id, expected=before + len(entries), found=before) from error
+    await log.append(after, entries, expected_version=before, fence=fence)
+    return after
+
+
+async def _read(log: RunLog, run_id: str, *, whole: bool) -> State | None:
+    run = await load_if_there(log, run_id)
+    if run is None or not whole:
+        return run and State(run, run.version, ())
+    try:
+        run, entries = await read_entries(log, run_id, run.version)
+    except ThoughtNotFound:
+        return None  # deleted meanwhile
+    return State(run, 0, entries)

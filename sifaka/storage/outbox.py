@@ -1,0 +1,369 @@
+"""The outbox of a store: appends that wait for its log, and runs its index or copies lack."""
+
+import json
+import logging
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+from sifaka.errors import AppendRefused, StorageError, VersionConflict
+from sifaka.record.entries import Entry
+from sifaka.storage.entry_json import decode_entries
+from sifaka.storage.sqlite.connection import Connection, transaction
+from sifaka.storage.sqlite.schema import Schema
+from sifaka.storage.sqlite.worker import SQLiteWorker
+from sifaka.storage.timestamps import from_microseconds, now_in_microseconds
+from sifaka.text.input import is_unicode
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+Kind = Literal["append", "delete", "copy"]
+"""`copy` stands for: bring this index or copy to what the log has of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One change that a part of the store has not got yet."""
+
+    part: str
+    tenant: str
+    run_id: str
+    kind: Kind
+    expected_version: int = 0
+    fence: int | None = None
+    payloads: tuple[str, ...] = ()
+    id: int = 0
+    """Its place in the outbox, once it is there."""
+
+    @property
+    def end(self) -> int:
+        """The run's version after it."""
+        return self.expected_version + len(self.payloads)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries to append."""
+        return tuple(decode_entries(self.run_id, self.payloads, after=self.expected_version))
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Entries that were appended while the log was down, and that it refused afterwards."""
+
+    run_id: str
+    expected_version: int
+    entries: tuple[Entry, ...]
+    reason: str
+    refused_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The contents of the outbox, as of the last look."""
+
+    waiting: dict[str, int]
+    """How much waits for each part."""
+    refused: dict[tuple[str, str], int]
+    """How many entries of a run were refused, by its tenant and id."""
+
+
+class Outbox:
+    """Each method is one transaction. Several processes may share the file.
+
+    Nothing is queued for an id that is no text, which SQLite cannot be asked for.
+
+    Args:
+        path: Its file, made by the first use; None for an outbox that ends with the process.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.known = Known({}, {})
+        self.failure: StorageError | None = None
+        """Why the file could not be used the last time; None when it could."""
+        self._worker = SQLiteWorker(path or Path(":memory:"), _SCHEMA)
+
+    @property
+    def durable(self) -> bool:
+        """Whether its contents outlive the process."""
+        return self.path is not None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was ever queued, which is known without opening a file."""
+        return not (self.path.exists() if self.path else self._worker.used)
+
+    async def mark(self, parts: Sequence[str], tenant: str, run_id: str) -> None:
+        """Note that these parts lack something of a run, unless it is the last thing noted."""
+
+        def work(sql: Connection) -> None:
+            for part in parts:
+                if _last_kind(sql, part, tenant, run_id) != "copy":
+                    _insert(sql, Waiting(part, tenant, run_id, "copy"))
+
+        def noted(sql: Connection) -> bool:
+            return all(_last_kind(sql, part, tenant, run_id) == "copy" for part in parts)
+
+        # Mostly it is noted already, which costs no write to the disk.
+        if parts and not await self._read(noted):
+            await self._write(work)
+
+    async def put(self, rows: Sequence[Waiting]) -> None:
+        """Add rows at the end."""
+
+        def work(sql: Connection) -> None:
+            for row in rows:
+                _insert(sql, row)
+
+        await self._write(work)
+
+    async def put_append(self, row: Waiting) -> None:
+        """Add an append for the log.
+
+        Raises:
+            VersionConflict: It does not continue the appends that wait already.
+        """
+
+        def work(sql: Connection) -> None:
+            if _continues(sql, row):
+                _insert(sql, row)
+
+        await self._write(work)
+
+    async def remove(self, ids: Sequence[int]) -> None:
+        """Take rows out that may be gone already."""
+        await self._write(lambda sql: _remove(sql, ids))
+
+    async def rows(self, part: str, tenant: str, run_id: str) -> list[Waiting]:
+        """The changes that wait for a part about one run, in order."""
+        if not is_unicode(run_id):
+            return []
+        return await self._read(lambda sql: _rows(sql, part, tenant, run_id)) or []
+
+    async def look(self, part: str, tenant: str, run_id: str) -> tuple[bool, bool]:
+        """Whether anything waits for a part about one run, and whether any of it was refused."""
+
+        def work(sql: Connection) -> tuple[bool, bool]:
+            refused = sql.execute(
+                "SELECT 1 FROM refused WHERE tenant = ? AND run_id = ? LIMIT 1", (tenant, run_id)
+            ).fetchone()
+            return _last_kind(sql, part, tenant, run_id) is not None, refused is not None
+
+        if not is_unicode(run_id):
+            return False, False
+        return await self._read(work) or (False, False)
+
+    async def runs(self, part: str, limit: int) -> list[tuple[str, str]]:
+        """Tenant and id of the runs about which something waits for a part, longest first."""
+
+        def work(sql: Connection) -> list[tuple[str, str]]:
+            found = sql.execute(
+                "SELECT tenant, run_id FROM waiting WHERE tier = ?"
+                " GROUP BY tenant, run_id ORDER BY min(id) LIMIT ?",
+                (part, limit),
+            )
+            return cast("list[tuple[str, str]]", found.fetchall())
+
+        return await self._read(work) or []
+
+    async def refuse(self, part: str, tenant: str, run_id: str, reason: str) -> None:
+        """Set aside the appends that wait for a part about one run."""
+
+        def work(sql: Connection) -> None:
+            moment = now_in_microseconds()
+            rows = _rows(sql, part, tenant, run_id)
+            for row in rows:
+                if row.kind == "append":
+                    values = (row.expected_version, json.dumps(row.payloads), reason, moment)
+                    sql.execute(
+                        "INSERT INTO refused (tenant, run_id, expected_version, payloads, reason,"
+                        " refused_at) VALUES (?, ?, ?, ?, ?, ?)",
+                        (tenant, run_id, *values),
+                    )
+            _remove(sql, [row.id for row in rows])
+
+        await self._write(work)
+
+    async def forget(self, tenant: str, run_id: str, parts: Sequence[str]) -> None:
+        """Drop all there is about a run, and queue its deletion for these parts."""
+        if (self.empty and not parts) or not is_unicode(run_id):
+            return
+
+        def work(sql: Connection) -> None:
+            sql.execute("DELETE FROM waiting WHERE tenant = ? AND run_id = ?", (tenant, run_id))
+            sql.execute("DELETE FROM refused WHERE tenant = ? AND run_id = ?", (tenant, run_id))
+            for part in parts:
+                _insert(sql, Waiting(part, tenant, run_id, "delete"))
+
+        await self._write(work)
+
+    async def oldest(self) -> datetime | None:
+        """Since when the first change waits."""
+
+        def work(sql: Connection) -> int | None:
+            found = sql.execute("SELECT enqueued_at FROM waiting ORDER BY id LIMIT 1").fetchone()
+            return found[0] if found else None
+
+        since = await self._read(work)
+        return None if since is None else from_microseconds(since)
+
+    async def refused(self, tenant: str) -> list[Refused]:
+        """A tenant's entries that the log refused, oldest first."""
+
+        def work(sql: Connection) -> list[tuple[Any, ...]]:
+            return sql.execute(
+                "SELECT run_id, expected_version, payloads, reason, refused_at FROM refused"
+                " WHERE tenant = ? ORDER BY id",
+                (tenant,),
+            ).fetchall()
+
+        return [
+            Refused(
+                run_id=run_id,
+                expected_version=after,
+                entries=tuple(decode_entries(run_id, json.loads(payloads), after=after)),
+                reason=reason,
+                refused_at=from_microseconds(moment),
+            )
+            for run_id, after, payloads, reason, moment in await self._read(work) or []
+        ]
+
+    async def aclose(self) -> None:
+        """Release the file."""
+        await self._worker.aclose()
+
+    async def _read(self, work: Callable[[Connection], T]) -> T | None:
+        """The result of the function, None when there is no outbox; `known` is renewed."""
+        if self.empty:
+            self.known, self.failure = Known({}, {}), None
+            return None
+        return await self._run(work, "DEFERRED")
+
+    async def _write(self, work: Callable[[Connection], T]) -> T:
+        return await self._run(work, "IMMEDIATE")
+
+    async def _run(self, work: Callable[[Connection], T], kind: str) -> T:
+        def whole(sql: Connection) -> tuple[T, Known]:
+            with transaction(sql, kind):
+                return work(sql), _look_over(sql)
+
+        with self._noting():
+            found, self.known = await self._worker.run(whole)
+        return found
+
+    @contextmanager
+    def _noting(self) -> Generator[None]:
+        try:
+            yield
+        except AppendRefused:
+            raise
+        except StorageError as failure:
+            if self.failure is None:  # told once, not with every append
+                logger.warning("the queue of the store failed: %s", failure)
+            self.failure = failure
+            raise
+        self.failure = None
+
+
+def _create_tables(sql: Connection) -> None:
+    sql.execute("""
+        CREATE TABLE waiting (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            tier TEXT NOT NULL,
+            tenant TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            expected_version INTEGER NOT NULL,
+            fence INTEGER,
+            payloads TEXT NOT NULL,
+            enqueued_at INTEGER NOT NULL
+        );
+        CREATE INDEX waiting_by_run ON waiting (tier, tenant, run_id, id);
+        CREATE TABLE refused (
+            id INTEGER PRIMARY KEY,
+            tenant TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            expected_version INTEGER NOT NULL,
+            payloads TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            refused_at INTEGER NOT NULL
+        );
+        CREATE INDEX refused_by_run ON refused (tenant, run_id, id);
+        CREATE TABLE counts (tier TEXT PRIMARY KEY, waiting INTEGER NOT NULL);
+        CREATE TRIGGER count_one_more AFTER INSERT ON waiting BEGIN
+            INSERT INTO counts VALUES (new.tier, 1)
+            ON CONFLICT (tier) DO UPDATE SET waiting = waiting + 1;
+        END;
+        CREATE TRIGGER count_one_less AFTER DELETE ON waiting BEGIN
+            UPDATE counts SET waiting = waiting - 1 WHERE tier = old.tier;
+        END;
+    """)
+
+
+_SCHEMA = Schema(0x5346_4B51, (_create_tables,))
+"""Marked `SFKQ`."""
+
+
+def _continues(sql: Connection, row: Waiting) -> bool:
+    """Whether an append comes next behind those that wait; False when it waits there already."""
+    last = sql.execute(
+        "SELECT expected_version + json_array_length(payloads) FROM waiting WHERE kind = 'append'"
+        " AND tier = ? AND tenant = ? AND run_id = ? ORDER BY id DESC LIMIT 1",
+        (row.part, row.tenant, row.run_id),
+    ).fetchone()
+    if last is None or last[0] == row.expected_version:
+        return True
+    held = [each for each in _rows(sql, row.part, row.tenant, row.run_id) if each.payloads]
+    start, end = held[0].expected_version, held[-1].end
+    queued = tuple(payload for each in held for payload in each.payloads)
+    if start <= row.expected_version and row.end <= end:
+        first = row.expected_version - start
+        if queued[first : first + len(row.payloads)] == row.payloads:
+            return False
+    raise VersionConflict(row.run_id, expected=row.expected_version, found=end)
+
+
+def _rows(sql: Connection, part: str, tenant: str, run_id: str) -> list[Waiting]:
+    found = sql.execute(
+        "SELECT id, kind, expected_version, fence, payloads FROM waiting"
+        " WHERE tier = ? AND tenant = ? AND run_id = ? ORDER BY id",
+        (part, tenant, run_id),
+    )
+    return [
+        Waiting(part, tenant, run_id, kind, after, fence, tuple(json.loads(payloads)), number)
+        for number, kind, after, fence, payloads in found
+    ]
+
+
+def _last_kind(sql: Connection, part: str, tenant: str, run_id: str) -> str | None:
+    found = sql.execute(
+        "SELECT kind FROM waiting WHERE tier = ? AND tenant = ? AND run_id = ?"
+        " ORDER BY id DESC LIMIT 1",
+        (part, tenant, run_id),
+    ).fetchone()
+    return found[0] if found else None
+
+
+def _insert(sql: Connection, row: Waiting) -> None:
+    about = (row.part, row.tenant, row.run_id, row.kind, row.expected_version, row.fence)
+    sql.execute(
+        "INSERT INTO waiting (tier, tenant, run_id, kind, expected_version, fence, payloads,"
+        " enqueued_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (*about, json.dumps(row.payloads), now_in_microseconds()),
+    )
+
+
+def _remove(sql: Connection, ids: Sequence[int]) -> None:
+    for number in ids:
+        sql.execute("DELETE FROM waiting WHERE id = ?", (number,))
+
+
+def _look_over(sql: Connection) -> Known:
+    counts = sql.execute("SELECT tier, waiting FROM counts WHERE waiting > 0").fetchall()
+    refused = sql.execute(
+        "SELECT tenant, run_id, sum(json_array_length(payloads)) FROM refused"
+        " GROUP BY tenant, run_id"
+    )
+    return Known(dict(counts), {(tenant, run_id): n for tenant, run_id, n in refused})

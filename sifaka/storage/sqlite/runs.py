@@ -1,0 +1,273 @@
+"""Runs and their entries: the SQL that appends, reads, lists and deletes them."""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, cast
+
+from sifaka.errors import StorageError, ThoughtNotFound
+from sifaka.record.entries import Drafted, Entry
+from sifaka.record.run import Run, RunSummary
+from sifaka.record.thought import Thought
+from sifaka.storage.cursor import decode_cursor, encode_cursor, position
+from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
+from sifaka.storage.log import RunPage, check_append
+from sifaka.storage.sqlite.connection import UNREADABLE, Connection, transaction
+from sifaka.storage.sqlite.vectors import remove_vectors
+from sifaka.storage.timestamps import from_microseconds, to_microseconds
+
+logger = logging.getLogger(__name__)
+
+
+def append_entries(
+    connection: Connection,
+    tenant: str,
+    run: Run,
+    entries: Sequence[Entry],
+    expected_version: int,
+    fence: int | None,
+) -> None:
+    """Append in one transaction, or find that it was done before."""
+    payloads = encode_entries(run, entries, expected_version)
+    with transaction(connection, "IMMEDIATE"):
+        found, current = _version_and_fence(connection, tenant, run.run_id) or (0, 0)
+        if found != expected_version:
+            end = expected_version + len(payloads)
+            if found >= end and _held(connection, tenant, run.run_id, expected_version, end) == (
+                payloads
+            ):
+                return
+        check_append(
+            run.run_id, fence=fence, current=current, expected=expected_version, found=found
+        )
+        _write_summary(connection, tenant, run)
+        numbered = enumerate(zip(entries, payloads, strict=True), expected_version + 1)
+        for seq, (entry, payload) in numbered:
+            connection.execute(
+                "INSERT INTO entries (tenant, run_id, seq, payload) VALUES (?, ?, ?, ?)",
+                (tenant, run.run_id, seq, payload),
+            )
+            if isinstance(entry, Drafted):
+                _index_version(connection, tenant, run, seq, entry.thought)
+
+
+def claim_run(connection: Connection, tenant: str, run_id: str) -> int:
+    """One more than the highest number given before, committed."""
+    rows = connection.execute(
+        "UPDATE runs SET fence = fence + 1 WHERE tenant = ? AND run_id = ? RETURNING fence",
+        (tenant, run_id),
+    ).fetchall()
+    if not rows:
+        raise ThoughtNotFound(run_id)
+    return cast("int", rows[0][0])
+
+
+def _held(
+    connection: Connection, tenant: str, run_id: str, after: int, until: int
+) -> tuple[str, ...]:
+    rows = connection.execute(
+        """
+        SELECT payload FROM entries
+        WHERE tenant = ? AND run_id = ? AND seq > ? AND seq <= ? ORDER BY seq
+        """,
+        (tenant, run_id, after, until),
+    )
+    return tuple(cast("str", payload) for (payload,) in rows)
+
+
+def _write_summary(connection: Connection, tenant: str, run: Run) -> None:
+    line = run.summary()
+    connection.execute(
+        """
+        INSERT INTO runs (tenant, run_id, version, status, passed, stop_reason, iterations,
+                          excerpt, created_at, updated_at, tags)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (tenant, run_id) DO UPDATE SET
+            version = excluded.version, status = excluded.status, passed = excluded.passed,
+            stop_reason = excluded.stop_reason, iterations = excluded.iterations,
+            excerpt = excluded.excerpt, updated_at = excluded.updated_at
+        """,
+        (
+            tenant,
+            run.run_id,
+            run.version,
+            line.status,
+            line.passed,
+            line.stop_reason,
+            line.iterations,
+            line.excerpt,
+            to_microseconds(line.created_at),
+            to_microseconds(line.updated_at),
+            json.dumps(run.tags),
+        ),
+    )
+
+
+def delete_run(connection: Connection, tenant: str, run_id: str) -> None:
+    """Forget a run, all of it or nothing.
+
+    Raises:
+        ConfigurationError: The file has vectors, which cannot be deleted without the extension.
+    """
+    with transaction(connection, "IMMEDIATE"):
+        versions = connection.execute(
+            "SELECT id FROM versions WHERE tenant = ? AND run_id = ?", (tenant, run_id)
+        ).fetchall()
+        if versions:
+            remove_vectors(connection, [version for (version,) in versions])
+        _unindex_versions(connection, tenant, run_id)
+        # Its entries and versions go with it.
+        connection.execute("DELETE FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id))
+
+
+def load_run(connection: Connection, tenant: str, run_id: str) -> Run:
+    """The run, folded from its entries while they are read."""
+    with transaction(connection, "DEFERRED"):
+        version = _version(connection, tenant, run_id)
+        return replay_run(run_id, _payloads(connection, tenant, run_id, 0, version))
+
+
+def read_entries(connection: Connection, tenant: str, run_id: str, known: int) -> Sequence[Entry]:
+    """The entries of the run beyond the first so many; one look-up where there are none."""
+    with transaction(connection, "DEFERRED"):
+        version = _version(connection, tenant, run_id)
+        if version < known:  # it was deleted, and another one has taken its id
+            raise ThoughtNotFound(run_id)
+        if 0 < version == known:
+            return ()
+        payloads = _payloads(connection, tenant, run_id, known, version)
+        return tuple(decode_entries(run_id, payloads, after=known))
+
+
+def size_of_run(connection: Connection, tenant: str, run_id: str) -> int:
+    """The bytes of its entries as JSON."""
+    size = connection.execute(
+        "SELECT sum(octet_length(payload)) FROM entries WHERE tenant = ? AND run_id = ?",
+        (tenant, run_id),
+    ).get
+    if size is None:
+        raise ThoughtNotFound(run_id)
+    return cast("int", size)
+
+
+def _version_and_fence(connection: Connection, tenant: str, run_id: str) -> tuple[int, int] | None:
+    """How many entries a run has, and the last number it was claimed under; None without a run."""
+    # As numbers whatever is there: a damaged one is then another number than that of the entries.
+    row = connection.execute(
+        """
+        SELECT CAST(version AS INTEGER), CAST(fence AS INTEGER)
+        FROM runs WHERE tenant = ? AND run_id = ?
+        """,
+        (tenant, run_id),
+    ).fetchone()
+    return cast("tuple[int, int] | None", row)
+
+
+def _version(connection: Connection, tenant: str, run_id: str) -> int:
+    found = _version_and_fence(connection, tenant, run_id)
+    if found is None:
+        raise ThoughtNotFound(run_id)
+    return found[0]
+
+
+def _payloads(
+    connection: Connection, tenant: str, run_id: str, after: int, version: int
+) -> Iterator[bytes]:
+    # As bytes: damaged text is then reported with the entry it is in.
+    rows = connection.execute(
+        """
+        SELECT seq, CAST(payload AS BLOB) FROM entries
+        WHERE tenant = ? AND run_id = ? AND seq > ? ORDER BY seq
+        """,
+        (tenant, run_id, after),
+    )
+    count = after
+    for row in rows:
+        seq, payload = cast("tuple[int, bytes]", row)
+        count += 1
+        if seq != count:
+            raise _incomplete(f"entry {count} of run {run_id!r} is missing")
+        yield payload
+    if count < max(version, 1):
+        raise _incomplete(f"entry {count + 1} of run {run_id!r} is missing")
+    if count > version:
+        raise _incomplete(f"run {run_id!r} has {count} entries, and a note of {version}")
+
+
+def _incomplete(what: str) -> StorageError:
+    return StorageError(what, "restore the file from a backup; other runs are not affected")
+
+
+def list_recent(connection: Connection, tenant: str, limit: int, cursor: str | None) -> RunPage:
+    """One page of runs, found by their place in the order and not by counting."""
+    key = cast("bytes", connection.execute("SELECT cursor_key FROM store").get)
+    updated_at, run_id = decode_cursor(key, tenant, cursor)
+    # As bytes, because text may be damaged; without a limit, because some may be left out.
+    rows = connection.execute(
+        """
+        SELECT CAST(run_id AS BLOB), CAST(status AS BLOB), CAST(passed AS BLOB),
+               CAST(stop_reason AS BLOB), CAST(iterations AS BLOB), CAST(excerpt AS BLOB),
+               CAST(created_at AS BLOB), CAST(updated_at AS BLOB)
+        FROM runs WHERE tenant = ? AND (updated_at, run_id) < (?, ?)
+        ORDER BY updated_at DESC, run_id DESC
+        """,
+        (tenant, updated_at, run_id),
+    )
+    lines = tuple(islice(_readable(rows), limit + 1))
+    page = lines[:limit]
+    more = page and len(lines) > limit
+    return RunPage(
+        runs=page, next_cursor=encode_cursor(key, tenant, position(page[-1])) if more else None
+    )
+
+
+def _readable(rows: Iterable[tuple[Any, ...]]) -> Iterator[RunSummary]:
+    for row in rows:
+        try:
+            yield _summary(row)
+        except UNREADABLE:
+            logger.warning("run %r cannot be read and was left out of a list", row[0])
+
+
+def _summary(row: tuple[Any, ...]) -> RunSummary:
+    run_id, status, passed, stop_reason, iterations, excerpt, created_at, updated_at = row
+    return RunSummary(
+        run_id=run_id.decode(),
+        status=status.decode(),
+        passed=bool(int(passed)),
+        stop_reason=None if stop_reason is None else stop_reason.decode(),
+        iterations=int(iterations),
+        excerpt=excerpt.decode(),
+        created_at=from_microseconds(int(created_at)),
+        updated_at=from_microseconds(int(updated_at)),
+    )
+
+
+def _index_version(
+    connection: Connection, tenant: str, run: Run, seq: int, thought: Thought
+) -> None:
+    """Make one version findable; part of the transaction that stores it."""
+    connection.execute(
+        "INSERT INTO versions (tenant, run_id, seq, created_at) VALUES (?, ?, ?, ?)",
+        (tenant, run.run_id, seq, to_microseconds(thought.created_at)),
+    )
+    connection.execute(
+        "INSERT INTO version_search (rowid, text, prompt) VALUES (?, ?, ?)",
+        (connection.last_insert_rowid(), thought.text, run.prompt),
+    )
+
+
+def _unindex_versions(connection: Connection, tenant: str, run_id: str) -> None:
+    """Make the versions of a run unfindable; part of the transaction that deletes it."""
+    # The index has no texts and has to be told what it holds. That is not known of a damaged entry;
+    # what stays of it leads nowhere, because a version's number is never given to another one.
+    connection.execute(
+        """
+        INSERT INTO version_search (version_search, rowid, text, prompt)
+            SELECT 'delete', id, text, prompt FROM version_texts
+            WHERE id IN (SELECT id FROM versions WHERE tenant = ? AND run_id = ?)
+              AND text IS NOT NULL AND prompt IS NOT NULL
+        """,
+        (tenant, run_id),
+    )

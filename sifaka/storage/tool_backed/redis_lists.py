@@ -1,0 +1,175 @@
+"""Records in Redis lists, through the tools of the official `redis-mcp-server`."""
+
+import ast
+import json
+import secrets
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+from urllib.parse import quote
+
+from sifaka.storage.cursor import Position
+from sifaka.storage.tool_backed.caller import ToolCaller, unexpected
+from sifaka.storage.tool_backed.envelope import pack, unpack
+
+_WINDOW = 200
+"""How many places of the list one call reads."""
+_OVERLAP = 10
+"""How many of them are read again: a run deleted meanwhile moves the others up by one."""
+
+
+class RunKey(NamedTuple):
+    """A tenant and one of its runs."""
+
+    tenant: str
+    run_id: str
+
+
+class Listing(NamedTuple):
+    """A run's place in the list of runs, and its line there."""
+
+    at: int
+    """Microseconds of its last entry."""
+    line: str
+    """Its summary, made by `pack`."""
+
+
+class RedisLists:
+    """Redis lists of records, one a run; a sorted set and a hash are the list of runs.
+
+    Values are made by `pack`. Every method raises `StorageError` when the database fails.
+    """
+
+    def __init__(self, caller: ToolCaller, prefix: str) -> None:
+        self._caller = caller
+        self._prefix = prefix
+        self._cursor_key: str | None = None
+
+    async def read(self, key: RunKey, start: int) -> Sequence[tuple[int, str]]:
+        """The records of a run from a position on: one call, whatever their number."""
+        return list(enumerate(await self._range(self._run(key), start), start))
+
+    async def push(self, key: RunKey, value: str) -> None:
+        """Add a record at the end, wherever that is."""
+        await self._push(self._run(key), value)
+
+    async def list_run(self, key: RunKey, listing: Listing) -> None:
+        """Write the line, then the place."""
+        lines = self._of(key.tenant, "lines")
+        await self._do(
+            "hset",
+            {"name": lines, "key": key.run_id, "value": listing.line},
+            f"Field '{key.run_id}' set successfully in hash '{lines}'.",
+        )
+        recent = self._of(key.tenant, "recent")
+        await self._do(
+            "zadd",
+            # Microseconds are exact as the doubles that scores are until the year 2255.
+            {"key": recent, "score": listing.at, "member": key.run_id},
+            f"Successfully added {key.run_id} to {recent} with score ",
+        )
+
+    async def newest(
+        self, tenant: str, before: Position, limit: int
+    ) -> Sequence[tuple[Position, str | None]]:
+        """Read the sorted set from its end until enough lies before the place."""
+        found: dict[str, Position] = {}
+        start = 0
+        while len(found) < limit:
+            window = await self._places(self._of(tenant, "recent"), start)
+            found |= {place[1]: place for place in window if place < before}
+            if len(window) < _WINDOW:
+                break
+            start += _WINDOW - _OVERLAP
+        places = sorted(found.values(), reverse=True)[:limit]
+        lines = self._of(tenant, "lines")
+        return [(place, await self._line(lines, place[1])) for place in places]
+
+    async def forget(self, key: RunKey) -> None:
+        """Remove the log first: a line without one is passed over, a log without one is not."""
+        run, recent = self._run(key), self._of(key.tenant, "recent")
+        lines, id_ = self._of(key.tenant, "lines"), key.run_id
+        await self._do(
+            "delete", {"key": run}, f"Successfully deleted {run}", f"Key {run} not found"
+        )
+        await self._do(
+            "zrem",
+            {"key": recent, "member": id_},
+            f"Successfully removed {id_} from {recent}",
+            f"Member {id_} not found in {recent}",
+        )
+        await self._do(
+            "hdel",
+            {"name": lines, "key": id_},
+            f"Field '{id_}' deleted from hash '{lines}'.",
+            f"Field '{id_}' not found in hash '{lines}'.",
+        )
+
+    async def cursor_key(self) -> str:
+        """The first of what anybody has added: of two processes that begin together, one wins."""
+        if self._cursor_key is None:
+            name = f"{self._prefix}:cursor-key"
+            keys = await self._range(name, 0)
+            if not keys:
+                await self._push(name, pack(secrets.token_hex(16)))
+                keys = await self._range(name, 0)
+            self._cursor_key = unpack(keys[0])
+        return self._cursor_key
+
+    async def look(self) -> str:
+        """The version of Redis."""
+        answer = await self._caller.call("info", {"section": "server"})
+        try:
+            return f"Redis {json.loads(answer)['redis_version']}, by redis-mcp-server"
+        except (ValueError, TypeError, KeyError):
+            raise unexpected("info", answer) from None
+
+    def _run(self, key: RunKey) -> str:
+        return f"{self._of(key.tenant, 'run')}:{key.run_id}"
+
+    def _of(self, tenant: str, part: str) -> str:
+        # A tenant's name is quoted, so that no colon in it makes it another tenant's.
+        return f"{self._prefix}:{part}:{quote(tenant, safe='')}"
+
+    async def _push(self, name: str, value: str) -> None:
+        pushed = f"Value '{value}' pushed to the right of list '{name}'."
+        await self._do("rpush", {"name": name, "value": value}, pushed)
+
+    async def _range(self, name: str, start: int) -> Sequence[str]:
+        answer = await self._caller.call("lrange", {"name": name, "start": start, "stop": -1})
+        if answer == f"List '{name}' is empty or does not exist.":
+            return ()
+        try:
+            return cast("list[str]", json.loads(answer))
+        except ValueError:
+            raise unexpected("lrange", answer) from None
+
+    async def _places(self, name: str, start: int) -> Sequence[Position]:
+        """One window of the list, counted from its end."""
+        arguments = {
+            "key": name,
+            "start": -(start + _WINDOW),
+            "end": -(start + 1),
+            "with_scores": True,
+        }
+        answer = await self._caller.call("zrange", arguments)
+        if answer == f"Sorted set {name} is empty or does not exist":
+            return ()
+        try:
+            # The answer is a list as Python prints it.
+            pairs = cast("list[tuple[str, float]]", ast.literal_eval(answer))
+            return [(int(score), member) for member, score in pairs]
+        except (ValueError, SyntaxError, TypeError):
+            raise unexpected("zrange", answer) from None
+
+    async def _line(self, lines: str, run_id: str) -> str | None:
+        answer = await self._caller.call("hget", {"name": lines, "key": run_id})
+        if answer == f"Field '{run_id}' not found in hash '{lines}'.":
+            return None
+        if answer.startswith("Error "):
+            raise unexpected("hget", answer)
+        return answer
+
+    async def _do(self, tool: str, arguments: dict[str, object], *expected: str) -> None:
+        answer = await self._caller.call(tool, arguments)
+        if not answer.startswith(expected):
+            raise unexpected(tool, answer)

@@ -1,0 +1,86 @@
+from pathlib import Path
+
+import pytest
+
+from sifaka.errors import ConfigurationError
+from sifaka.record.entries import Started, Stopped
+from sifaka.record.run import Run
+from sifaka.storage import cache as caching
+from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
+from sifaka.storage.memory import MemoryStorage
+from sifaka.storage.sqlite import SQLiteStorage
+from tests.sifaka.storage.cached.layered import begin, draft, names
+
+
+@pytest.mark.anyio
+async def test_a_cache_is_never_older_than_the_authority(tmp_path: Path) -> None:
+    truth = SQLiteStorage(tmp_path / "runs.db")
+    store = CachedStorage(MemoryStorage(), truth)
+    run = await draft(truth, await begin(store), "by somebody else")
+    assert await store.load(run.run_id) == run
+    run = await draft(store, run, "and on")
+    assert await store.load(run.run_id) == run
+    await store.aclose()
+
+
+def test_a_cache_forgets_what_was_not_used_for_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caching, "CACHED_RUNS", 2)
+    cache = caching.RunCache()
+    started = [Started() for _ in range(3)]
+    first, second, third = (Run.start(entry) for entry in started)
+    cache.keep("ann", first, started[:1], after=0)
+    cache.keep("ann", second, started[1:2], after=0)
+    assert cache.get("ann", first.run_id)
+    cache.keep("ann", third, started[2:], after=0)
+
+    assert {run.run_id for run in cache.runs("ann")} == {first.run_id, third.run_id}
+    assert cache.runs("bob") == []
+    cache.evict("ann", first.run_id)
+    assert cache.get("ann", first.run_id) is None
+
+
+def test_a_cache_knows_the_end_of_a_run_that_another_process_began() -> None:
+    cache = caching.RunCache()
+    run = Run.start(Started())
+    ends = [Stopped(status="done", stop_reason="passed") for _ in range(2)]
+    for end in ends:
+        after = run.version
+        run = run.apply(end)
+        cache.keep("ann", run, [end], after=after)
+
+    state = cache.get("ann", run.run_id)
+    assert state is not None
+    assert (state.run, state.after) == (run, 1)
+    assert list(state.since(2) or ()) == ends[1:]
+    assert state.since(0) is None
+
+
+@pytest.mark.anyio
+async def test_nested_stores_are_one_row_of_tiers(tmp_path: Path) -> None:
+    memory, middle, last = MemoryStorage(), SQLiteStorage(tmp_path / "a"), MemoryStorage()
+    inner = CachedStorage(middle, last, queue=tmp_path / "queue.db")
+    outer = CachedStorage(cache=memory, persistence=inner)
+
+    assert outer.tiers == (memory, middle, last)
+    assert outer.queue == tmp_path / "queue.db"
+    assert CachedStorage.of([memory, middle, last]).tiers == outer.tiers
+    for wrong in (lambda: CachedStorage.of([memory]), lambda: CachedStorage(memory, memory)):
+        with pytest.raises(ConfigurationError):
+            wrong()
+    with pytest.raises(ConfigurationError, match="queues"):
+        CachedStorage(memory, inner, queue=tmp_path / "other.db")
+    run = await begin(outer)
+    await outer.aclose()
+    assert await last.load(run.run_id) == run
+
+
+@pytest.mark.anyio
+async def test_checkpoints_are_the_entries_of_a_store(tmp_path: Path) -> None:
+    store = SQLiteStorage(tmp_path / "runs.db")
+    checkpoints = CachedCheckpointStorage(store)
+    run = await draft(checkpoints, await begin(checkpoints), "x")
+
+    assert await store.load(run.run_id) == run
+    assert [part.part for part in await checkpoints.health()][1:] == ["queue in memory"]
+    await checkpoints.aclose()
+    assert names(tmp_path) == ["runs.db"]

@@ -1,0 +1,116 @@
+"""When a tier is asked, and when it is left alone."""
+
+from collections.abc import Callable
+
+import pytest
+
+from sifaka.errors import SifakaError, StorageError, ThoughtNotFound
+from sifaka.storage import parts as asking
+from sifaka.storage.memory import MemoryStorage
+from sifaka.storage.parts import Part
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(asking, "time", clock)
+    return clock
+
+
+def down(*, retryable: bool = True) -> StorageError:
+    failure = StorageError("down")
+    failure.retryable = retryable
+    return failure
+
+
+def attempt(tier: Part[MemoryStorage], work: Callable[[], object] = lambda: None) -> bool:
+    """Whether it was asked."""
+    asked: list[bool] = []
+    try:
+        with tier.attempt():
+            asked.append(True)
+            work()
+    except SifakaError:
+        pass
+    return bool(asked)
+
+
+def raising(error: SifakaError, clock: Clock, *, after: float = 0) -> Callable[[], object]:
+    def work() -> None:
+        clock.passes(after)
+        raise error
+
+    return work
+
+
+def test_a_tier_that_hangs_takes_a_ninth_of_the_time_at_most(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=5)
+    attempt(tier, raising(down(), clock, after=5))
+    clock.passes(39)
+    assert not attempt(tier)
+    clock.passes(2)
+    assert attempt(tier)
+
+
+def test_a_tier_that_fails_at_once_is_asked_again_soon(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=5)
+    attempt(tier, raising(down(), clock))
+    clock.passes(4)
+    assert not attempt(tier)
+    clock.passes(2)
+    assert attempt(tier)
+
+
+def test_one_finds_out_for_all_whether_a_tier_works_again(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=5)
+    attempt(tier, raising(down(), clock))
+    clock.passes(6)
+    meanwhile: list[bool] = []
+    assert attempt(tier, lambda: meanwhile.append(attempt(tier)))
+    assert meanwhile == [False]
+    assert attempt(tier)
+    assert tier.failure is None
+
+
+def test_who_was_cancelled_has_not_found_out(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=5)
+    attempt(tier, raising(down(), clock))
+    clock.passes(6)
+    with pytest.raises(KeyboardInterrupt), tier.attempt():
+        raise KeyboardInterrupt
+    assert attempt(tier)
+
+
+def test_what_fails_for_one_run_keeps_nobody_else_waiting(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=5)
+    attempt(tier, raising(down(retryable=False), clock))
+    meanwhile: list[bool] = []
+    assert attempt(tier, lambda: meanwhile.append(attempt(tier)))
+    assert meanwhile == [True]
+
+
+def test_a_tier_that_knows_no_such_run_works(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=5)
+    attempt(tier, raising(down(), clock))
+    clock.passes(6)
+    attempt(tier, raising(ThoughtNotFound("run_x"), clock))
+    assert tier.failure is None
+
+
+def test_a_tier_that_is_to_be_asked_each_time_is(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=0)
+    attempt(tier, raising(down(), clock, after=5))
+    assert attempt(tier)

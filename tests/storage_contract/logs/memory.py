@@ -1,0 +1,7 @@
+from pathlib import Path
+
+from sifaka.storage.memory import MemoryLog
+
+
+def make(folder: Path) -> MemoryLog:
+    return MemoryLog()

@@ -1,0 +1,38 @@
+"""Runs for the contracts, and their entries."""
+
+from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+
+
+def made(*texts: str, prompt: str = "", tags: tuple[str, ...] = ()) -> Run:
+    """A run with a version for each text."""
+    started = Started(prompt=prompt, tags=tags)
+    run = Run.start(started)
+    for text in texts:
+        run = run.apply(next_draft(run, text))
+    return run
+
+
+def next_draft(run: Run, text: str) -> Drafted:
+    """The entry of one more version."""
+    parent = run.latest
+    if parent is None:
+        return Drafted(thought=Thought(run_id=run.run_id, prompt=run.prompt, text=text))
+    return Drafted(thought=parent.next_iteration().with_text(text))
+
+
+def accepted(run: Run) -> Run:
+    """The run after its last version was accepted, which passes."""
+    return run.apply(Decided(thought_id=run.thoughts[-1].id, decision=_ACCEPTED))
+
+
+def entries_of(run: Run) -> list[Entry]:
+    """The entries of a run that was made here."""
+    started = Started(run_id=run.run_id, prompt=run.prompt, tags=run.tags, at=run.created_at)
+    entries: list[Entry] = [started, *(Drafted(thought=thought) for thought in run.thoughts)]
+    decided = [Decided(thought_id=thought_id, decision=_ACCEPTED) for thought_id in run.decisions]
+    return [*entries, *decided]
+
+
+_ACCEPTED = Decision(accepted=True, reason="")

@@ -1,0 +1,196 @@
+import pytest
+
+from sifaka.record.run import Run
+from sifaka.storage.index import Filters, SearchIndex
+from tests.storage_contract.runs import accepted, made, next_draft
+
+pytestmark = pytest.mark.anyio
+FILLER = "Nothing else of any interest happens in this place, as usual. "
+
+
+async def keep(
+    index: SearchIndex, *texts: str, prompt: str = "", tags: tuple[str, ...] = ()
+) -> Run:
+    run = made(*texts, prompt=prompt, tags=tags)
+    await index.put(run)
+    return run
+
+
+async def found(index: SearchIndex, query: str) -> list[str]:
+    return [hit.thought_id for hit in (await index.search(query, limit=50)).hits]
+
+
+async def test_words_are_found_in_texts_and_in_tasks(index: SearchIndex) -> None:
+    zebra = await keep(index, "The zebra sleeps.", prompt="Write about stripes.")
+    await keep(index, "The lion sleeps.", prompt="Write about manes.")
+
+    assert await found(index, "zebra") == [zebra.thoughts[0].id]
+    assert await found(index, "stripes") == [zebra.thoughts[0].id]
+    assert await found(index, "giraffe") == []
+
+
+async def test_case_accents_and_punctuation_do_not_matter(index: SearchIndex) -> None:
+    run = await keep(index, "Das CAFÉ, «Größe» e-mail; naïve: 3.14!")
+
+    for query in ("cafe", "CAFÉ", "café?", "größe", "e-mail", "mail", "naive", "3.14", "14"):
+        assert await found(index, query) == [run.thoughts[0].id], query
+
+
+async def test_a_hit_says_where_and_when(index: SearchIndex) -> None:
+    run = await keep(index, FILLER * 30 + "Then the pangolin\narrives. " + FILLER * 30)
+
+    hits = await index.search("pangolin", limit=5)
+
+    assert hits.search.startswith(("bm25", "hybrid"))
+    (hit,) = hits.hits
+    assert (hit.run_id, hit.thought_id) == (run.run_id, run.thoughts[0].id)
+    assert hit.created_at == run.thoughts[0].created_at
+    assert hit.score > 0
+    assert "the **pangolin** arrives" in hit.snippet
+    assert len(hit.snippet) < 300
+
+
+async def test_a_snippet_of_endless_words_is_short(index: SearchIndex) -> None:
+    await keep(index, "x" * 100_000 + " needle " + "y" * 100_000)
+
+    (hit,) = (await index.search("needle", limit=1)).hits
+
+    assert len(hit.snippet) <= 300
+
+
+async def test_a_task_that_matches_is_shown_as_the_snippet(index: SearchIndex) -> None:
+    await keep(index, "Dear all.", prompt="Write to the walrus club.")
+
+    (hit,) = (await index.search("walrus", limit=1)).hits
+
+    assert "**walrus** club" in hit.snippet
+
+
+async def test_each_version_that_matches_is_one_hit(index: SearchIndex) -> None:
+    run = await keep(index, "otter otter otter", "no such animal", "an otter", prompt="x")
+
+    ids = await found(index, "otter")
+
+    assert sorted(ids) == [run.thoughts[0].id, run.thoughts[2].id]
+
+
+async def test_a_version_that_is_put_later_is_found(index: SearchIndex) -> None:
+    run = made(prompt="Name an animal.")
+    await index.put(run)
+    assert await found(index, "animal") == []
+
+    first = run.apply(next_draft(run, "Capybara."))
+    for _ in range(2):
+        await index.put(first)
+    after = first.apply(next_draft(first, "Tapir."))
+    await index.put(after, first=1)
+
+    assert await found(index, "capybara") == [after.thoughts[0].id]
+    assert await found(index, "tapir") == [after.thoughts[1].id]
+    assert sorted(await found(index, "animal")) == [thought.id for thought in after.thoughts]
+
+
+async def test_better_matches_come_first(index: SearchIndex) -> None:
+    for _ in range(20):
+        await keep(index, FILLER)
+    passing = await keep(index, FILLER * 20 + "A heron.")
+    task_only = await keep(index, FILLER, prompt="About a heron.")
+    dense = await keep(index, "The heron waits. The heron fishes.")
+    both = await keep(index, "The heron and the stork wait. The heron fishes.")
+
+    ids = await found(index, "heron stork")
+
+    assert ids[:2] == [both.thoughts[0].id, dense.thoughts[0].id]
+    assert sorted(ids[2:]) == sorted([passing.thoughts[0].id, task_only.thoughts[0].id])
+    scores = [hit.score for hit in (await index.search("heron stork", limit=9)).hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+async def test_a_word_that_every_text_has_still_scores_above_zero(index: SearchIndex) -> None:
+    for _ in range(4):
+        await keep(index, "the same")
+
+    hits = (await index.search("the same", limit=9)).hits
+
+    assert len(hits) == 4
+    assert all(hit.score > 0 for hit in hits)
+
+
+async def test_no_more_hits_than_asked_for(index: SearchIndex) -> None:
+    for n in range(8):
+        await keep(index, "badger " * (n + 1))
+
+    best = (await index.search("badger", limit=9)).hits
+    assert (await index.search("badger", limit=3)).hits == best[:3]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '" OR 1=1 --',
+        "NEAR(",
+        "*",
+        "a AND",
+        "NOT",
+        "text:secret",
+        "^start",
+        "{a b}: c",
+        "a + b -c",
+        "'; DROP TABLE runs; --",
+        "\0",
+        "x\0y",
+        "\ud800",
+        "日本語",
+        "🦥 ª ²",
+        "(((" * 2000,
+        " ".join(f"word{n}" for n in range(20_000)),
+        "w" * 200_000,
+    ],
+    ids=lambda query: ascii(query[:14]),
+)
+async def test_any_string_is_a_query(index: SearchIndex, query: str) -> None:
+    run = await keep(index, "Cranes dance.")
+
+    hits = (await index.search(query, limit=5)).hits
+
+    assert all(hit.run_id == run.run_id for hit in hits)
+    assert await found(index, f"cranes {query}") == [run.thoughts[0].id]
+
+
+@pytest.mark.parametrize("query", ["", " \n\t", "?!", '"""', "--", "***", "_", "🦥"])
+async def test_a_query_without_a_word_finds_nothing(index: SearchIndex, query: str) -> None:
+    await keep(index, "Cranes dance -- ?! _ 🦥")
+
+    hits = await index.search(query, limit=5)
+
+    assert (hits.hits, hits.search) == ((), "bm25")
+
+
+async def test_operators_are_words_like_any_other(index: SearchIndex) -> None:
+    run = await keep(index, "near the old mill")
+    await keep(index, "the river")
+
+    assert await found(index, "NEAR(mill)") == [run.thoughts[0].id]
+    assert await found(index, "old NOT mill") == [run.thoughts[0].id]
+
+
+async def test_a_search_looks_only_at_what_its_filters_admit(index: SearchIndex) -> None:
+    plain = await keep(index, "The zebra sleeps.")
+    tagged = await keep(index, "The zebra eats.", tags=("legal", "team/a"))
+    passed = await keep(index, "The zebra runs.", tags=("legal",))
+    await index.put(accepted(passed))
+    moment = tagged.thoughts[0].created_at
+
+    async def runs(**only: object) -> set[str]:
+        hits = await index.search("zebra", limit=9, only=Filters.model_validate(only))
+        return {hit.run_id for hit in hits.hits}
+
+    assert await runs() == {plain.run_id, tagged.run_id, passed.run_id}
+    assert await runs(tags=("legal",)) == {tagged.run_id, passed.run_id}
+    assert await runs(tags=("legal", "team/a")) == {tagged.run_id}
+    assert await runs(tags=("leg",)) == set()
+    assert await runs(passed=True) == {passed.run_id}
+    assert await runs(passed=False) == {plain.run_id, tagged.run_id}
+    assert await runs(since=moment) == {tagged.run_id, passed.run_id}
+    assert await runs(until=moment) == {plain.run_id}
+    assert await runs(since=moment, passed=True, tags=("legal",)) == {passed.run_id}
