@@ -59,7 +59,7 @@ async def test_without_its_retriever_it_goes_on_and_says_so() -> None:
     generation = await augmented.generate_with_thought(Thought(prompt="p"))
     assert generation.metadata == {
         "own": 1,
-        "degraded": ("an earlier note", "retriever MockRetriever failed: ConnectionError"),
+        "degraded": ("an earlier note", "retriever MockRetriever crashed with ConnectionError"),
     }
 
 
@@ -90,7 +90,7 @@ async def test_a_chain_tells_that_it_wrote_without_documents() -> None:
         ScriptedModel(lines=["x"]), MockRetriever(fails=ConnectionError())
     )
     result = await Chain(model=augmented, critics=[]).run("p")
-    assert "retriever MockRetriever failed: ConnectionError" in result.degraded
+    assert "retriever MockRetriever crashed with ConnectionError" in result.degraded
 
 
 async def test_a_chains_own_retriever_serves_writer_and_critics() -> None:

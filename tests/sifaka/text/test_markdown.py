@@ -110,5 +110,5 @@ def test_a_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> No
         assert len(document.code) <= length
         return time.process_time() - begun
 
-    # Quadratic time would be sixteen times as much.
-    assert seconds(20_000) < max(0.5, 10 * seconds(5_000))
+    # Quadratic time would be sixteen times as much, each time; other work may slow one of them.
+    assert any(seconds(20_000) < max(0.5, 10 * seconds(5_000)) for _ in range(3))
