@@ -158,11 +158,11 @@ def _parsed(place: str, spec: ValidatorLike, plugins: Plugins) -> ValidatorCompo
 
 
 def _meant(kind: object, plugins: Plugins) -> str | None:
-    """What a wrong type may have been meant to be."""
+    """The plugins' types, for a type that is not built in; those are in the message itself."""
     if not isinstance(kind, str) or kind in VALIDATORS:
         return None
     offered = plugins.offered("validators", VALIDATORS)
-    similar = closest(kind, (*VALIDATORS, *offered))
+    similar = closest(kind, offered)
     told = [f"did you mean {similar!r}?"] if similar else []
     told += [f"plugins offer {', '.join(offered)}"] if offered else []
     return " ".join(told) or None

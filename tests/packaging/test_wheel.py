@@ -34,11 +34,11 @@ def metadata(wheel: Path) -> email.message.Message:
 def test_it_holds_the_two_packages_and_nothing_else(names: list[str]) -> None:
     tops = {PurePosixPath(name).parts[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"sifaka", "sifaka_mcp"}
-    for top in ("sifaka", "sifaka_mcp"):
+    for folder, top in ((ROOT, "sifaka"), (ROOT / "server", "sifaka_mcp")):
         packed = {name for name in names if PurePosixPath(name).parts[0] == top}
         there = {
-            path.relative_to(ROOT).as_posix()
-            for path in (ROOT / top).rglob("*")
+            path.relative_to(folder).as_posix()
+            for path in (folder / top).rglob("*")
             if path.is_file() and "__pycache__" not in path.parts
         }
         assert packed == there

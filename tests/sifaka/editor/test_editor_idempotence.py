@@ -31,7 +31,7 @@ texts = st.lists(
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(texts)
 def test_editing_twice_is_editing_once(text: str) -> None:
     once = edit(text)
@@ -40,7 +40,7 @@ def test_editing_twice_is_editing_once(text: str) -> None:
     assert again.edits == ()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(texts)
 def test_numbers_urls_and_code_survive(text: str) -> None:
     done = edit(text).text
@@ -50,7 +50,7 @@ def test_numbers_urls_and_code_survive(text: str) -> None:
     assert all(piece in done for piece in kept)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(texts)
 def test_safe_issues_can_be_applied_and_lie_outside_protected_spans(text: str) -> None:
     issues, _ = findings(text, RULES.values())
@@ -63,7 +63,7 @@ def test_safe_issues_can_be_applied_and_lie_outside_protected_spans(text: str) -
         assert not any(s < end and start < e for s, e in spans)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(texts)
 def test_after_an_edit_no_safe_issue_is_left(text: str) -> None:
     assert [i for i in lint(edit(text).text).issues if i.safe] == []

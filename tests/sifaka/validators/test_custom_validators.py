@@ -157,7 +157,7 @@ def test_a_validator_of_ours_stays_as_it_is() -> None:
 def test_a_misspelt_type_is_told_with_what_it_may_have_meant(kind: str, suggestion: str) -> None:
     with pytest.raises(ConfigurationError) as error:
         parse_validators([{"type": kind}])
-    assert error.value.suggestion == suggestion
+    assert suggestion in str(error.value)
 
 
 async def test_a_run_with_a_function_is_resumed_only_by_the_program_that_has_it() -> None:

@@ -151,7 +151,7 @@ def test_there_is_no_other_layout_of_what_is_fine_mixed_long_or_would_lose_words
     assert reformatted(text) is None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text() | st.text(alphabet=st.sampled_from("ab#*-_`~>|[]()!:\\<^1. \n\r\t")))
 def test_any_text_gets_a_result_with_spans_that_hold(text: str) -> None:
     check_spans(check_markdown(text), text)
