@@ -3,13 +3,8 @@
 import os
 
 import pytest
-from hypothesis import settings
 
 from tests.stubs.wiki import wiki_api as wiki_api
-
-# A busy machine is no reason to fail.
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 os.environ["PYDANTIC_AI_NO_BANNER"] = "1"
 
