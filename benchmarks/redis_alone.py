@@ -11,14 +11,14 @@ from time import perf_counter
 from typing import Any, Protocol, TypeVar, cast
 
 from sifaka.storage.redis.address import parse_address
-from sifaka.storage.redis.connections import Connections, RedisClient, RedisPipeline
+from sifaka.storage.redis.connections import RedisClient, RedisConnections, RedisPipeline
 
 T = TypeVar("T")
 CONNECTIONS = 16
 Word = str | bytes | float
 
 
-class Recording(Connections):
+class Recording(RedisConnections):
     """Connections that send nothing: they keep what the store would have sent."""
 
     def __init__(self) -> None:

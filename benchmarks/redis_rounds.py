@@ -20,7 +20,7 @@ from benchmarks.redis_alone import (
 from benchmarks.stored_runs import Append, at_once
 from sifaka.storage.redis import RedisLog, RedisStorage
 from sifaka.storage.redis.address import parse_address
-from sifaka.storage.redis.connections import Connections
+from sifaka.storage.redis.connections import RedisConnections
 from sifaka.storage.redis.scripts import Script
 from sifaka.storage.timestamps import to_microseconds
 from tests.stubs.redis_server import RedisServer
@@ -78,7 +78,7 @@ async def appended_from_python(server: RedisServer, runs: Runs) -> FromPython:
 
 async def rewritten_from_python(server: RedisServer, runs: Runs, *, checked: bool) -> FromPython:
     """By writing the JSON of the whole run, over connections of the same kind."""
-    connections = Connections(parse_address(server.url))
+    connections = RedisConnections(parse_address(server.url))
 
     async def write(step: Append) -> None:
         words = _rewriting(step, step.run.model_dump_json(), step.expected_version, checked)

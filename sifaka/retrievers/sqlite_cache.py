@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from anyio import to_thread
 
 from sifaka.errors import StorageError
-from sifaka.storage.sqlite.connection import Connection, transaction
+from sifaka.storage.sqlite.connection import SqlConnection, transaction
 
 if TYPE_CHECKING:
     import apsw
@@ -66,7 +66,7 @@ class SQLiteCache:
         """
         now = self._clock()
 
-        def write(connection: Connection) -> None:
+        def write(connection: SqlConnection) -> None:
             with transaction(connection, "IMMEDIATE"):
                 connection.execute("DELETE FROM cache WHERE until <= ?", (now,))
                 connection.execute(
@@ -86,17 +86,17 @@ class SQLiteCache:
 
         await to_thread.run_sync(close)
 
-    async def _run(self, work: Callable[[Connection], T]) -> T:
+    async def _run(self, work: Callable[[SqlConnection], T]) -> T:
         return await to_thread.run_sync(self._work, work)
 
-    def _work(self, work: Callable[[Connection], T]) -> T:
+    def _work(self, work: Callable[[SqlConnection], T]) -> T:
         import apsw
 
         with self._lock:
             try:
                 if self._opened is None:
                     self._opened = _open(self.path)
-                return work(cast("Connection", self._opened))
+                return work(cast("SqlConnection", self._opened))
             except (apsw.Error, OSError) as error:
                 raise StorageError(
                     f"the cache {str(self.path)!r} cannot be used: {error}",
@@ -113,7 +113,7 @@ def _open(path: Path) -> "apsw.Connection":
     try:
         connection.set_busy_timeout(_BUSY_MS)
         # Fetched, because statements after one with a result wait for that.
-        cast("Connection", connection).execute(_SETTINGS + _SCHEMA).fetchall()
+        cast("SqlConnection", connection).execute(_SETTINGS + _SCHEMA).fetchall()
     except BaseException:
         connection.close()
         raise

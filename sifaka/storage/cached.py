@@ -254,7 +254,8 @@ class CachedStorage:
                 down.append(f"{part.name} is down")
                 continue
             late = self._outbox.known.waiting.get(part.name, 0)
-            lacks = [*down, *([f"{late} changes are not in it yet"] if late else [])]
+            changes = "1 change is" if late == 1 else f"{late} changes are"
+            lacks = [*down, *([f"{changes} not in it yet"] if late else [])]
             return hits.model_copy(update={"search": _lacking(hits.search, lacks)})
         assert failure is not None, "a part that works answers"
         if not failure.retryable:

@@ -26,18 +26,19 @@ def degraded_lines(
         waiting = outbox.known.waiting.get(part.name, 0)
         of_log = part is layout.log
         if part.failure is not None:
-            what = f"{waiting} appends are queued" if of_log else f"{waiting} runs are queued"
-            queued = f"; {what} {where}" if waiting else ""
+            count = _count(waiting, "append" if of_log else "run")
+            queued = f"; {count} queued {where}" if waiting else ""
             named = "" if part.name in part.failure.message else f"{part.name}: "
             lines.append(f"{named}{part.failure.message}{queued}")
         elif waiting and of_log:
-            lines.append(f"{part.name}: {waiting} appends are still queued {where}")
+            lines.append(f"{part.name}: {_count(waiting, 'append')} still queued {where}")
     if outbox.failure is not None:
         lines.append(f"queue: {outbox.failure.message}")
     names = {part.name for part in layout.parts}
     failing = {(part.name, part.failure.message) for part in layout.parts if part.failure}
     lines += [
-        f"{name}: {count} appends are queued {where} for it, and the store has no such part now"
+        f"{name}: {_count(count, 'append')} queued {where} for it, and the store has no such part "
+        "now"
         for name, count in outbox.known.waiting.items()
         if name not in names
     ]
@@ -89,8 +90,9 @@ async def _queue(layout: Layout, outbox: Outbox, tenant: str) -> Health:
 
 def _refusals(layout: Layout, outbox: Outbox, tenant: str) -> list[str]:
     refusals = [
-        f"{layout.log.name}: {count} entries of run {run_id!r}, appended while it was down, "
-        "were refused because others had gone on with the run; they are kept in the queue"
+        f"{layout.log.name}: {'1 entry' if count == 1 else f'{count} entries'} of run {run_id!r}, "
+        f"appended while it was down, {'was' if count == 1 else 'were'} refused because another "
+        "process had continued the run; the queue keeps them until the run is deleted"
         for (owner, run_id), count in outbox.known.refused.items()
         if owner == tenant
     ]
@@ -100,3 +102,7 @@ def _refusals(layout: Layout, outbox: Outbox, tenant: str) -> list[str]:
 def _some(lines: list[str], more: str) -> list[str]:
     rest = len(lines) - _NAMED
     return lines if rest <= 0 else [*lines[:_NAMED], f"{rest} {more}"]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"1 {noun} is" if number == 1 else f"{number} {noun}s are"

@@ -16,10 +16,10 @@ from sifaka.storage.log import every_run
 from sifaka.storage.merge import merge_hits, merge_runs
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
 from sifaka.storage.retention import (
-    Failure,
     Leaving,
     Outcome,
     Policy,
+    RetentionFailure,
     carry_out,
     plan,
     unfinished,
@@ -188,14 +188,14 @@ class HybridMemory:
         """
         aged = await plan(self.short_term, Policy(max_age=older_than), now)
         ready: list[Leaving] = []
-        failed: list[Failure] = []
+        failed: list[RetentionFailure] = []
         for leaving in aged.leaving:
             if unfinished(leaving.run):
                 continue
             try:
                 await copy_run(self.short_term, self.long_term, leaving.run.run_id)
             except SifakaError as error:
-                failed.append(Failure(leaving=leaving, error=str(error)))
+                failed.append(RetentionFailure(leaving=leaving, error=str(error)))
             else:
                 ready.append(leaving)
         moving = aged.model_copy(update={"leaving": tuple(ready)})

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, cast
 from sifaka.errors import AppendRefused, StorageError, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.storage.entry_json import decode_entries
-from sifaka.storage.sqlite.connection import Connection, transaction
+from sifaka.storage.sqlite.connection import SqlConnection, transaction
 from sifaka.storage.sqlite.schema import Schema
 from sifaka.storage.sqlite.worker import SQLiteWorker
 from sifaka.storage.timestamps import from_microseconds, now_in_microseconds
@@ -60,7 +60,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Backlog:
     """The contents of the outbox, as of the last look."""
 
     waiting: dict[str, int]
@@ -80,7 +80,7 @@ class Outbox:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.known = Known({}, {})
+        self.known = Backlog({}, {})
         self.failure: StorageError | None = None
         """Why the file could not be used the last time; None when it could."""
         self._worker = SQLiteWorker(path or Path(":memory:"), _SCHEMA)
@@ -98,12 +98,12 @@ class Outbox:
     async def mark(self, parts: Sequence[str], tenant: str, run_id: str) -> None:
         """Note that these parts lack something of a run, unless it is the last thing noted."""
 
-        def work(sql: Connection) -> None:
+        def work(sql: SqlConnection) -> None:
             for part in parts:
                 if _last_kind(sql, part, tenant, run_id) != "copy":
                     _insert(sql, Waiting(part, tenant, run_id, "copy"))
 
-        def noted(sql: Connection) -> bool:
+        def noted(sql: SqlConnection) -> bool:
             return all(_last_kind(sql, part, tenant, run_id) == "copy" for part in parts)
 
         # Mostly it is noted already, which costs no write to the disk.
@@ -113,7 +113,7 @@ class Outbox:
     async def put(self, rows: Sequence[Waiting]) -> None:
         """Add rows at the end."""
 
-        def work(sql: Connection) -> None:
+        def work(sql: SqlConnection) -> None:
             for row in rows:
                 _insert(sql, row)
 
@@ -126,7 +126,7 @@ class Outbox:
             VersionConflict: It does not continue the appends that wait already.
         """
 
-        def work(sql: Connection) -> None:
+        def work(sql: SqlConnection) -> None:
             if _continues(sql, row):
                 _insert(sql, row)
 
@@ -145,7 +145,7 @@ class Outbox:
     async def look(self, part: str, tenant: str, run_id: str) -> tuple[bool, bool]:
         """Whether anything waits for a part about one run, and whether any of it was refused."""
 
-        def work(sql: Connection) -> tuple[bool, bool]:
+        def work(sql: SqlConnection) -> tuple[bool, bool]:
             refused = sql.execute(
                 "SELECT 1 FROM refused WHERE tenant = ? AND run_id = ? LIMIT 1", (tenant, run_id)
             ).fetchone()
@@ -158,7 +158,7 @@ class Outbox:
     async def runs(self, part: str, limit: int) -> list[tuple[str, str]]:
         """Tenant and id of the runs about which something waits for a part, longest first."""
 
-        def work(sql: Connection) -> list[tuple[str, str]]:
+        def work(sql: SqlConnection) -> list[tuple[str, str]]:
             found = sql.execute(
                 "SELECT tenant, run_id FROM waiting WHERE tier = ?"
                 " GROUP BY tenant, run_id ORDER BY min(id) LIMIT ?",
@@ -171,7 +171,7 @@ class Outbox:
     async def refuse(self, part: str, tenant: str, run_id: str, reason: str) -> None:
         """Set aside the appends that wait for a part about one run."""
 
-        def work(sql: Connection) -> None:
+        def work(sql: SqlConnection) -> None:
             moment = now_in_microseconds()
             rows = _rows(sql, part, tenant, run_id)
             for row in rows:
@@ -191,7 +191,7 @@ class Outbox:
         if (self.empty and not parts) or not is_unicode(run_id):
             return
 
-        def work(sql: Connection) -> None:
+        def work(sql: SqlConnection) -> None:
             sql.execute("DELETE FROM waiting WHERE tenant = ? AND run_id = ?", (tenant, run_id))
             sql.execute("DELETE FROM refused WHERE tenant = ? AND run_id = ?", (tenant, run_id))
             for part in parts:
@@ -202,7 +202,7 @@ class Outbox:
     async def oldest(self) -> datetime | None:
         """Since when the first change waits."""
 
-        def work(sql: Connection) -> int | None:
+        def work(sql: SqlConnection) -> int | None:
             found = sql.execute("SELECT enqueued_at FROM waiting ORDER BY id LIMIT 1").fetchone()
             return found[0] if found else None
 
@@ -212,7 +212,7 @@ class Outbox:
     async def refused(self, tenant: str) -> list[Refused]:
         """A tenant's entries that the log refused, oldest first."""
 
-        def work(sql: Connection) -> list[tuple[Any, ...]]:
+        def work(sql: SqlConnection) -> list[tuple[Any, ...]]:
             return sql.execute(
                 "SELECT run_id, expected_version, payloads, reason, refused_at FROM refused"
                 " WHERE tenant = ? ORDER BY id",
@@ -234,18 +234,18 @@ class Outbox:
         """Release the file."""
         await self._worker.aclose()
 
-    async def _read(self, work: Callable[[Connection], T]) -> T | None:
+    async def _read(self, work: Callable[[SqlConnection], T]) -> T | None:
         """The result of the function, None when there is no outbox; `known` is renewed."""
         if self.empty:
-            self.known, self.failure = Known({}, {}), None
+            self.known, self.failure = Backlog({}, {}), None
             return None
         return await self._run(work, "DEFERRED")
 
-    async def _write(self, work: Callable[[Connection], T]) -> T:
+    async def _write(self, work: Callable[[SqlConnection], T]) -> T:
         return await self._run(work, "IMMEDIATE")
 
-    async def _run(self, work: Callable[[Connection], T], kind: str) -> T:
-        def whole(sql: Connection) -> tuple[T, Known]:
+    async def _run(self, work: Callable[[SqlConnection], T], kind: str) -> T:
+        def whole(sql: SqlConnection) -> tuple[T, Backlog]:
             with transaction(sql, kind):
                 return work(sql), _look_over(sql)
 
@@ -267,7 +267,7 @@ class Outbox:
         self.failure = None
 
 
-def _create_tables(sql: Connection) -> None:
+def _create_tables(sql: SqlConnection) -> None:
     sql.execute("""
         CREATE TABLE waiting (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -306,7 +306,7 @@ _SCHEMA = Schema(0x5346_4B51, (_create_tables,))
 """Marked `SFKQ`."""
 
 
-def _continues(sql: Connection, row: Waiting) -> bool:
+def _continues(sql: SqlConnection, row: Waiting) -> bool:
     """Whether an append comes next behind those that wait; False when it waits there already."""
     last = sql.execute(
         "SELECT expected_version + json_array_length(payloads) FROM waiting WHERE kind = 'append'"
@@ -325,7 +325,7 @@ def _continues(sql: Connection, row: Waiting) -> bool:
     raise VersionConflict(row.run_id, expected=row.expected_version, found=end)
 
 
-def _rows(sql: Connection, part: str, tenant: str, run_id: str) -> list[Waiting]:
+def _rows(sql: SqlConnection, part: str, tenant: str, run_id: str) -> list[Waiting]:
     found = sql.execute(
         "SELECT id, kind, expected_version, fence, payloads FROM waiting"
         " WHERE tier = ? AND tenant = ? AND run_id = ? ORDER BY id",
@@ -337,7 +337,7 @@ def _rows(sql: Connection, part: str, tenant: str, run_id: str) -> list[Waiting]
     ]
 
 
-def _last_kind(sql: Connection, part: str, tenant: str, run_id: str) -> str | None:
+def _last_kind(sql: SqlConnection, part: str, tenant: str, run_id: str) -> str | None:
     found = sql.execute(
         "SELECT kind FROM waiting WHERE tier = ? AND tenant = ? AND run_id = ?"
         " ORDER BY id DESC LIMIT 1",
@@ -346,7 +346,7 @@ def _last_kind(sql: Connection, part: str, tenant: str, run_id: str) -> str | No
     return found[0] if found else None
 
 
-def _insert(sql: Connection, row: Waiting) -> None:
+def _insert(sql: SqlConnection, row: Waiting) -> None:
     about = (row.part, row.tenant, row.run_id, row.kind, row.expected_version, row.fence)
     sql.execute(
         "INSERT INTO waiting (tier, tenant, run_id, kind, expected_version, fence, payloads,"
@@ -355,15 +355,15 @@ def _insert(sql: Connection, row: Waiting) -> None:
     )
 
 
-def _remove(sql: Connection, ids: Sequence[int]) -> None:
+def _remove(sql: SqlConnection, ids: Sequence[int]) -> None:
     for number in ids:
         sql.execute("DELETE FROM waiting WHERE id = ?", (number,))
 
 
-def _look_over(sql: Connection) -> Known:
+def _look_over(sql: SqlConnection) -> Backlog:
     counts = sql.execute("SELECT tier, waiting FROM counts WHERE waiting > 0").fetchall()
     refused = sql.execute(
         "SELECT tenant, run_id, sum(json_array_length(payloads)) FROM refused"
         " GROUP BY tenant, run_id"
     )
-    return Known(dict(counts), {(tenant, run_id): n for tenant, run_id, n in refused})
+    return Backlog(dict(counts), {(tenant, run_id): n for tenant, run_id, n in refused})

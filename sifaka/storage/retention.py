@@ -41,7 +41,7 @@ class Leaving(Frozen):
     reason: str
 
 
-class Plan(Frozen):
+class RetentionPlan(Frozen):
     """What a policy means for a store at one moment."""
 
     leaving: tuple[Leaving, ...]
@@ -55,7 +55,7 @@ class Plan(Frozen):
         return sum(leaving.bytes for leaving in self.leaving)
 
 
-class Failure(Frozen):
+class RetentionFailure(Frozen):
     """A run that should have left and is still there."""
 
     leaving: Leaving
@@ -67,7 +67,7 @@ class Outcome(Frozen):
     """What has become of a plan."""
 
     gone: tuple[Leaving, ...]
-    failed: tuple[Failure, ...]
+    failed: tuple[RetentionFailure, ...]
 
     @property
     def bytes(self) -> int:
@@ -75,7 +75,7 @@ class Outcome(Frozen):
         return sum(leaving.bytes for leaving in self.gone)
 
 
-async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None) -> Plan:
+async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None) -> RetentionPlan:
     """The runs that the store's tenant would lose; nothing is changed.
 
     Args:
@@ -101,11 +101,11 @@ async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None)
                 leaving.append(Leaving(run=line, bytes=bytes_, reason=reason))
             else:
                 kept += bytes_
-    return Plan(leaving=tuple(leaving), kept_runs=runs - len(leaving), kept_bytes=kept)
+    return RetentionPlan(leaving=tuple(leaving), kept_runs=runs - len(leaving), kept_bytes=kept)
 
 
 async def carry_out(
-    store: ThoughtStore, planned: Plan, archive: ThoughtStore | None = None
+    store: ThoughtStore, planned: RetentionPlan, archive: ThoughtStore | None = None
 ) -> Outcome:
     """Delete the runs of a plan; with an archive, each after it was copied there and compared.
 
@@ -115,12 +115,14 @@ async def carry_out(
     with it.
     """
     gone: list[Leaving] = []
-    failed: list[Failure] = []
+    failed: list[RetentionFailure] = []
     if archive is not None and planned.leaving:
         try:
             await _check_apart(store, archive)
         except SifakaError as error:
-            all_ = [Failure(leaving=leaving, error=str(error)) for leaving in planned.leaving]
+            all_ = [
+                RetentionFailure(leaving=leaving, error=str(error)) for leaving in planned.leaving
+            ]
             return Outcome(gone=(), failed=tuple(all_))
     for leaving in planned.leaving:
         try:
@@ -128,7 +130,7 @@ async def carry_out(
         except ThoughtNotFound:
             gone.append(leaving)  # it was gone already
         except SifakaError as error:
-            failed.append(Failure(leaving=leaving, error=str(error)))
+            failed.append(RetentionFailure(leaving=leaving, error=str(error)))
         else:
             gone.append(leaving)
     return Outcome(gone=tuple(gone), failed=tuple(failed))

@@ -23,7 +23,7 @@ import sifaka.chain.creation as creation
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage import SQLiteStorage
-from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.connection import SqlConnection
 from tests.crashes.scenario import TASK, TEXT, Scenario
 from tests.stubs.stores import PassingStore
 
@@ -98,7 +98,7 @@ class Killing(PassingStore):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _at_entry(number: int, act: Callable[[], None], connection: Connection) -> None:
+def _at_entry(number: int, act: Callable[[], None], connection: SqlConnection) -> None:
     """Act as soon as the connection has inserted so many entries, which is before it commits."""
     inserted = 0
 

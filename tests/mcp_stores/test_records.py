@@ -1,8 +1,8 @@
-from sifaka.storage.tool_backed.records import LogState, Record, fold
+from sifaka.storage.tool_backed.records import LogRecord, LogState, fold
 
 
-def append(after: int, *payloads: str, fence: int | None = None) -> Record:
-    return Record(kind="append", after=after, payloads=payloads, fence=fence)
+def append(after: int, *payloads: str, fence: int | None = None) -> LogRecord:
+    return LogRecord(kind="append", after=after, payloads=payloads, fence=fence)
 
 
 def test_of_two_appends_at_the_same_place_the_first_counts() -> None:
@@ -15,7 +15,7 @@ def test_of_two_appends_at_the_same_place_the_first_counts() -> None:
 
 
 def test_a_record_that_is_there_twice_counts_once() -> None:
-    begun, claim = append(0, "a"), Record(kind="claim")
+    begun, claim = append(0, "a"), LogRecord(kind="claim")
     folded = fold(enumerate([begun, begun, claim, claim]))
 
     assert folded.payloads == ["a"]
@@ -23,7 +23,7 @@ def test_a_record_that_is_there_twice_counts_once() -> None:
 
 
 def test_an_append_under_an_earlier_claim_does_not_count() -> None:
-    log = [append(0, "a", fence=0), Record(kind="claim"), Record(kind="claim")]
+    log = [append(0, "a", fence=0), LogRecord(kind="claim"), LogRecord(kind="claim")]
     folded = fold(
         enumerate([*log, append(1, "b", fence=1), append(1, "c"), append(2, "d", fence=2)])
     )
@@ -32,12 +32,12 @@ def test_an_append_under_an_earlier_claim_does_not_count() -> None:
 
 
 def test_nothing_is_claimed_before_a_run_begins() -> None:
-    claim = Record(kind="claim")
+    claim = LogRecord(kind="claim")
     assert fold(enumerate([claim, append(0, "a")])).fences.keys().isdisjoint({claim.id})
 
 
 def test_a_run_that_was_forgotten_begins_anew() -> None:
-    log = [append(0, "a"), Record(kind="claim"), Record(kind="forget")]
+    log = [append(0, "a"), LogRecord(kind="claim"), LogRecord(kind="forget")]
     forgotten = fold(enumerate(log))
     assert (forgotten.payloads, forgotten.state.version, forgotten.state.fence) == ([], 0, 0)
 
@@ -46,7 +46,7 @@ def test_a_run_that_was_forgotten_begins_anew() -> None:
 
 
 def test_a_log_may_be_read_in_pieces() -> None:
-    log = list(enumerate([append(0, "a"), Record(kind="claim"), append(1, "b", fence=1)]))
+    log = list(enumerate([append(0, "a"), LogRecord(kind="claim"), append(1, "b", fence=1)]))
     whole = fold(log).state
 
     for cut in range(4):

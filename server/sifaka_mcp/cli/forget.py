@@ -11,7 +11,14 @@ import anyio
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.retention import Failure, Outcome, Plan, Policy, carry_out, plan
+from sifaka.storage.retention import (
+    Outcome,
+    Policy,
+    RetentionFailure,
+    RetentionPlan,
+    carry_out,
+    plan,
+)
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.amounts import parse_age, parse_size, show_age, show_size
 from sifaka_mcp.cli.output import print_json, printing
@@ -64,7 +71,7 @@ def forget(options: argparse.Namespace, settings: Settings) -> int:
 
 async def _work(
     settings: Settings, policy: Policy, to: str | None, now: datetime, *, do: bool
-) -> tuple[Plan, Outcome | None]:
+) -> tuple[RetentionPlan, Outcome | None]:
     async with AsyncExitStack() as stack:
         store = settings.open_store()
         stack.push_async_callback(store.aclose)
@@ -86,7 +93,9 @@ async def _check_archive(archive: ThoughtStore) -> None:
             raise StorageError(f"--to {part.part} does not work: {part.found}", "mend it first")
 
 
-def _report(planned: Plan, outcome: Outcome | None, to: str | None) -> Mapping[str, object]:
+def _report(
+    planned: RetentionPlan, outcome: Outcome | None, to: str | None
+) -> Mapping[str, object]:
     errors = {failure.leaving.run.run_id: failure.error for failure in _failed(outcome)}
     return {
         "done": outcome is not None,
@@ -106,7 +115,9 @@ def _report(planned: Plan, outcome: Outcome | None, to: str | None) -> Mapping[s
     }
 
 
-def _lines(planned: Plan, outcome: Outcome | None, to: str | None, now: datetime) -> Iterator[str]:
+def _lines(
+    planned: RetentionPlan, outcome: Outcome | None, to: str | None, now: datetime
+) -> Iterator[str]:
     failed = _failed(outcome)
     leaving = outcome.gone if outcome else planned.leaving
     for line in leaving:
@@ -126,7 +137,7 @@ def _lines(planned: Plan, outcome: Outcome | None, to: str | None, now: datetime
         yield "nothing was changed: add --yes to do it"
 
 
-def _failed(outcome: Outcome | None) -> Sequence[Failure]:
+def _failed(outcome: Outcome | None) -> Sequence[RetentionFailure]:
     return outcome.failed if outcome else ()
 
 

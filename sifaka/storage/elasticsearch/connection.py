@@ -18,7 +18,7 @@ ANSWER_SECONDS = 30.0
 _CONNECTIONS = 32
 
 
-class Connection:
+class HttpConnection:
     """Sends requests to one server.
 
     The client is a blocking one and works in threads: its pool belongs to no event loop, so the

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from sifaka.storage.elasticsearch.answers import Answer, Json
-from sifaka.storage.elasticsearch.connection import ANSWER_SECONDS, Connection
+from sifaka.storage.elasticsearch.connection import ANSWER_SECONDS, HttpConnection
 
 _BULK_BYTES = 8_000_000
 """Well below the 100 MB that a server takes by default."""
@@ -18,7 +18,7 @@ READ_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class StoredDocument:
     """A document and the state of it that a write may be tied to."""
 
     source: Json
@@ -50,7 +50,7 @@ class Documents:
     was lost anew, and guess its layout.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: HttpConnection) -> None:
         self._connection = connection
         self.address = connection.address
         self.ready = False
@@ -58,9 +58,9 @@ class Documents:
 
     async def get_many(
         self, index: str, ids: Sequence[str], *, at_once: int = READ_AT_ONCE
-    ) -> list[Document | None]:
+    ) -> list[StoredDocument | None]:
         """Documents in the order of their ids; None for each that is not there."""
-        found: list[Document | None] = []
+        found: list[StoredDocument | None] = []
         for begin in range(0, len(ids), at_once):
             chunk = list(ids[begin : begin + at_once])
             answer = await self._connection.send("POST", f"/{index}/_mget", {"ids": chunk})
@@ -140,6 +140,6 @@ def _bodies(actions: Sequence[Action]) -> list[bytes]:
     return [*bodies, b"".join(lines)] if lines else bodies
 
 
-def _document(item: Json) -> Document:
+def _document(item: Json) -> StoredDocument:
     source: Any = item["_source"]
-    return Document(source, item["_seq_no"], item["_primary_term"])
+    return StoredDocument(source, item["_seq_no"], item["_primary_term"])

@@ -16,7 +16,7 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.elasticsearch.address import Address
 from sifaka.storage.elasticsearch.answers import Json
-from sifaka.storage.elasticsearch.connection import Connection
+from sifaka.storage.elasticsearch.connection import HttpConnection
 from sifaka.storage.elasticsearch.documents import Action, Documents
 from sifaka.storage.elasticsearch.former import former_runs
 from sifaka.storage.elasticsearch.layout import create_index
@@ -57,7 +57,7 @@ class ElasticsearchIndex:
         self.address = address
         self.tenant = tenant
         self._owned = documents is None
-        self.documents = documents or Documents(Connection(address))
+        self.documents = documents or Documents(HttpConnection(address))
         self._vectors = vectors or (Vectors(embedder) if embedder else None)
 
     @classmethod

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from sifaka.record.run import RunSummary
 from sifaka.storage.files.durable import Stamp, stamp_of
-from sifaka.storage.files.record import Record
+from sifaka.storage.files.record import FileRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownFile:
     """A run's file in one of its states."""
 
     stamp: Stamp
@@ -23,7 +23,7 @@ class Known:
     damaged: bool = False
 
     @classmethod
-    def of(cls, record: Record, stamp: Stamp) -> "Known":
+    def of(cls, record: FileRecord, stamp: Stamp) -> "KnownFile":
         """What a record says at first sight."""
         return cls(
             stamp=stamp,
@@ -38,14 +38,14 @@ class Known:
 class Index:
     """The one mutable place, shared by all tenants' views and by their threads."""
 
-    _files: dict[Path, Known] = field(default_factory=dict[Path, Known])
+    _files: dict[Path, KnownFile] = field(default_factory=dict[Path, KnownFile])
 
-    def get(self, path: Path) -> Known | None:
+    def get(self, path: Path) -> KnownFile | None:
         """What is known of a file, unless the file has changed since."""
         known = self._files.get(path)
         return known if known and known.stamp == stamp_of(path) else None
 
-    def put(self, path: Path, known: Known) -> Known:
+    def put(self, path: Path, known: KnownFile) -> KnownFile:
         """Remember it; gives it back."""
         self._files[path] = known
         return known

@@ -11,7 +11,7 @@ from sifaka.storage.cursor import NEWEST, decode_cursor, encode_cursor, position
 from sifaka.storage.entry_json import replay_run
 from sifaka.storage.files.durable import read_stamped
 from sifaka.storage.files.folder import TenantFolder
-from sifaka.storage.files.index import Index, Known
+from sifaka.storage.files.index import Index, KnownFile
 from sifaka.storage.files.record import parse_record
 from sifaka.storage.files.runs import check_owner
 from sifaka.storage.log import RunPage
@@ -59,7 +59,7 @@ def _read(folder: TenantFolder, path: Path, index: Index) -> RunSummary | None:
     record = parse_record(content)
     if not record.payloads:
         return None
-    known = Known.of(record, stamp)
+    known = KnownFile.of(record, stamp)
     try:
         run = check_owner(folder, path, replay_run(path.name, record.payloads))
     except StorageError as damage:

@@ -21,7 +21,7 @@ _MARK = re.compile(rb'\{"kind":"(?:claim","fence":(\d{1,18})|append","entries":(
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class FileRecord:
     """What a run's file says."""
 
     payloads: tuple[bytes, ...] = ()
@@ -34,7 +34,7 @@ class Record:
     """Whether the last of these bytes is a `\\n`, as it should be."""
 
 
-def parse_record(content: bytes) -> Record:
+def parse_record(content: bytes) -> FileRecord:
     """The record in a file's content; entries are not looked into."""
     payloads: list[bytes] = []
     whole = fence = length = position = missing = 0
@@ -57,7 +57,7 @@ def parse_record(content: bytes) -> Record:
         if not missing:
             whole, length = len(payloads), position
     ended = not length or content[length - 1 : length] == b"\n"
-    return Record(tuple(payloads[:whole]), fence, length, ended)
+    return FileRecord(tuple(payloads[:whole]), fence, length, ended)
 
 
 def _is_whole(line: bytes) -> bool:

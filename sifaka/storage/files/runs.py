@@ -10,7 +10,7 @@ from sifaka.record.run import Run
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.files.durable import read_stamped, settle, settle_folder, stamp_of, write_end
 from sifaka.storage.files.folder import TenantFolder
-from sifaka.storage.files.index import Index, Known
+from sifaka.storage.files.index import Index, KnownFile
 from sifaka.storage.files.record import append_lines, claim_line, parse_record
 from sifaka.storage.log import check_append
 
@@ -86,7 +86,7 @@ def entries_after(
     if not record.payloads:
         raise ThoughtNotFound(run_id)
     if not known:
-        index.put(path, Known.of(record, stamp))
+        index.put(path, KnownFile.of(record, stamp))
     return tuple(decode_entries(run_id, record.payloads[version:], after=version))
 
 
@@ -107,12 +107,12 @@ def delete_run(folder: TenantFolder, run_id: str) -> None:
             settle_folder(folder.path)
 
 
-def look(path: Path, index: Index) -> Known:
+def look(path: Path, index: Index) -> KnownFile:
     """What is known of a file, which is read if need be; version 0 when there is no run in it."""
     known = index.get(path)
     if known is None:
         content, stamp = read_stamped(path)
-        known = Known.of(parse_record(content), stamp)
+        known = KnownFile.of(parse_record(content), stamp)
         if content:
             index.put(path, known)
     return known
@@ -140,7 +140,7 @@ def _replay(folder: TenantFolder, run_id: str) -> Run:
     return check_owner(folder, path, replay_run(run_id, payloads))
 
 
-def _add(path: Path, known: Known, lines: bytes) -> Known:
+def _add(path: Path, known: KnownFile, lines: bytes) -> KnownFile:
     """Write lines behind what counts of the file; what is then known of it but for its content."""
     addition = lines if known.ended else b"\n" + lines
     stamp = write_end(path, known.length, addition)

@@ -8,7 +8,7 @@ from typing import Any
 from sifaka.storage.milvus.client import CALL_SECONDS, MilvusClient, Row, failures
 from sifaka.storage.milvus.rows import joined
 from sifaka.storage.milvus.schema import Collections, ensure
-from sifaka.storage.milvus.shared import Shared
+from sifaka.storage.milvus.shared import MilvusState
 
 MOST_ROWS = 16_384
 """What one search or query returns at most."""
@@ -29,7 +29,7 @@ class MilvusConnection:
     shown: str
     version: str
     names: Collections
-    shared: Shared
+    shared: MilvusState
     full_text: bool
     """Whether the server has BM25."""
     ready: set[str]

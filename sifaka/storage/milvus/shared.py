@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
 
-class Shared:
+class MilvusState:
     """Locks, and the versions that each collection of vectors lacks."""
 
     def __init__(self) -> None:
@@ -54,14 +54,14 @@ class Shared:
                 self.missing[collection].pop(key, None)
 
 
-_places: WeakValueDictionary[str, Shared] = WeakValueDictionary()
+_places: WeakValueDictionary[str, MilvusState] = WeakValueDictionary()
 _guard = threading.Lock()
 
 
-def shared_by(place: str) -> Shared:
+def shared_by(place: str) -> MilvusState:
     """What the stores of a place share, as long as one of them lives."""
     with _guard:
         shared = _places.get(place)
         if shared is None:
-            shared = _places[place] = Shared()
+            shared = _places[place] = MilvusState()
         return shared

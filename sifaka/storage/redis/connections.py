@@ -70,7 +70,7 @@ class _Pool:
     """When the server last left something unanswered, if it has answered nothing since."""
 
 
-class Connections:
+class RedisConnections:
     """Runs work on a server. Safe for many tasks, several event loops, and one after another."""
 
     def __init__(self, address: RedisAddress) -> None:

@@ -15,7 +15,7 @@ from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.entry_json import apply_entry, decode_entries
-from sifaka.storage.redis.connections import Connections, RedisClient
+from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.failures import failures, silence
 from sifaka.storage.redis.keys import Keys
 from sifaka.storage.redis.read import Stored, between_versions, missing, payloads
@@ -35,7 +35,7 @@ _PAUSES = (0.1, 2.0)
 class StreamFollower:
     """What is needed to follow one run."""
 
-    connections: Connections
+    connections: RedisConnections
     keys: Keys
     run_id: str
     slice: float = SLICE

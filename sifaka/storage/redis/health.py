@@ -7,14 +7,14 @@ import anyio
 
 from sifaka.errors import SifakaError, StorageError
 from sifaka.storage.log import Health
-from sifaka.storage.redis.connections import Connections, RedisClient
+from sifaka.storage.redis.connections import RedisClient, RedisConnections
 
 OLDEST = (6, 2)
 """The oldest version of Redis that is supported."""
 _SECONDS = 4.0
 
 
-async def inspect(connections: Connections) -> Health:
+async def inspect(connections: RedisConnections) -> Health:
     """Look at the server, within some seconds."""
     shown = connections.address.shown
     try:

@@ -14,7 +14,7 @@ from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.lifetime import checked_ttl
 from sifaka.storage.log import Health, RunPage
 from sifaka.storage.redis.address import DEFAULT_PREFIX, checked_prefix, parse_address
-from sifaka.storage.redis.connections import Connections, RedisClient
+from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.health import inspect
 from sifaka.storage.redis.keys import Keys
@@ -48,7 +48,7 @@ class RedisLog:
         tenant: str = "default",
         prefix: str = DEFAULT_PREFIX,
         ttl: float | None = None,
-        connections: Connections | None = None,
+        connections: RedisConnections | None = None,
     ) -> None:
         self.tenant = tenant
         self.prefix = checked_prefix(prefix)
@@ -56,7 +56,7 @@ class RedisLog:
         self._url = url
         self._keys = Keys(prefix, tenant)
         self._owned = connections is None
-        self.connections = connections or Connections(parse_address(url))
+        self.connections = connections or RedisConnections(parse_address(url))
 
     @property
     def place(self) -> str:

@@ -27,7 +27,7 @@ class Rows(Protocol):
     def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
 
 
-class Connection(Protocol):
+class SqlConnection(Protocol):
     """An open database."""
 
     @property
@@ -53,7 +53,7 @@ class Connection(Protocol):
 
 
 @contextmanager
-def transaction(connection: Connection, kind: str) -> Generator[None]:
+def transaction(connection: SqlConnection, kind: str) -> Generator[None]:
     """Everything inside takes effect, or nothing does.
 
     Args:

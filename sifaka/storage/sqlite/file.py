@@ -16,7 +16,7 @@ from typing import cast
 import apsw
 
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
-from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import RUNS, Schema
 
 BUSY_SECONDS = 5.0
@@ -53,9 +53,9 @@ class OpenFile:
     schema: Schema
 
     @property
-    def sql(self) -> Connection:
+    def sql(self) -> SqlConnection:
         """The connection as the SQL in this package sees it."""
-        return cast("Connection", self.connection)
+        return cast("SqlConnection", self.connection)
 
     @property
     def current(self) -> bool:
@@ -126,7 +126,7 @@ def _create(path: Path) -> None:
 def _connect(path: Path, schema: Schema) -> OpenFile:
     with _CREATING:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    sql = cast("Connection", connection)
+    sql = cast("SqlConnection", connection)
     try:
         connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
         if connection.readonly("main"):

@@ -12,7 +12,7 @@ from sifaka.storage.bm25 import query_words
 from sifaka.storage.embedding import embed_query, without_meaning
 from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.log import Health
-from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.log import PATIENCE, SQLiteLog
 from sifaka.storage.sqlite.search import Question, search_both, search_versions
 from sifaka.storage.sqlite.vectors import check_package, drop_table, embed_batch, find_table
@@ -110,7 +110,7 @@ class SQLiteIndex:
     async def _count(self, embedder: Embedder) -> str:
         dimension = await embedder.dimension()
 
-        def count(connection: Connection) -> str:
+        def count(connection: SqlConnection) -> str:
             table = find_table(connection, embedder.model_id, dimension)
             total, missing = cast(
                 "tuple[int, int]",

@@ -12,7 +12,7 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.log import Health, RunPage, follow_by_polling
 from sifaka.storage.sqlite import runs
-from sifaka.storage.sqlite.connection import Connection, transaction
+from sifaka.storage.sqlite.connection import SqlConnection, transaction
 from sifaka.storage.sqlite.worker import SQLiteWorker
 from sifaka.text.input import is_unicode
 
@@ -133,7 +133,7 @@ class SQLiteLog:
             await self.worker.aclose()
 
 
-def _look(connection: Connection) -> str:
+def _look(connection: SqlConnection) -> str:
     """The contents of the file in one line, after a look whether it can be written."""
     with transaction(connection, "IMMEDIATE"):
         count, schema, pages, page_size = cast(

@@ -13,7 +13,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage.cursor import decode_cursor, encode_cursor, position
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.log import RunPage, check_append
-from sifaka.storage.sqlite.connection import UNREADABLE, Connection, transaction
+from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
 from sifaka.storage.sqlite.vectors import remove_vectors
 from sifaka.storage.timestamps import from_microseconds, to_microseconds
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def append_entries(
-    connection: Connection,
+    connection: SqlConnection,
     tenant: str,
     run: Run,
     entries: Sequence[Entry],
@@ -52,7 +52,7 @@ def append_entries(
                 _index_version(connection, tenant, run, seq, entry.thought)
 
 
-def claim_run(connection: Connection, tenant: str, run_id: str) -> int:
+def claim_run(connection: SqlConnection, tenant: str, run_id: str) -> int:
     """One more than the highest number given before, committed."""
     rows = connection.execute(
         "UPDATE runs SET fence = fence + 1 WHERE tenant = ? AND run_id = ? RETURNING fence",
@@ -64,7 +64,7 @@ def claim_run(connection: Connection, tenant: str, run_id: str) -> int:
 
 
 def _held(
-    connection: Connection, tenant: str, run_id: str, after: int, until: int
+    connection: SqlConnection, tenant: str, run_id: str, after: int, until: int
 ) -> tuple[str, ...]:
     rows = connection.execute(
         """
@@ -76,7 +76,7 @@ def _held(
     return tuple(cast("str", payload) for (payload,) in rows)
 
 
-def _write_summary(connection: Connection, tenant: str, run: Run) -> None:
+def _write_summary(connection: SqlConnection, tenant: str, run: Run) -> None:
     line = run.summary()
     connection.execute(
         """
@@ -104,7 +104,7 @@ def _write_summary(connection: Connection, tenant: str, run: Run) -> None:
     )
 
 
-def delete_run(connection: Connection, tenant: str, run_id: str) -> None:
+def delete_run(connection: SqlConnection, tenant: str, run_id: str) -> None:
     """Forget a run, all of it or nothing.
 
     Raises:
@@ -121,14 +121,16 @@ def delete_run(connection: Connection, tenant: str, run_id: str) -> None:
         connection.execute("DELETE FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id))
 
 
-def load_run(connection: Connection, tenant: str, run_id: str) -> Run:
+def load_run(connection: SqlConnection, tenant: str, run_id: str) -> Run:
     """The run, folded from its entries while they are read."""
     with transaction(connection, "DEFERRED"):
         version = _version(connection, tenant, run_id)
         return replay_run(run_id, _payloads(connection, tenant, run_id, 0, version))
 
 
-def read_entries(connection: Connection, tenant: str, run_id: str, known: int) -> Sequence[Entry]:
+def read_entries(
+    connection: SqlConnection, tenant: str, run_id: str, known: int
+) -> Sequence[Entry]:
     """The entries of the run beyond the first so many; one look-up where there are none."""
     with transaction(connection, "DEFERRED"):
         version = _version(connection, tenant, run_id)
@@ -140,7 +142,7 @@ def read_entries(connection: Connection, tenant: str, run_id: str, known: int) -
         return tuple(decode_entries(run_id, payloads, after=known))
 
 
-def size_of_run(connection: Connection, tenant: str, run_id: str) -> int:
+def size_of_run(connection: SqlConnection, tenant: str, run_id: str) -> int:
     """The bytes of its entries as JSON."""
     size = connection.execute(
         "SELECT sum(octet_length(payload)) FROM entries WHERE tenant = ? AND run_id = ?",
@@ -151,7 +153,9 @@ def size_of_run(connection: Connection, tenant: str, run_id: str) -> int:
     return cast("int", size)
 
 
-def _version_and_fence(connection: Connection, tenant: str, run_id: str) -> tuple[int, int] | None:
+def _version_and_fence(
+    connection: SqlConnection, tenant: str, run_id: str
+) -> tuple[int, int] | None:
     """How many entries a run has, and the last number it was claimed under; None without a run."""
     # As numbers whatever is there: a damaged one is then another number than that of the entries.
     row = connection.execute(
@@ -164,7 +168,7 @@ def _version_and_fence(connection: Connection, tenant: str, run_id: str) -> tupl
     return cast("tuple[int, int] | None", row)
 
 
-def _version(connection: Connection, tenant: str, run_id: str) -> int:
+def _version(connection: SqlConnection, tenant: str, run_id: str) -> int:
     found = _version_and_fence(connection, tenant, run_id)
     if found is None:
         raise ThoughtNotFound(run_id)
@@ -172,7 +176,7 @@ def _version(connection: Connection, tenant: str, run_id: str) -> int:
 
 
 def _payloads(
-    connection: Connection, tenant: str, run_id: str, after: int, version: int
+    connection: SqlConnection, tenant: str, run_id: str, after: int, version: int
 ) -> Iterator[bytes]:
     # As bytes: damaged text is then reported with the entry it is in.
     rows = connection.execute(
@@ -199,7 +203,7 @@ def _incomplete(what: str) -> StorageError:
     return StorageError(what, "restore the file from a backup; other runs are not affected")
 
 
-def list_recent(connection: Connection, tenant: str, limit: int, cursor: str | None) -> RunPage:
+def list_recent(connection: SqlConnection, tenant: str, limit: int, cursor: str | None) -> RunPage:
     """One page of runs, found by their place in the order and not by counting."""
     key = cast("bytes", connection.execute("SELECT cursor_key FROM store").get)
     updated_at, run_id = decode_cursor(key, tenant, cursor)
@@ -245,7 +249,7 @@ def _summary(row: tuple[Any, ...]) -> RunSummary:
 
 
 def _index_version(
-    connection: Connection, tenant: str, run: Run, seq: int, thought: Thought
+    connection: SqlConnection, tenant: str, run: Run, seq: int, thought: Thought
 ) -> None:
     """Make one version findable; part of the transaction that stores it."""
     connection.execute(
@@ -258,7 +262,7 @@ def _index_version(
     )
 
 
-def _unindex_versions(connection: Connection, tenant: str, run_id: str) -> None:
+def _unindex_versions(connection: SqlConnection, tenant: str, run_id: str) -> None:
     """Make the versions of a run unfindable; part of the transaction that deletes it."""
     # The index has no texts and has to be told what it holds. That is not known of a damaged entry;
     # what stays of it leads nowhere, because a version's number is never given to another one.

@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import cast
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.sqlite.connection import Connection, transaction
+from sifaka.storage.sqlite.connection import SqlConnection, transaction
 from sifaka.storage.timestamps import to_microseconds
 
 APPLICATION_ID = 0x53464B41
 """Marks a file as ours: `SFKA`."""
 
 
-def create_runs_and_entries(connection: Connection) -> None:
+def create_runs_and_entries(connection: SqlConnection) -> None:
     """Version 1: the record itself. `runs` is what lists need, `entries` is the truth."""
     connection.execute("""
         CREATE TABLE store (cursor_key BLOB NOT NULL);
@@ -44,7 +44,7 @@ def create_runs_and_entries(connection: Connection) -> None:
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-def add_search(connection: Connection) -> None:
+def add_search(connection: SqlConnection) -> None:
     """Version 2: full-text search over the text and the task of every version.
 
     The index keeps no text of its own: it reads `version_texts`, a view into the entries.
@@ -78,7 +78,7 @@ def add_search(connection: Connection) -> None:
     """)
 
 
-def add_claims_filters_and_vectors(connection: Connection) -> None:
+def add_claims_filters_and_vectors(connection: SqlConnection) -> None:
     """Version 3: who works on a run, what a search can be narrowed by, and models of vectors.
 
     Vectors are in tables of their own, one for each model, which are made when they are needed.
@@ -131,7 +131,7 @@ def add_claims_filters_and_vectors(connection: Connection) -> None:
     """)
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
+MIGRATIONS: tuple[Callable[[SqlConnection], None], ...] = (
     create_runs_and_entries,
     add_search,
     add_claims_filters_and_vectors,
@@ -145,10 +145,10 @@ class Schema:
 
     application_id: int
     """Marks a file as one of this kind."""
-    steps: Sequence[Callable[[Connection], None]]
+    steps: Sequence[Callable[[SqlConnection], None]]
     """The nth step makes version n of the tables."""
 
-    def check(self, connection: Connection, name: str) -> None:
+    def check(self, connection: SqlConnection, name: str) -> None:
         """Refuse a file that is not ours to write to, before anything in it is changed.
 
         Raises:
@@ -169,11 +169,11 @@ class Schema:
                 "upgrade Sifaka, or name another file in the store's URL",
             )
 
-    def is_current(self, connection: Connection) -> bool:
+    def is_current(self, connection: SqlConnection) -> bool:
         """Whether the file has the tables of this release."""
         return _number(connection, "PRAGMA user_version") == len(self.steps)
 
-    def migrate(self, connection: Connection) -> None:
+    def migrate(self, connection: SqlConnection) -> None:
         """Bring the file to the newest version, one committed step at a time."""
         for number, step in enumerate(self.steps, 1):
             if _number(connection, "PRAGMA user_version") >= number:
@@ -198,5 +198,5 @@ def _microseconds(moment: bytes | None) -> int:
         return 0
 
 
-def _number(connection: Connection, query: str) -> int:
+def _number(connection: SqlConnection, query: str) -> int:
     return cast("int", connection.execute(query).get)

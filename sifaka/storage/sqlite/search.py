@@ -9,7 +9,7 @@ from sifaka.embeddings.protocol import Vector
 from sifaka.storage.bm25 import query_words, shorten
 from sifaka.storage.fusion import fuse, fused_depth, hybrid_name
 from sifaka.storage.index import Filters, Hit, Hits
-from sifaka.storage.sqlite.connection import UNREADABLE, Connection, transaction
+from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
 from sifaka.storage.sqlite.filters import ADMITTED, bindings
 from sifaka.storage.sqlite.vectors import count_missing, find_table, nearest
 from sifaka.storage.timestamps import from_microseconds
@@ -20,7 +20,7 @@ Scored = tuple[int, float]
 
 
 def search_versions(
-    connection: Connection, tenant: str, query: str, limit: int, only: Filters
+    connection: SqlConnection, tenant: str, query: str, limit: int, only: Filters
 ) -> Hits:
     """The versions that contain any word of the query, by BM25; the task counts half."""
     match = match_expression(query)
@@ -40,7 +40,7 @@ def match_expression(query: str) -> str:
 
 
 def rank_by_words(
-    connection: Connection, tenant: str, match: str, limit: int, only: Filters
+    connection: SqlConnection, tenant: str, match: str, limit: int, only: Filters
 ) -> list[Scored]:
     """The versions that match best, by BM25; higher is better."""
     if not match:
@@ -57,7 +57,9 @@ def rank_by_words(
     return cast("list[Scored]", rows.fetchall())
 
 
-def show(connection: Connection, match: str, best: Iterable[Scored], limit: int) -> tuple[Hit, ...]:
+def show(
+    connection: SqlConnection, match: str, best: Iterable[Scored], limit: int
+) -> tuple[Hit, ...]:
     """The first of these versions as hits; what is damaged is left out and logged."""
     # Snippets come last, for the few that are shown: each reads and tokenises a whole text.
     hits: list[Hit] = []
@@ -71,7 +73,7 @@ def show(connection: Connection, match: str, best: Iterable[Scored], limit: int)
     return tuple(hits)
 
 
-def _hit(connection: Connection, match: str, version: int, score: float) -> Hit:
+def _hit(connection: SqlConnection, match: str, version: int, score: float) -> Hit:
     row = connection.execute(
         """
         SELECT versions.run_id, versions.created_at, json_extract(payload, '$.thought.id'),
@@ -106,7 +108,7 @@ class Question:
 
 
 def search_both(
-    connection: Connection, tenant: str, question: Question, limit: int, only: Filters
+    connection: SqlConnection, tenant: str, question: Question, limit: int, only: Filters
 ) -> Hits:
     """The versions that share words or meaning with the query, best first.
 

@@ -15,7 +15,7 @@ from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import ConfigurationError
 from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
 from sifaka.storage.index import ANY, Filters
-from sifaka.storage.sqlite.connection import Connection, transaction
+from sifaka.storage.sqlite.connection import SqlConnection, transaction
 from sifaka.storage.sqlite.filters import ADMITTED, bindings
 from sifaka.storage.sqlite.worker import SQLiteWorker
 
@@ -42,7 +42,7 @@ class VectorTable:
         return f"vectors_{self.number}"
 
 
-def find_table(connection: Connection, model_id: str, dimension: int) -> VectorTable | None:
+def find_table(connection: SqlConnection, model_id: str, dimension: int) -> VectorTable | None:
     """The table of a model, if there is one.
 
     Raises:
@@ -65,7 +65,7 @@ def find_table(connection: Connection, model_id: str, dimension: int) -> VectorT
     return VectorTable(number, until)
 
 
-def make_table(connection: Connection, model_id: str, dimension: int) -> VectorTable:
+def make_table(connection: SqlConnection, model_id: str, dimension: int) -> VectorTable:
     """The table of a model, made if there is none; raises what `find_table` does."""
     found = find_table(connection, model_id, dimension)
     if found:
@@ -89,7 +89,7 @@ def make_table(connection: Connection, model_id: str, dimension: int) -> VectorT
         return table
 
 
-def add_vector(connection: Connection, table: VectorTable, version: int, vector: Vector) -> None:
+def add_vector(connection: SqlConnection, table: VectorTable, version: int, vector: Vector) -> None:
     """Keep the vector of a version, unless that has been deleted."""
     connection.execute(
         f"INSERT INTO {table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours
@@ -99,7 +99,7 @@ def add_vector(connection: Connection, table: VectorTable, version: int, vector:
 
 
 def nearest(
-    connection: Connection,
+    connection: SqlConnection,
     tenant: str,
     table: VectorTable,
     vector: Vector,
@@ -118,7 +118,7 @@ def nearest(
     return [version for version, distance in found if distance < _RELATED]
 
 
-def remove_vectors(connection: Connection, versions: Sequence[int]) -> None:
+def remove_vectors(connection: SqlConnection, versions: Sequence[int]) -> None:
     """Take versions out of the tables of all models; part of the transaction that deletes them.
 
     Raises:
@@ -131,7 +131,7 @@ def remove_vectors(connection: Connection, versions: Sequence[int]) -> None:
             connection.execute(f"DELETE FROM {table.name} WHERE rowid = ?", (version,))  # noqa: S608 - names of ours
 
 
-def drop_table(connection: Connection, model_id: str) -> None:
+def drop_table(connection: SqlConnection, model_id: str) -> None:
     """Forget all vectors of a model; one that is unknown is forgotten.
 
     Raises:
@@ -184,7 +184,7 @@ async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
     return await worker.run(lambda c: _keep(c, batch, vectors))
 
 
-def count_missing(connection: Connection, table: VectorTable | None, tenant: str) -> int:
+def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: str) -> int:
     """How many versions of a tenant have not been embedded."""
     return cast(
         "int",
@@ -195,7 +195,7 @@ def count_missing(connection: Connection, table: VectorTable | None, tenant: str
     )
 
 
-def _next_batch(connection: Connection, model_id: str, dimension: int) -> _Batch:
+def _next_batch(connection: SqlConnection, model_id: str, dimension: int) -> _Batch:
     table = make_table(connection, model_id, dimension)
     with transaction(connection, "DEFERRED"):
         rows = connection.execute(
@@ -222,7 +222,7 @@ def _next_batch(connection: Connection, model_id: str, dimension: int) -> _Batch
     return _Batch(table, until, {version: text for version, text in texts.items() if text})
 
 
-def _keep(connection: Connection, batch: _Batch, vectors: Sequence[Vector | None]) -> int:
+def _keep(connection: SqlConnection, batch: _Batch, vectors: Sequence[Vector | None]) -> int:
     with transaction(connection, "IMMEDIATE"):
         mine = connection.execute(
             """
@@ -260,7 +260,7 @@ def check_package() -> None:
         )
 
 
-def load_extension(connection: Connection) -> None:
+def load_extension(connection: SqlConnection) -> None:
     """Teach a connection `vec0` tables, if it does not know them yet.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from anyio import CancelScope
 
 from sifaka.errors import StorageError
-from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import RUNS, Schema
 from sifaka.storage.threads import Threads
 
@@ -41,7 +41,7 @@ class SQLiteWorker:
         """Whether the file is open."""
         return self._file is not None
 
-    async def run(self, work: Callable[[Connection], T]) -> T:
+    async def run(self, work: Callable[[SqlConnection], T]) -> T:
         """What the function returns. A task that is cancelled meanwhile waits for its end.
 
         Raises:
@@ -55,7 +55,7 @@ class SQLiteWorker:
         with CancelScope(shield=True):
             await self._threads.run(self._close)
 
-    def _run(self, work: Callable[[Connection], T]) -> T:
+    def _run(self, work: Callable[[SqlConnection], T]) -> T:
         from sifaka.storage.sqlite import file as sqlite_file
 
         with self._guard:

@@ -20,7 +20,7 @@ from sifaka.storage.log import check_append, holds
 from sifaka.storage.tool_backed.envelope import pack, unpack
 
 
-class Record(Frozen):
+class LogRecord(Frozen):
     """One append, one claim, or the end of everything before it."""
 
     kind: Literal["append", "claim", "forget"]
@@ -34,7 +34,7 @@ class Record(Frozen):
     """The claim that the entries are written under; None for what anybody may append."""
 
 
-Placed = tuple[int, Record]
+Placed = tuple[int, LogRecord]
 """A record and its position in the log."""
 
 
@@ -50,7 +50,7 @@ class LogState:
     fence: int = 0
     """How often it was claimed."""
 
-    def admits(self, record: Record) -> bool:
+    def admits(self, record: LogRecord) -> bool:
         """Whether a record counts that comes next."""
         if record.kind != "append":
             return self.version > 0
@@ -68,11 +68,11 @@ class Folded:
     fences: Mapping[str, int] = field(default_factory=dict[str, int])
     """The records that count, by id, and the number of claims after each."""
 
-    def holds(self, record: Record) -> bool:
+    def holds(self, record: LogRecord) -> bool:
         """Whether these entries are in this log, read from its beginning, at their place."""
         return holds(self.payloads, record.payloads, after=record.after)
 
-    def check(self, run_id: str, record: Record) -> None:
+    def check(self, run_id: str, record: LogRecord) -> None:
         """Raise what keeps an append from counting.
 
         Raises:
@@ -111,19 +111,19 @@ def fold(records: Iterable[Placed], start: LogState | None = None) -> Folded:
     return Folded(state, payloads, fences)
 
 
-def encode_record(record: Record) -> str:
+def encode_record(record: LogRecord) -> str:
     """A record as a stored value."""
     return pack(record.model_dump_json())
 
 
-def decode_record(value: str) -> Record:
+def decode_record(value: str) -> LogRecord:
     """The record of a stored value.
 
     Raises:
         StorageError: It cannot be read.
     """
     try:
-        return Record.model_validate_json(unpack(value))
+        return LogRecord.model_validate_json(unpack(value))
     except ValueError as error:
         raise StorageError(
             "a record of a run cannot be read", "it was written by a newer release"

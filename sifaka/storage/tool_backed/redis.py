@@ -16,9 +16,9 @@ from sifaka.storage.store import LogStore
 from sifaka.storage.timestamps import to_microseconds
 from sifaka.storage.tool_backed.caller import ToolCaller
 from sifaka.storage.tool_backed.envelope import pack, unpack
-from sifaka.storage.tool_backed.records import Folded, LogState, Record
-from sifaka.storage.tool_backed.redis_lists import Listing, RedisLists, RunKey
-from sifaka.storage.tool_backed.shared import Shared
+from sifaka.storage.tool_backed.records import Folded, LogRecord, LogState
+from sifaka.storage.tool_backed.redis_lists import Listing, RedisLists, RunList
+from sifaka.storage.tool_backed.shared import SharedLists
 from sifaka.text.input import is_unicode
 
 LATEST = 200
@@ -55,12 +55,12 @@ class RedisToolLog:
         tenant: str = "default",
         prefix: str = "sifaka",
         name: str = "redis+mcp:",
-        shared: Shared | None = None,
+        shared: SharedLists | None = None,
     ) -> None:
         self.tenant = tenant
         self._caller = caller
         self._owned = shared is None
-        self._shared = shared or Shared(caller, RedisLists(caller, prefix), name)
+        self._shared = shared or SharedLists(caller, RedisLists(caller, prefix), name)
 
     @property
     def place(self) -> str:
@@ -72,7 +72,7 @@ class RedisToolLog:
     ) -> None:
         """Add entries, all or none; see `RunLog.append`."""
         payloads = encode_entries(run, entries, expected_version)
-        record = Record(kind="append", after=expected_version, payloads=payloads, fence=fence)
+        record = LogRecord(kind="append", after=expected_version, payloads=payloads, fence=fence)
         line = pack(run.summary().model_dump_json())
         listing = Listing(to_microseconds(run.updated_at), line)
         key = self._key(run.run_id)
@@ -84,7 +84,7 @@ class RedisToolLog:
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `RunLog.claim`."""
         key = self._key(run_id)
-        record = Record(kind="claim")
+        record = LogRecord(kind="claim")
         with anyio.CancelScope(shield=True):
             async with self._shared.lock(key):
                 state = self._shared.states.get(key)
@@ -167,10 +167,10 @@ class RedisToolLog:
         if self._owned:
             await self._shared.caller.aclose()
 
-    def _key(self, run_id: str) -> RunKey:
-        return RunKey(self.tenant, run_id)
+    def _key(self, run_id: str) -> RunList:
+        return RunList(self.tenant, run_id)
 
-    async def _append(self, key: RunKey, record: Record) -> int:
+    async def _append(self, key: RunList, record: LogRecord) -> int:
         """Append and say how many entries the run has then."""
         state = self._shared.states.get(key)
         if state is None or not record.payloads or not state.admits(record):

@@ -17,7 +17,7 @@ _OVERLAP = 10
 """How many of them are read again: a run deleted meanwhile moves the others up by one."""
 
 
-class RunKey(NamedTuple):
+class RunList(NamedTuple):
     """A tenant and one of its runs."""
 
     tenant: str
@@ -44,15 +44,15 @@ class RedisLists:
         self._prefix = prefix
         self._cursor_key: str | None = None
 
-    async def read(self, key: RunKey, start: int) -> Sequence[tuple[int, str]]:
+    async def read(self, key: RunList, start: int) -> Sequence[tuple[int, str]]:
         """The records of a run from a position on: one call, whatever their number."""
         return list(enumerate(await self._range(self._run(key), start), start))
 
-    async def push(self, key: RunKey, value: str) -> None:
+    async def push(self, key: RunList, value: str) -> None:
         """Add a record at the end, wherever that is."""
         await self._push(self._run(key), value)
 
-    async def list_run(self, key: RunKey, listing: Listing) -> None:
+    async def list_run(self, key: RunList, listing: Listing) -> None:
         """Write the line, then the place."""
         lines = self._of(key.tenant, "lines")
         await self._do(
@@ -84,7 +84,7 @@ class RedisLists:
         lines = self._of(tenant, "lines")
         return [(place, await self._line(lines, place[1])) for place in places]
 
-    async def forget(self, key: RunKey) -> None:
+    async def forget(self, key: RunList) -> None:
         """Remove the log first: a line without one is passed over, a log without one is not."""
         run, recent = self._run(key), self._of(key.tenant, "recent")
         lines, id_ = self._of(key.tenant, "lines"), key.run_id
@@ -123,7 +123,7 @@ class RedisLists:
         except (ValueError, TypeError, KeyError):
             raise unexpected("info", answer) from None
 
-    def _run(self, key: RunKey) -> str:
+    def _run(self, key: RunList) -> str:
         return f"{self._of(key.tenant, 'run')}:{key.run_id}"
 
     def _of(self, tenant: str, part: str) -> str:

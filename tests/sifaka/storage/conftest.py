@@ -9,7 +9,7 @@ from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.log import RunLog
-from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.connection import SqlConnection
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def sql() -> Callable[..., list[tuple[Any, ...]]]:
     def run(path: Path, statements: str, bindings: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         connection = apsw.Connection(str(path))
         try:
-            return cast("Connection", connection).execute(statements, bindings).fetchall()
+            return cast("SqlConnection", connection).execute(statements, bindings).fetchall()
         finally:
             connection.close()
 

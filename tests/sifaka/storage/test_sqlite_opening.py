@@ -16,7 +16,7 @@ from sifaka.record.entries import Started
 from sifaka.record.run import Run
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite import file as sqlite_file
-from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.connection import SqlConnection
 
 pytestmark = pytest.mark.anyio
 NOBODY = 65534
@@ -54,7 +54,7 @@ def delete_files(folder: Path) -> None:
 def lock(path: Path, kind: str) -> apsw.Connection:
     """Another program in the middle of a transaction."""
     connection = apsw.Connection(str(path))
-    cast("Connection", connection).execute(f"BEGIN {kind}")
+    cast("SqlConnection", connection).execute(f"BEGIN {kind}")
     return connection
 
 

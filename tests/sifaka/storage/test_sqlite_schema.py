@@ -16,7 +16,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import MIGRATIONS, add_search, create_runs_and_entries
 from sifaka.storage.timestamps import to_microseconds
 from tests.stubs.embedders import ConceptEmbedder
@@ -32,7 +32,7 @@ def names(folder: Path) -> list[str]:
 def version_1_file(path: Path, *texts: str) -> list[Run]:
     """A file as the first schema had it, with one run per text."""
     connection = apsw.Connection(str(path))
-    sql = cast("Connection", connection)
+    sql = cast("SqlConnection", connection)
     create_runs_and_entries(sql)
     sql.execute("PRAGMA user_version = 1")
     runs: list[Run] = []
@@ -58,7 +58,7 @@ def version_2_file(path: Path, *texts: str) -> list[Run]:
     """A file as the second schema had it, with one run per text."""
     runs = version_1_file(path, *texts)
     connection = apsw.Connection(str(path))
-    sql = cast("Connection", connection)
+    sql = cast("SqlConnection", connection)
     add_search(sql)
     sql.execute("PRAGMA user_version = 2")
     connection.close()

@@ -15,7 +15,7 @@ from sifaka.record.entries import Decided, Decision
 from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.connection import SqlConnection
 from tests.stubs.embedders import ConceptEmbedder, PickyEmbedder
 
 pytestmark = pytest.mark.anyio
@@ -126,7 +126,7 @@ async def test_catching_up_with_nothing_waits_for_no_writer(
     await keep(store, "A car.")
     await store.catch_up()
     writer = apsw.Connection(str(tmp_path / "runs.db"))
-    cast("Connection", writer).execute("BEGIN IMMEDIATE")
+    cast("SqlConnection", writer).execute("BEGIN IMMEDIATE")
 
     assert await store.catch_up() == 0
 

@@ -7,7 +7,7 @@ from typing import cast
 
 import apsw
 
-from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import RUNS
 
 
@@ -23,7 +23,7 @@ def upgrade(path: str, statements: int) -> None:
         return True
 
     connection.exec_trace = count
-    RUNS.migrate(cast("Connection", connection))
+    RUNS.migrate(cast("SqlConnection", connection))
 
 
 upgrade(sys.argv[1], int(sys.argv[2]))

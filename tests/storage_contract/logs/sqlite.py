@@ -4,7 +4,7 @@ from typing import cast
 import apsw
 
 from sifaka.storage.sqlite import SQLiteLog
-from sifaka.storage.sqlite.connection import Connection
+from sifaka.storage.sqlite.connection import SqlConnection
 
 
 def make(folder: Path) -> SQLiteLog:
@@ -13,7 +13,7 @@ def make(folder: Path) -> SQLiteLog:
 
 async def damage(log: SQLiteLog, run_id: str) -> None:
     connection = apsw.Connection(str(log.path))
-    cast("Connection", connection).execute(
+    cast("SqlConnection", connection).execute(
         "UPDATE entries SET payload = 'no JSON' WHERE run_id = ? AND seq = 2", (run_id,)
     )
     connection.close()

@@ -94,7 +94,7 @@ async def test_an_index_that_is_away_is_told_and_caught_up(
         [run.run_id],
         "bm25 (index is down)",
     )
-    assert store.degraded == ("index: not reachable; 1 runs are queued on disk",)
+    assert store.degraded == ("index: not reachable; 1 run is queued on disk",)
 
     index.switch.down = False
     await catch_up(store)

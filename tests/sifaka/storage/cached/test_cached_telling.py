@@ -82,7 +82,8 @@ async def test_a_new_process_tells_what_was_refused_before_it_began(
 
     later = setup.store()
     await later.load(run.run_id)
-    assert "were refused" in later.degraded[0]
+    assert f"1 entry of run {run.run_id!r}" in later.degraded[0]
+    assert "was refused" in later.degraded[0]
     await later.aclose()
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sifaka.storage.elasticsearch.address import Address
 from sifaka.storage.elasticsearch.answers import Answer
-from sifaka.storage.elasticsearch.connection import Connection
+from sifaka.storage.elasticsearch.connection import HttpConnection
 from tests.stubs.elasticsearch_server import ElasticsearchServer
 
 pytestmark = pytest.mark.anyio
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def connection(server: ElasticsearchServer) -> Any:
-    connection = Connection(Address.of_url(f"elasticsearch+http://{server.host}"))
+    connection = HttpConnection(Address.of_url(f"elasticsearch+http://{server.host}"))
     fields = {
         "name": {"type": "keyword"},
         "count": {"type": "long"},
@@ -48,7 +48,7 @@ async def connection(server: ElasticsearchServer) -> Any:
     ],
 )
 async def test_a_wrong_request_is_refused(
-    connection: Connection, path: str, body: dict[str, Any], kind: str
+    connection: HttpConnection, path: str, body: dict[str, Any], kind: str
 ) -> None:
     answer = await connection.send("POST", path, body)
 
@@ -66,14 +66,14 @@ async def test_a_wrong_request_is_refused(
     ],
 )
 async def test_a_wrong_document_is_refused(
-    connection: Connection, source: dict[str, Any], kind: str
+    connection: HttpConnection, source: dict[str, Any], kind: str
 ) -> None:
     answer = await connection.send("PUT", "/x/_doc/1", source)
 
     assert (answer.status, answer.kind) == (400, kind)
 
 
-async def test_a_write_is_tied_to_what_it_replaces(connection: Connection) -> None:
+async def test_a_write_is_tied_to_what_it_replaces(connection: HttpConnection) -> None:
     first = await connection.send("PUT", "/x/_create/1", {"name": "a"})
     again = await connection.send("PUT", "/x/_create/1", {"name": "b"})
     seq_no = first.body["_seq_no"]
@@ -92,7 +92,7 @@ async def test_a_write_is_tied_to_what_it_replaces(connection: Connection) -> No
 
 
 async def test_a_write_is_searched_for_after_a_refresh_and_read_at_once(
-    connection: Connection,
+    connection: HttpConnection,
 ) -> None:
     everything: dict[str, Any] = {"query": {"bool": {}}}
     await connection.send("PUT", "/x/_doc/1", {"name": "a"})
@@ -104,7 +104,7 @@ async def test_a_write_is_searched_for_after_a_refresh_and_read_at_once(
     assert hit["_id"] == "1"
 
 
-async def test_a_bulk_says_of_each_line_what_became_of_it(connection: Connection) -> None:
+async def test_a_bulk_says_of_each_line_what_became_of_it(connection: HttpConnection) -> None:
     lines = (
         b'{"create":{"_id":"1"}}\n{"name":"a"}\n{"create":{"_id":"1"}}\n{"name":"b"}\n'
         b'{"update":{"_id":"2"}}\n{"doc":{"name":"c"}}\n{"delete":{"_id":"3"}}\n'

@@ -6,13 +6,13 @@ from contextlib import aclosing
 import anyio
 
 from sifaka.storage.redis.address import parse_address
-from sifaka.storage.redis.connections import Connections
+from sifaka.storage.redis.connections import RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.keys import Keys
 
 
 async def follow(url: str, prefix: str, run_id: str) -> None:
-    connections = Connections(parse_address(url))
+    connections = RedisConnections(parse_address(url))
     follower = StreamFollower(connections, Keys(prefix, "default"), run_id, slice=0.05)
     async with aclosing(follower.follow(after=0)) as steps:
         async for entry, run in steps:

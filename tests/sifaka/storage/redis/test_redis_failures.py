@@ -295,7 +295,7 @@ async def test_what_uvloop_says_of_a_closed_connection_is_a_lost_connection() ->
             raise RuntimeError("unable to perform operation on <x>; the handler is closed")
         return "answer"
 
-    asked = connections.Connections(parse_address("redis://127.0.0.1:1"))
+    asked = connections.RedisConnections(parse_address("redis://127.0.0.1:1"))
     assert await asked.run(work) == "answer"
     await asked.aclose()
     assert tried == [0, 1]
