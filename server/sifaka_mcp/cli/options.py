@@ -6,14 +6,16 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from sifaka.chain import Chain
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.plugins import Plugins
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli.spec import parse_spec
 from sifaka_mcp.settings import Settings
+
+if TYPE_CHECKING:
+    from sifaka.chain import Chain
 
 
 def add_text(parser: argparse.ArgumentParser) -> None:
@@ -88,12 +90,14 @@ def read_text(file: str) -> str:
         ) from error
 
 
-def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Chain:
+def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> "Chain":
     """The chain that the options describe, on the store of the settings.
 
     Raises:
         ConfigurationError: An option is wrong.
     """
+    from sifaka.chain import Chain
+
     file = getattr(options, "spec", None)
     validators, critics = parse_spec(read_text(file), file) if file else ((), None)
     store = settings.open_store()
@@ -112,7 +116,7 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> Ch
 
 
 @asynccontextmanager
-async def closing(chain: Chain) -> AsyncGenerator[None]:
+async def closing(chain: "Chain") -> AsyncGenerator[None]:
     """Closes the chain's adapters and store at the end."""
     try:
         yield

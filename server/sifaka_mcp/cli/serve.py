@@ -8,6 +8,7 @@ from typing import TextIO
 import anyio
 
 from sifaka.errors import ConfigurationError
+from sifaka_mcp.cli.loading import loading
 from sifaka_mcp.cli.options import whole_number
 from sifaka_mcp.cli.signals import interruption_ends_the_process
 from sifaka_mcp.settings import Settings
@@ -55,9 +56,10 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
         stdin: TextIO | None = sys.stdin
         if stdin is None:
             raise ConfigurationError("standard input is closed", "start it from an MCP host")
-        from sifaka_mcp.app import SifakaServer
+        with loading():
+            from sifaka_mcp.app import SifakaServer
 
-        server = SifakaServer(settings)
+            server = SifakaServer(settings)
         with interruption_ends_the_process(server.ending):
             anyio.run(
                 server.run_stdio_async,

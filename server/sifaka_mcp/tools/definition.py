@@ -1,35 +1,72 @@
 """How a function becomes a tool: strict about its arguments, terse in its schema."""
 
+import inspect
 import json
 from collections.abc import Callable
-from typing import Any, cast
+from functools import cache
+from typing import Annotated, Any, cast, get_args, get_origin
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import ToolAnnotations
-from pydantic import ConfigDict
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp_types import CallToolResult, ToolAnnotations
+from pydantic import BaseModel, ConfigDict, create_model
+
+_CONTEXT = "ctx"
+"""The parameter of each function that gets the context of the call."""
+
+
+class _Arguments(ArgModelBase):
+    model_config = ConfigDict(extra="forbid")
 
 
 def define(
     function: Callable[..., Any], *, title: str, description: str, annotations: ToolAnnotations
 ) -> Tool:
-    """The tool of a function.
+    """Build the tool of a function that returns `Annotated[CallToolResult, Model]`.
 
     Unknown arguments are refused, not ignored. The schemas say everything once: what a host shows
-    its model at every turn should not cost more than it tells.
+    its model at every turn should not cost more than it tells. Each schema is built once, which
+    `Tool.from_function` does not do: a host waits for them when it lists the tools.
     """
-    tool = Tool.from_function(
-        function, title=title, description=description, annotations=annotations
+    name, signature = function.__name__, inspect.signature(function, eval_str=True)
+    fields = {
+        each.name: (each.annotation, ... if each.default is each.empty else each.default)
+        for each in signature.parameters.values()
+        if each.name != _CONTEXT
+    }
+    arguments: type[_Arguments] = create_model(
+        f"{name}Arguments", __base__=_Arguments, **cast("dict[str, Any]", fields)
     )
-    arguments = tool.fn_metadata.arg_model
-    strict = cast(
-        "Any", type(arguments.__name__, (arguments,), {"model_config": ConfigDict(extra="forbid")})
+    schema = terse(without_nulls(arguments.model_json_schema()))
+    result = _model_of(signature.return_annotation)
+    return Tool(
+        fn=function,
+        name=name,
+        title=title,
+        description=description,
+        parameters=hoisted(compact(_mapped(schema, _brief))),
+        fn_metadata=FuncMetadata(
+            arg_model=arguments, output_model=result, output_schema=_schema_of(result)
+        ),
+        is_async=True,
+        context_kwarg=_CONTEXT,
+        annotations=annotations,
     )
-    tool.fn_metadata.arg_model = strict
-    schema = terse(without_nulls(strict.model_json_schema(by_alias=True)))
-    tool.parameters = hoisted(compact(_mapped(schema, _brief)))
-    if tool.fn_metadata.output_schema is not None:
-        tool.fn_metadata.output_schema = inlined_once(terse(tool.fn_metadata.output_schema))
-    return tool
+
+
+def _model_of(annotation: Any) -> type[BaseModel]:
+    """The model of `Annotated[CallToolResult, Model]`, which may stand in a union."""
+    (model,) = (
+        option.__metadata__[0]
+        for option in (annotation, *get_args(annotation))
+        if get_origin(option) is Annotated and get_args(option)[0] is CallToolResult
+    )
+    return model
+
+
+@cache
+def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    return inlined_once(terse(model.model_json_schema()))
 
 
 def terse(schema: dict[str, Any]) -> dict[str, Any]:
