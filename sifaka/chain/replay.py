@@ -97,7 +97,7 @@ def _parts(chain: ConfiguredChain, run: Run) -> Parts:
     load_pydantic_ai()
     asked = _absent(run.config.judge_model or run.config.model)
     binding = Binding(model=asked, open=_absent)
-    resources = Resources(breakers=chain.resources.breakers, monitor=chain.monitor)
+    resources = Resources(breakers=chain.resources.breakers, monitor=chain.resources.monitor)
     parts = bound(chain.settings, resources, _writers(chain, run), binding)
     names = unique(validator.name for validator in parts.validators)
     return replace(
@@ -114,7 +114,7 @@ def _parts(chain: ConfiguredChain, run: Run) -> Parts:
 def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
     model = run.config.model
     if model in {AUTO, EDITOR, CALLER}:
-        ladder = writers_for(model, chain.validators, edits=run.config.inquiry is None)
+        ladder = writers_for(model, chain.settings.validators, edits=run.config.inquiry is None)
         return tuple(_RecordedWriter(run, CALLER) if each is None else each for each in ladder)
     if model.startswith("object:"):  # its calls are in no journal
         return (_RecordedWriter(run, model),)
