@@ -1,6 +1,7 @@
 """Fan-out: several branches at once, their results in order, their errors unwrapped."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from typing import TypeVar
 
 import anyio
@@ -47,9 +48,12 @@ async def fan_out(
             failures.append(error)
             group.cancel_scope.cancel()
 
-    calls = current_calls()
-    recorded = calls.journal.recorded_at(*branches) if calls_each else 0
-    with calls.ledger.set_aside(max(0, calls_each * len(branches) - recorded)):
+    set_aside = nullcontext()
+    if calls_each:
+        calls = current_calls()
+        recorded = calls.journal.recorded_at(*branches)
+        set_aside = calls.ledger.set_aside(max(0, calls_each * len(branches) - recorded))
+    with set_aside:
         if len(branches) == 1:
             ((name, branch),) = branches.items()
             with scope(name):

@@ -4,20 +4,21 @@ An answer is on record before it is used. So a run that is resumed asks nothing 
 finished run can be gone through again without any model.
 """
 
-from collections.abc import Awaitable, Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from itertools import count
 
 from sifaka.record.entries import Called
 
 
+@dataclass(frozen=True, slots=True)
 class _Scope:
     """A place in the run's work; the calls made at one place are numbered."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self._numbers = count()
+    path: str
+    _numbers: Iterator[int] = field(default_factory=count)
 
     def next_key(self) -> str:
         return f"{self.path}#{next(self._numbers)}"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sifaka.calls.context import Calls, new_frame_key
 from sifaka.calls.ledger import Ledger
+from sifaka.chain.components import parts_of
 from sifaka.chain.configuration import ConfiguredChain
 from sifaka.chain.review import Review
 from sifaka.chain.verification import Hear, verified
@@ -25,12 +26,12 @@ class AssessingChain(ConfiguredChain):
                 whoever asks: the same one makes the same questions. A new one when None.
         """
         given = (*thought.pre_generation_context, *thought.post_generation_context)
-        parts = self._parts(documents=bool(given))
-        ledger = Ledger(self.budget, Usage())
+        parts = parts_of(self.settings, self.resources, documents=bool(given))
+        ledger = Ledger(self.settings.budget, Usage())
         calls = Calls(
             ledger=ledger,
             breakers=self.resources.breakers,
-            monitor=self.monitor,
+            monitor=self.resources.monitor,
             frame_key=frame_key or new_frame_key(),
         )
         async with parts.connected():
@@ -68,13 +69,13 @@ class AssessingChain(ConfiguredChain):
                 unknown, or nothing could fit the options.
         """
         return await verified(
-            self._parts(documents=True),
-            self.adapters,
+            parts_of(self.settings, self.resources, documents=True),
+            self.resources.adapters,
             text,
             claims=claims,
             documents=documents,
             options=options,
-            budget=self.budget,
+            budget=self.settings.budget,
             frame_key=frame_key,
             hear=hear,
         )

@@ -9,6 +9,7 @@ import anyio
 from sifaka._internal.blocking import run_blocking
 from sifaka.chain.assessment import AssessingChain
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
+from sifaka.chain.components import parts_of
 from sifaka.chain.creation import new_run
 from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
@@ -125,13 +126,15 @@ class Chain(AssessingChain):
         prompt = check_text(prompt or self.settings.prompt, "prompt")
         if not (check_text(text).strip() or prompt.strip()):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
-        if self.inquiry is not None and self.resources.researcher is None and not text.strip():
-            self.adapters.chosen(self.inquiry.adapters)
-        parts = self._parts()
-        if not text.strip() and self.model == EDITOR:
-            raise ConfigurationError(
-                "the editor cannot write a text from a prompt", "give a text, or another model"
-            )
+        settings, resources = self.settings, self.resources
+        if not text.strip():
+            if settings.inquiry is not None and resources.researcher is None:
+                resources.adapters.chosen(settings.inquiry.adapters)
+            if settings.model == EDITOR:
+                raise ConfigurationError(
+                    "the editor cannot write a text from a prompt", "give a text, or another model"
+                )
+        parts = parts_of(settings, resources)
         return RunHandle(parts, await new_run(self, prompt, text, origin))
 
     async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
@@ -276,7 +279,7 @@ class Chain(AssessingChain):
 
     def _taken_over(self, run: Run, fence: int) -> RunHandle:
         # Once a run is handed over, its host is asked no more.
-        parts = self._parts(without_host=run.handed_over)
+        parts = parts_of(self.settings, self.resources, without_host=run.handed_over)
         return RunHandle(parts, run.reopened(), fence=fence)
 
     async def _own(self, run_id: str) -> Run:

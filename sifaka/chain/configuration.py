@@ -5,9 +5,9 @@ from dataclasses import fields, replace
 from typing import Any, Self, Unpack, cast
 
 from sifaka._internal.suggestions import did_you_mean
-from sifaka.chain.components import parts_of
+from sifaka.calls.monitoring import Monitor
 from sifaka.chain.options import ChainOptions
-from sifaka.chain.resources import Parts, Resources
+from sifaka.chain.resources import Resources
 from sifaka.chain.settings import ChainSettings, options_of
 from sifaka.critics import CriticSpec, parse_critics
 from sifaka.errors import ConfigurationError
@@ -15,6 +15,7 @@ from sifaka.plugins import Plugins
 from sifaka.record.entries import ChainConfig
 from sifaka.record.usage import Budget
 from sifaka.retrievers.protocol import Retriever
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import ValidatorLike, parse_validators
 
 
@@ -31,14 +32,7 @@ class ConfiguredChain:
     """
 
     def __init__(self, **options: Unpack[ChainOptions]) -> None:
-        self._hold(*_configured(options, ChainSettings(), Resources()))
-
-    def _hold(self, settings: ChainSettings, resources: Resources) -> None:
-        self.settings, self.resources = settings, resources
-        self.model, self.validators = settings.model, settings.validators
-        self.budget, self.inquiry = settings.budget, settings.inquiry
-        self.store, self.adapters = resources.store, resources.adapters
-        self.monitor, self.host = resources.monitor, resources.host
+        self.settings, self.resources = _configured(options, ChainSettings(), Resources())
 
     @classmethod
     def of_config(cls, config: ChainConfig, **options: Unpack[ChainOptions]) -> Self:
@@ -59,6 +53,16 @@ class ConfiguredChain:
         """The chain as data."""
         return self.settings.config
 
+    @property
+    def store(self) -> ThoughtStore:
+        """The store of the runs."""
+        return self.resources.store
+
+    @property
+    def monitor(self) -> Monitor:
+        """The times of the components."""
+        return self.resources.monitor
+
     def replace(self, **options: Unpack[ChainOptions]) -> Self:
         """This chain with other options; what they leave out stays.
 
@@ -67,7 +71,7 @@ class ConfiguredChain:
             PluginError: As for a new chain.
         """
         other = object.__new__(type(self))
-        other._hold(*_configured(options, self.settings, self.resources))
+        other.settings, other.resources = _configured(options, self.settings, self.resources)
         return other
 
     def with_model(self, model: Any) -> Self:
@@ -89,12 +93,6 @@ class ConfiguredChain:
     def improve_with(self, *critics: CriticSpec) -> Self:
         """This chain with more critics; the first given replace the default ones."""
         return self.replace(critics=(*(self.settings.critics or ()), *critics))
-
-    def _parts(self, *, without_host: bool = False, documents: bool = False) -> Parts:
-        """What a run is worked on with; see `parts_of`."""
-        return parts_of(
-            self.settings, self.resources, without_host=without_host, documents=documents
-        )
 
 
 def _configured(

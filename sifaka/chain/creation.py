@@ -36,11 +36,11 @@ async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | 
     remembered: tuple[str, ...] = ()
     if chain.settings.remember:
         remembered = await lessons_of_similar_runs(
-            chain.store, prompt or text, runs=chain.settings.remember
+            chain.resources.store, prompt or text, runs=chain.settings.remember
         )
     started = Started(
         prompt=prompt,
-        config=chain.config,
+        config=chain.settings.config,
         frame_key=new_frame_key(),
         branch_of=None if origin is None else origin.run_id,
         tags=chain.settings.tags,
@@ -52,11 +52,11 @@ async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | 
         entries.append(await _input(chain, run, text, origin))
         run = run.apply(entries[-1])
     try:
-        await chain.store.append(run, entries, expected_version=0, fence=0)
+        await chain.resources.store.append(run, entries, expected_version=0, fence=0)
     except anyio.get_cancelled_exc_class():
         # It may be there already, and its caller does not know of it.
         with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
-            await cancel_run(chain.store, run.run_id)
+            await cancel_run(chain.resources.store, run.run_id)
         raise
     return run
 
@@ -65,8 +65,8 @@ async def _input(chain: ConfiguredChain, run: Run, text: str, origin: Run | None
     """The input with the documents for it, as far as there is time to look for some."""
     first, spent = Thought(prompt=run.prompt, text=text, run_id=run.run_id), Usage()
     if chain.settings.retrievers:
-        ledger = Ledger(chain.budget, Usage())
-        with Calls(ledger=ledger, monitor=chain.monitor).active():
+        ledger = Ledger(chain.settings.budget, Usage())
+        with Calls(ledger=ledger, monitor=chain.resources.monitor).active():
             with anyio.move_on_after(ledger.seconds_left) as limit:
                 first = await first_version(run, text, chain.settings.retrievers)
         if limit.cancelled_caught:

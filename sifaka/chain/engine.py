@@ -12,6 +12,7 @@ the champion. Answers of models are appended as they come, between the phases.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -114,7 +115,7 @@ class Engine:
         run = self.recorder.run
         entry = recovered(run, plan)
         limiter = anyio.Semaphore(parallel(run.apply(entry)))
-        self._context = self._context.with_calls(limiter=limiter)
+        self._context = replace(self._context, calls=replace(calls, limiter=limiter))
         await self.recorder.append(entry)
         await self.work()
 

@@ -84,7 +84,7 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
             scope.cancel()
             await checkpoint()
 
-    parts = replace(_parts(chain, recorded), store=store)
+    parts = _parts(chain, recorded, store)
     engine = Engine(parts, run, leave_when_departed, journal=calls)
     with scope:
         await engine.work()
@@ -92,12 +92,13 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
     return Replay(run=run, differences=tuple(_differences(recorded, run)))
 
 
-def _parts(chain: ConfiguredChain, run: Run) -> Parts:
+def _parts(chain: ConfiguredChain, run: Run, store: MemoryStorage) -> Parts:
     """The chain's components, bound to the record of a run."""
     load_pydantic_ai()
     asked = _absent(run.config.judge_model or run.config.model)
     binding = Binding(model=asked, open=_absent)
-    resources = Resources(breakers=chain.resources.breakers, monitor=chain.monitor)
+    own = chain.resources
+    resources = Resources(store=store, breakers=own.breakers, monitor=own.monitor)
     parts = bound(chain.settings, resources, _writers(chain, run), binding)
     names = unique(validator.name for validator in parts.validators)
     return replace(
@@ -114,7 +115,7 @@ def _parts(chain: ConfiguredChain, run: Run) -> Parts:
 def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
     model = run.config.model
     if model in {AUTO, EDITOR, CALLER}:
-        ladder = writers_for(model, chain.validators, edits=run.config.inquiry is None)
+        ladder = writers_for(model, chain.settings.validators, edits=run.config.inquiry is None)
         return tuple(_RecordedWriter(run, CALLER) if each is None else each for each in ladder)
     if model.startswith("object:"):  # its calls are in no journal
         return (_RecordedWriter(run, model),)

@@ -65,18 +65,12 @@ class Parts:
     connections: Connections | None = None
     """Keeps clients open; None when they are opened and closed with the run."""
 
-    @property
-    def models(self) -> tuple[Any, ...]:
-        """Every model that is asked, once."""
-        of_parts = (m for part in (*self.writers, *self.critics) for m in models_of(part))
-        asked = () if self.asked is None else (self.asked,)
-        return tuple({id(model): model for model in (*of_parts, *asked)}.values())
-
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[None]:
         """Keep the providers' clients open, and close those that are this run's own at the end."""
+        models = [m for part in (*self.writers, *self.critics) for m in models_of(part)]
         async with AsyncExitStack() as stack:
-            for model in self.models:
+            for model in {id(model): model for model in (*models, self.asked)}.values():
                 if self.connections is not None and self.connections.holds(model):
                     await self.connections.open(model)
                 elif isinstance(model, AbstractAsyncContextManager):

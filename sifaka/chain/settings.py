@@ -11,7 +11,7 @@ from sifaka._internal.explain import explain
 from sifaka.calls.component import Component, code_spec
 from sifaka.chain.presets import Effort, preset
 from sifaka.chain.writers import asks_a_provider, can_judge, model_name
-from sifaka.critics import CriticComponent, parse_critics
+from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER
 from sifaka.record.entries import ChainConfig, Policy, Started
@@ -128,9 +128,9 @@ class ChainSettings:
         if self.critics is not None:
             return self.critics
         if asks_a_provider(self.model):
-            return parse_critics("self_refine")
+            return (SelfRefineCritic(),)
         # What a report quotes was written by others: its spelling is theirs.
-        return parse_critics("lint") if self.inquiry is None else ()
+        return (LintCritic(),) if self.inquiry is None else ()
 
     @property
     def _has_judge(self) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 import anyio
@@ -12,9 +13,8 @@ from sifaka._internal.naming import unique
 from sifaka.calls.concurrency import fan_out
 from sifaka.calls.context import Calls
 from sifaka.calls.failure_log import report_failure
-from sifaka.critics.custom import as_critic
 from sifaka.critics.panel import abstention
-from sifaka.critics.protocol import Critic, CriticComponent
+from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import BudgetExceeded, CriticError, ModelProviderError, SifakaError, StorageError
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
@@ -24,7 +24,11 @@ logger = logging.getLogger(__name__)
 
 
 async def run_critics(
-    critics: Sequence[Critic], thought: Thought, calls: Calls, *, deadline: float | None = None
+    critics: Sequence[CriticComponent],
+    thought: Thought,
+    calls: Calls,
+    *,
+    deadline: float | None = None,
 ) -> tuple[CriticFeedback, ...]:
     """What every critic says about a thought, in the order of the critics.
 
@@ -41,54 +45,46 @@ async def run_critics(
     Raises:
         StorageError: An answer could not be put on record.
     """
-    asked = [as_critic(critic) for critic in critics]
-    names = unique(critic.name for critic in asked)
+    names = unique(critic.name for critic in critics)
     with calls.active():
         return await fan_out(
             {
                 f"critics[{n}].{name}": _Question(name, critic, thought, calls, deadline)
-                for n, (name, critic) in enumerate(zip(names, asked, strict=True))
+                for n, (name, critic) in enumerate(zip(names, critics, strict=True))
             },
             calls_each=0,
         )
 
 
+@dataclass(frozen=True, slots=True)
 class _Question:
     """One critic, asked once."""
 
-    def __init__(
-        self,
-        name: str,
-        critic: CriticComponent,
-        thought: Thought,
-        calls: Calls,
-        deadline: float | None,
-    ) -> None:
-        self._name = name
-        self._critic = critic
-        self._thought = thought
-        self._calls = calls
-        self._deadline = deadline
+    name: str
+    critic: CriticComponent
+    thought: Thought
+    calls: Calls
+    deadline: float | None
 
     async def __call__(self) -> CriticFeedback:
         began = perf_counter()
-        with self._calls.monitor.measure("critic", self._name):
+        with self.calls.monitor.measure("critic", self.name):
             feedback = await self._ask()
-        if not self._critic.metered:
+        if not self.critic.metered:
             # What asks through metered models has been charged already.
-            self._calls.ledger.charge(feedback.usage.model_copy(update={"seconds": 0.0}))
+            self.calls.ledger.charge(feedback.usage.model_copy(update={"seconds": 0.0}))
         took = Usage(seconds=perf_counter() - began)
-        return feedback.model_copy(update={"critic": self._name, "usage": feedback.usage + took})
+        return feedback.model_copy(update={"critic": self.name, "usage": feedback.usage + took})
 
     async def _ask(self) -> CriticFeedback:
-        name, critic = self._name, self._critic
+        name, critic = self.name, self.critic
         try:
             with (
-                self._calls.set_aside(critic.calls(self._thought.text)),
-                self._calls.ledger.within_time() as limit,
-                anyio.move_on_after(self._deadline),
+                self.calls.set_aside(critic.calls(self.thought.text)),
+                self.calls.ledger.within_time() as limit,
+                anyio.move_on_after(self.deadline),
             ):
-                return _checked(await critic.critique(self._thought))
+                return _checked(await critic.critique(self.thought))
         except StorageError:
             raise
         except BudgetExceeded as error:
@@ -109,18 +105,18 @@ class _Question:
                 critic.name, "the run's budget of seconds is spent", details={"limit": "seconds"}
             )
         return CriticFeedback.abstain(
-            name, f"no answer within {self._deadline:g} s", details={"code": "timeout"}
+            name, f"no answer within {self.deadline:g} s", details={"code": "timeout"}
         )
 
     def _report(self, error: Exception) -> None:
-        thought = self._thought
+        thought = self.thought
         if not isinstance(error, ModelProviderError):  # those were counted where they happened
-            self._calls.monitor.count_error(type(error).__name__)
+            self.calls.monitor.count_error(type(error).__name__)
         report_failure(
             logger,
-            f"critic:{self._name}",
+            f"critic:{self.name}",
             error,
-            source=self._critic,
+            source=self.critic,
             run_id=thought.run_id,
             iteration=thought.iteration,
         )

@@ -1,20 +1,11 @@
 """The parts of a text that the editor never changes."""
 
-import re
 from itertools import chain
 
 from sifaka.editor.inline import named_inline, verbatim_inline
 from sifaka.editor.layout import blocks
 from sifaka.editor.spans import merged
 from sifaka.text.prose import Span
-
-_WORD = r"(?:[A-Z]?[a-z]+|[AI])(?:['’][a-z]+)?"
-# Not what may be a query, a trace or a hex dump.
-_SENTENCES = re.compile(
-    r"(?!Select |Insert |Exception in thread |(?i:.*(?:\b[a-f]+ ){3}))"
-    rf"(?=[A-Z]){_WORD}(?:[,.!?]? {_WORD})*[.!?]"
-)
-"""A line of ordinary words and sentence marks alone: there is nothing in it to protect."""
 
 
 def protected(text: str) -> list[Span]:
@@ -26,8 +17,6 @@ def protected(text: str) -> list[Span]:
     Returns:
         Spans in text order that do not overlap.
     """
-    if _SENTENCES.fullmatch(text):
-        return []
     return merged(chain(verbatim_inline(text), named_inline(text), blocks(text)))
 
 

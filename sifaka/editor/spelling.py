@@ -34,7 +34,7 @@ def spelling(passage: Passage) -> Iterator[Issue]:
     Raises:
         PluginError: `typos` is missing or failed.
     """
-    found = [match for match in _WORD.finditer(passage.text) if passage.free(*match.span())]
+    found = list(_WORD.finditer(passage.text))
     corrections = _SPELLER.corrections({match.group().lower() for match in found})
     if not corrections:
         return
@@ -42,7 +42,7 @@ def spelling(passage: Passage) -> Iterator[Issue]:
     for match in found:
         word = match.group()
         fixes = corrections.get(word.lower(), ())
-        if fixes:
+        if fixes and passage.free(*match.span()):
             yield from _issue(passage, match, word, fixes, terms)
 
 

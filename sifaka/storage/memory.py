@@ -64,8 +64,7 @@ class MemoryLog:
                 expected=expected_version,
                 found=len(held),
             )
-            after = _fold(record.run if record else None, entries)
-            self._shelf.records[key] = _Record((*held, *payloads), after, current)
+            self._shelf.records[key] = _Record((*held, *payloads), run, current)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `RunLog.claim`."""
@@ -151,11 +150,3 @@ class MemoryStorage(LogStore[MemoryLog]):
 
     def __init__(self, tenant: str = "default") -> None:
         super().__init__(MemoryLog(tenant), tenant=tenant)
-
-
-def _fold(run: Run | None, entries: Sequence[Entry]) -> Run:
-    if run is None:
-        return Run.replay(entries)
-    for entry in entries:
-        run = run.apply(entry)
-    return run

@@ -65,4 +65,5 @@ async def review(
 
 def _is_judged(chain: Chain) -> bool:
     """Whether a model judges the text, so that the caller need not."""
-    return chain.host is not None if chain.model == HOST else asks_a_provider(chain.model)
+    model = chain.settings.model
+    return chain.resources.host is not None if model == HOST else asks_a_provider(model)

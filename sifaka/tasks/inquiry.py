@@ -72,16 +72,18 @@ def ready_to_research(
     from sifaka.evidence.plan import checked_question
 
     checked_question(question)  # before a run is made of it
-    if chain.model == EDITOR and is_chosen:
+    model = chain.settings.model
+    if model == EDITOR and is_chosen:
         raise ConfigurationError(
             "the editor cannot research a question", "use model=caller or provider:name"
         )
-    if chain.model == EDITOR or (chain.model == HOST and chain.host is None):
+    if model == EDITOR or (model == HOST and chain.resources.host is None):
         chain = chain.with_model(CALLER)
-    has_model = asks_a_provider(chain.model)
+    settings = chain.settings
+    has_model = asks_a_provider(settings.model)
     if has_model:
-        _check_room("budget", chain.budget)
-        _check_room("section_budget", chain.inquiry and chain.inquiry.section_budget)
+        _check_room("budget", settings.budget)
+        _check_room("section_budget", settings.inquiry and settings.inquiry.section_budget)
     evidence = {"type": "evidence", "search": False, "required": has_model}
     return chain.validate_with({"type": "report"}, *validators, evidence)
 

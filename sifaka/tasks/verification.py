@@ -67,7 +67,7 @@ async def check_claims(
     Raises:
         ConfigurationError: There is nothing to check or nothing to search.
     """
-    if (text.strip() or claims) and not documents and not chain.adapters:
+    if (text.strip() or claims) and not documents and not chain.resources.adapters:
         raise ConfigurationError(NO_ADAPTER, "give `sources`, or set SIFAKA_ADAPTERS")
     return await chain.verify(
         text, claims=claims, documents=documents, options=options, frame_key=frame_key, hear=hear

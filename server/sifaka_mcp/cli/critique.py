@@ -26,7 +26,7 @@ def critique(options: argparse.Namespace, settings: Settings) -> int:
     """Print what the critics say; 0 when they accept the text."""
     text = opt.read_text(options.file)
     chain = opt.chain_of(options, settings)
-    if chain.validators:
+    if chain.settings.validators:
         raise ConfigurationError(
             f"{options.spec} has validators, which `critique` does not run", "use `sifaka validate`"
         )

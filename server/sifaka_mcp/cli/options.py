@@ -121,7 +121,7 @@ async def closing(chain: "Chain") -> AsyncGenerator[None]:
     try:
         yield
     finally:
-        await chain.adapters.aclose()
+        await chain.resources.adapters.aclose()
         await chain.store.aclose()
 
 

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def validate(options: argparse.Namespace, settings: Settings) -> int:
     """Print every validator's verdict; 0 when all required ones pass."""
     text = opt.read_text(options.file)
-    validators = opt.chain_of(options, settings).validators
+    validators = opt.chain_of(options, settings).settings.validators
     if not validators:
         raise ConfigurationError("there are no rules", "give some, such as --max-words 120")
     report = anyio.run(check, text, validators)

@@ -1,8 +1,7 @@
 """What every phase of an iteration works with."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from sifaka.calls.context import Calls
 from sifaka.chain.events import doing
@@ -35,10 +34,6 @@ class PhaseContext:
         """
         if self.recorder.emit is not None:
             await self.recorder.emit(doing(self.run, phase, message))
-
-    def with_calls(self, **changes: Any) -> "PhaseContext":
-        """The same context with other surroundings of its calls."""
-        return replace(self, calls=replace(self.calls, **changes))
 
 
 Phase = Callable[[PhaseContext], Awaitable[Sequence[Entry]]]

@@ -89,7 +89,7 @@ def test_a_setting_that_makes_no_sense_is_refused_in_one_line(settings: dict[str
 
 def test_no_iterations_and_an_empty_budget_are_settings_too() -> None:
     chain = Chain(max_iterations=0, budget=Budget(max_calls=0, max_cost_usd=0))
-    assert (chain.config.max_iterations, chain.budget.max_calls) == (0, 0)
+    assert (chain.config.max_iterations, chain.settings.budget.max_calls) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -198,8 +198,12 @@ def test_another_chain_has_the_options_it_is_given_and_the_others_of_the_first()
     first = Chain(model="editor", store=store, tags=tags, max_iterations=2)
     tags.append("c")
     other = first.replace(model="caller", critics="lint", tags=["d"])
-    assert (first.model, first.settings.tags) == ("editor", ("a", "b"))
-    assert (other.model, other.settings.tags, other.config.max_iterations) == ("caller", ("d",), 2)
+    assert (first.settings.model, first.settings.tags) == ("editor", ("a", "b"))
+    assert (other.settings.model, other.settings.tags, other.config.max_iterations) == (
+        "caller",
+        ("d",),
+        2,
+    )
     assert other.resources == first.resources
     assert first.replace(store=None).store is not store
     assert first.replace(checkpoint_storage=store).store is store
