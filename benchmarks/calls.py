@@ -18,7 +18,7 @@ VALIDATE: Mapping[str, object] = MappingProxyType({"text": TEXT, "validators": R
 
 
 async def seconds_of(client: Client, tool: str, arguments: Mapping[str, object]) -> float:
-    """How long one call takes."""
+    """The time of one call."""
     started = perf_counter()
     result = await client.call_tool(tool, dict(arguments))
     taken = perf_counter() - started

@@ -1,4 +1,4 @@
-"""What a run takes when the provider does: critics at the same time, and one that is late."""
+"""Wall time of a run with a slow provider: critics at the same time, and one that is late."""
 
 import os
 import sys
@@ -48,7 +48,7 @@ def measure() -> Report:
 
 @contextmanager
 def provider_at(url: str) -> Generator[None]:
-    """Within it, the provider at this URL answers for OpenAI's."""
+    """Within this context, the provider at this URL answers in the place of OpenAI's."""
     given = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
     before = {name: os.environ.get(name) for name in given}
     os.environ.update(given)

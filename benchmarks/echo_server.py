@@ -13,7 +13,7 @@ server = MCPServer("echo")
 
 
 class Echoed(BaseModel):
-    """What a structured answer is made of."""
+    """The content of a structured answer."""
 
     text: str
     words: int

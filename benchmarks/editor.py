@@ -1,4 +1,4 @@
-"""How long the work without a model takes."""
+"""The time that the work without a model takes."""
 
 import subprocess
 import sys

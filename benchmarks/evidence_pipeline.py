@@ -1,4 +1,4 @@
-"""What evidence costs besides the model, and how near its wall time is to that of the calls."""
+"""The cost of evidence besides the model, and its wall time next to that of the calls."""
 
 from collections.abc import Sequence
 from statistics import median

@@ -1,4 +1,4 @@
-"""How many bytes a run leaves behind."""
+"""The bytes that a run leaves behind."""
 
 import sqlite3
 import tempfile

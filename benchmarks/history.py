@@ -1,4 +1,4 @@
-"""How long it takes to read a whole run from each kind of store."""
+"""The time to read a whole run from each kind of store."""
 
 import tempfile
 from collections.abc import Mapping

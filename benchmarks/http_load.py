@@ -1,4 +1,4 @@
-"""What a server does when 64 runs at a time come over HTTP, and what remains of it afterwards."""
+"""A server under 64 runs at a time over HTTP, and its memory afterwards."""
 
 import sys
 import tempfile
@@ -29,7 +29,7 @@ ROUNDS = 3
 """Answers one after the other: critique, revision, critique of that."""
 SEQUENTIAL = 1_000
 MARKS = (200, 600, 1_000)
-"""After how many calls the memory is read."""
+"""The numbers of calls after which the memory is read."""
 TEXT = prose(100)
 PROMPT = "Make it clear."
 MODEL = "openai-chat:stub"

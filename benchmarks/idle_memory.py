@@ -1,4 +1,4 @@
-"""What a server that does nothing keeps in memory, with each kind of store."""
+"""The memory of a server that does nothing, with each kind of store."""
 
 import json
 import subprocess

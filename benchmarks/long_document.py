@@ -1,4 +1,4 @@
-"""What a document of a hundred pages takes: written section by section, and by the editor."""
+"""The time and memory for a document of a hundred pages: section by section, and by the editor."""
 
 import json
 import random
@@ -29,7 +29,7 @@ PAGE = 3_000
 """Characters."""
 RUNS = 3
 GROWTH = 2.3
-"""How much more twice the pages may take."""
+"""The factor that twice the pages may take."""
 _SEED = 20_240_607
 _PAGES_OF_A_CHAPTER = 5
 _NOUNS = re.findall(

@@ -1,4 +1,4 @@
-"""What an iteration costs besides the model and the critic."""
+"""The cost of an iteration besides the model and the critic."""
 
 import sqlite3
 import tempfile

@@ -19,7 +19,7 @@ class RandomProjection:
     model_id = f"random-projection:{_DIMENSION}"
 
     async def dimension(self) -> int:
-        """How many numbers a vector has."""
+        """The number of dimensions."""
         return _DIMENSION
 
     async def embed(self, texts: Sequence[str], *, role: Role) -> Sequence[Vector]:

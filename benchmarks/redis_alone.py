@@ -1,4 +1,4 @@
-"""How fast a Redis server is by itself: commands that were packed before, by 16 connections."""
+"""The speed of a Redis server by itself: commands packed before, over 16 connections."""
 
 import re
 import shutil
@@ -26,12 +26,12 @@ class Recording(RedisConnections):
         self._recorder = _Recorder()
 
     async def run(self, work: Callable[[RedisClient], Awaitable[T]]) -> T:
-        """What the work makes of a server that answers OK."""
+        """Runs the work with a client that sends nothing, records commands and answers OK."""
         return await work(self._recorder)
 
     @property
     def commands(self) -> list[tuple[Word, ...]]:
-        """What was to be sent."""
+        """The commands, packed."""
         return self._recorder.commands
 
 
@@ -111,7 +111,7 @@ def redis_benchmark(port: int, count: int, words: Sequence[Word]) -> float | Non
 
 
 def server_info(port: int, section: str) -> dict[str, float]:
-    """What the server tells of itself, as far as it is numbers."""
+    """The numeric fields of the server's INFO."""
     from redis import Redis
 
     with Redis(port=port) as client:

@@ -1,4 +1,4 @@
-"""What it takes to add an iteration to a run in Redis, and to write all of the run again."""
+"""The cost of adding an iteration to a run in Redis, and of writing the whole run again."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -30,7 +30,7 @@ GOAL = 5
 TEXT = prose(1000)[:4000]
 """With the rest of its entry it is 4.6 KB of JSON."""
 _REWRITES: Mapping[str, bool] = MappingProxyType({"rewrite": True, "blind rewrite": False})
-"""Ways to write the whole run, and whether they notice what somebody else has written."""
+"""Ways to write the whole run; True for those that notice another writer."""
 _KINDS = ("append", *_REWRITES)
 _OPTIONS = ("--auto-aof-rewrite-percentage", "0")
 """The log is never compacted, so that what was written can be read off its size."""
@@ -63,9 +63,9 @@ def measure() -> Report:
         title="redis_append: an iteration of 4.6 KB appended, against all of the run written again",
         method=f"A real server with `appendfsync everysec`; {CONNECTIONS} connections, {RUNS} runs "
         f"of {ITERATIONS} iterations; {ROUNDS} rounds in turn, medians. An append is the store's. "
-        "A rewrite writes the run as one JSON document, by a script that refuses what somebody "
-        "else has changed, as an append does; a blind rewrite is a bare SET, which does not. "
-        "Server: commands packed before, one on its way on each connection, documents of "
+        "A rewrite writes the run as one JSON document, by a script that refuses a run which "
+        "another writer has changed, as an append does; a blind rewrite is a bare SET, which does "
+        "not. Server: commands packed before, one on its way on each connection, documents of "
         f"{ITERATIONS} iterations; the processor's time is the server's. Python: one process, "
         f"{CONNECTIONS} tasks over redis-py, `model_dump_json` included; the processor's time is "
         "Python's. The log is the server's append-only file, never compacted. redis-benchmark: "

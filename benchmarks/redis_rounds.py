@@ -35,7 +35,7 @@ redis.call('SET', KEYS[2], ARGV[2])
 redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
 return {'OK', 0}
 """)
-"""Writes a document unless somebody else has meanwhile, and notes it in the list of runs."""
+"""Writes a document unless another writer has meanwhile, and notes it in the list of runs."""
 
 Runs = Sequence[Sequence[Append]]
 _Write = Callable[[Append], Awaitable[object]]
@@ -43,17 +43,17 @@ _Write = Callable[[Append], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed:
-    """How fast one thing was done."""
+    """The speed of one operation."""
 
     rate: float
-    """A second."""
+    """Operations a second."""
     processor: float
-    """Seconds of the processor for each, in the server or in Python, whichever is meant."""
+    """Seconds of processor time for each, in the server or in Python."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FromPython:
-    """How whole runs were written from Python."""
+    """The writing of whole runs from Python."""
 
     last: Speed
     """At the last iteration."""
@@ -116,7 +116,7 @@ def rewritten_alone(server: RedisServer, runs: Runs, *, checked: bool) -> Speed:
 
 
 def load_script(server: RedisServer) -> None:
-    """Have the server know how documents are written with a check."""
+    """Loads the script that writes documents with a check."""
     from redis import Redis
 
     with Redis(port=server.port) as client:

@@ -1,4 +1,4 @@
-"""What a benchmark found, and how it is shown."""
+"""The figures of a benchmark, and their tables."""
 
 import os
 import platform
@@ -39,7 +39,7 @@ class Report:
 
     title: str
     method: str
-    """What was done, how often, and what is compared with what."""
+    """The method: the work, its repetitions and the comparison."""
     figures: tuple[Figure, ...]
 
     def as_text(self) -> str:
@@ -55,7 +55,7 @@ class Report:
 
 
 def machine() -> dict[str, str]:
-    """Where the figures come from."""
+    """The machine that the figures come from."""
     return {
         "processor": _processor(),
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else "?"),

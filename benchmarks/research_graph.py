@@ -1,4 +1,4 @@
-"""What an iteration of research costs besides the model, and what of that is the graph's."""
+"""The cost of an iteration of research besides the model, and the graph's share of it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

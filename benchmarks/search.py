@@ -1,4 +1,4 @@
-"""How long it takes to find versions among 10,000, by words and by words and vectors."""
+"""The time to find versions among 10,000, by words and by words and vectors."""
 
 import random
 import tempfile

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 SLOW = "Take your time."
-"""What makes an answer a slow one."""
+"""The mark of a question that is answered slowly."""
 
 
 def _app(seconds: float, slow_seconds: float) -> Starlette:

@@ -1,4 +1,4 @@
-"""How long a host waits for a new server, against a server of the bare SDK."""
+"""The start-up time of a new server, against a server of the bare SDK."""
 
 import json
 import subprocess
@@ -40,7 +40,7 @@ FIRST_REQUESTS: Mapping[str, dict[str, Any]] = MappingProxyType(
         },
     }
 )
-"""What a client of each era says first."""
+"""The first message of a client of each era."""
 
 
 def measure() -> Report:

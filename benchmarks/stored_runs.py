@@ -21,7 +21,7 @@ class Append:
 
     @property
     def expected_version(self) -> int:
-        """How many entries the store holds before."""
+        """The number of entries that the store holds before."""
         return self.run.version - len(self.entries)
 
 

@@ -1,4 +1,4 @@
-"""What the default tools cost a model at every turn."""
+"""The tokens that the default tools cost a model at every turn."""
 
 import json
 import tempfile

@@ -1,4 +1,4 @@
-"""What a call of `validate_text` takes over HTTP, against a server that does nothing."""
+"""The time of a call of `validate_text` over HTTP, against a server that does nothing."""
 
 import tempfile
 from collections.abc import Mapping

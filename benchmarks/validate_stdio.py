@@ -1,4 +1,4 @@
-"""What a call of `validate_text` takes over stdio, against a server that does nothing."""
+"""The time of a call of `validate_text` over stdio, against a server that does nothing."""
 
 import tempfile
 from statistics import median

@@ -19,7 +19,7 @@ from benchmarks.quality.samples import Mean, mean_of
 from benchmarks.quality.tables import Table
 
 MOST_WORSE = 0.03
-"""How often a result of `thorough` may be worse than its input in the base world."""
+"""The share of results of `thorough` that may be worse than their input in the base world."""
 CALLS = 25
 """Model calls of each policy where they are compared at equal calls."""
 _BLOCK = 50
@@ -33,7 +33,7 @@ OTHERS: tuple[tuple[str, ContinuousWorld], ...] = (
     ("half of the judge's noise shared", replace(BASE, shared=0.5)),
     ("critic's noise 2", replace(BASE, critic_noise=2.0)),
 )
-"""How the base world is changed."""
+"""The changes to the base world."""
 _COARSE = ("critic counts in whole units", replace(BASE, grain=1.0))
 """Matters only where critics select."""
 _WORSE = {"noise 1", "half of the judge's noise shared", "critic's noise 2"}
@@ -41,7 +41,7 @@ _WORSE = {"noise 1", "half of the judge's noise shared", "critic's noise 2"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """How a contender did in a world."""
+    """The results of a contender in a world."""
 
     world: str
     contender: str
@@ -55,7 +55,7 @@ class Score:
 
     @property
     def loses(self) -> bool:
-        """Whether best-of-3 is better by more than twice the standard error."""
+        """True when best-of-3 is better by more than twice the standard error."""
         lead = self.against_best_of_n
         return lead is not None and lead.value < -2 * lead.error
 

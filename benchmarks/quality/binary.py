@@ -16,7 +16,7 @@ from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel
 
 COIN = 0.5
-"""How often the judge prefers the newer of two texts that are equally good."""
+"""The probability that the judge prefers the newer of two texts that are equally good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +24,13 @@ class BinaryWorld:
     """The error rates, and the loop that lives with them."""
 
     start: float
-    """How often the input is good."""
+    """The probability that the input is good."""
     repair: float
-    """How often a revision of a bad text is good."""
+    """The probability that a revision of a bad text is good."""
     harm: float
-    """How often a revision of a good text is bad."""
+    """The probability that a revision of a good text is bad."""
     accuracy: float | None
-    """How often one vote of the judge is right; None for the naive loop, which has no judge."""
+    """The probability that one vote of the judge is right; None for the naive loop."""
     votes: int
     steps: int
 
@@ -46,7 +46,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What the runs of a block came to."""
+    """The results of a block of runs."""
 
     after: tuple[float, ...]
     """The share of runs whose champion is good, after each step."""
@@ -80,7 +80,7 @@ class Parts:
         return _text(good=good, serial=self._serial)
 
     def _prefers(self, first: str, second: str) -> Preference:
-        """One draw for each repeat, whatever the order: the vote is about the two texts.
+        """One draw for each repeat, in either order: the vote is about the two texts.
 
         The same two may meet again at the end; they are voted on anew then.
         """
@@ -144,7 +144,7 @@ async def _play(block: Block) -> Outcome:
 
 
 def champions(run: Run) -> list[bool]:
-    """Whether the champion was good after each step, as the run's record says."""
+    """For each step, True when the champion after it was good, by the run's record."""
     champion, found = run.thoughts[0], list[bool]()
     for thought in run.thoughts[1:]:
         champion = thought if run.decisions[thought.id].accepted else champion

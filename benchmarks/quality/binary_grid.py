@@ -12,7 +12,7 @@ from benchmarks.quality.samples import Mean
 from benchmarks.quality.tables import Table
 
 TOLERANCE = 0.01
-"""How far a measured share may lie from its closed form."""
+"""The largest accepted difference between a measured share and its closed form."""
 _BLOCK = 500
 """Runs with stratified random numbers."""
 
@@ -53,7 +53,7 @@ class Cell:
     world: BinaryWorld
     steps: int
     looked_back: bool
-    """Whether it is the run's result, or the champion before it was compared with the original."""
+    """True for the run's result, False for the champion before its comparison with the original."""
     measured: Mean
     expected: float
 
@@ -64,7 +64,7 @@ class Cell:
 
     @property
     def agrees(self) -> bool:
-        """Whether engine and arithmetic say the same."""
+        """True when engine and arithmetic agree."""
         return abs(self.difference) <= TOLERANCE
 
 

@@ -1,4 +1,4 @@
-"""What the worlds must come to, by arithmetic."""
+"""The results that the worlds must have, by arithmetic."""
 
 from collections import defaultdict
 from itertools import product
@@ -7,7 +7,7 @@ from math import comb
 _ANY = 1
 """Steps from which on the champion is compared with the original at the end."""
 _COIN = 0.5
-"""How often the judge prefers the newer of two texts that are equally good."""
+"""The probability that the judge prefers the newer of two texts that are equally good."""
 
 
 def majority_of(votes: int, accuracy: float) -> float:
@@ -54,7 +54,7 @@ def gated(
 
 
 def limit(repair: float, harm: float, accuracy: float, votes: int) -> float:
-    """What `gated` comes to after many steps."""
+    """The limit of `gated` after many steps."""
     right = majority_of(votes, accuracy)
     return repair * right / (repair * right + harm * (1 - right))
 
@@ -113,7 +113,7 @@ def gated_with_look_back(
 
 
 def consensus(samples: int, probability: float) -> float:
-    """How often more than half of the samples report an issue that each reports so often."""
+    """The probability that more than half of the samples report an issue."""
     return majority_of(samples, probability)
 
 

@@ -15,7 +15,7 @@ from sifaka.testing import ScriptedModel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something that may be said about the text, in different words about different quotes."""
+    """A possible remark on the text, in different words about different quotes."""
 
     real: bool
     category: str
@@ -111,16 +111,16 @@ class Panel:
 
     samples: int
     found: float
-    """How often a sample reports a certain true issue."""
+    """The probability that a sample reports a certain true issue."""
     invented: float
-    """How often it reports a certain false one."""
+    """The probability that it reports a certain false one."""
     reviews: int
     seed: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What one review reports."""
+    """The issues of one review."""
 
     right: int
     """True issues."""
@@ -154,7 +154,7 @@ async def _play(panel: Panel) -> tuple[Review, ...]:
 
 
 def opinion(panel: Panel, noise: Noise) -> dict[str, Any]:
-    """What one sample says."""
+    """The answer of one sample."""
     issues = [
         {
             "quote": _one(finding.quotes, noise),
@@ -169,7 +169,7 @@ def opinion(panel: Panel, noise: Noise) -> dict[str, Any]:
 
 
 def counted(issues: Sequence[Issue]) -> Review:
-    """How many of the issues are true; one that is there twice is true once."""
+    """The number of true issues; a repeated one counts once."""
     told = [_ID[issue.message] for issue in issues]
     right = len({n for n in told if FINDINGS[n].real})
     return Review(right=right, wrong=len(told) - right)

@@ -1,4 +1,4 @@
-"""Precision and recall of what most samples agree on, next to their closed form."""
+"""Precision and recall of the issues that most samples report, next to their closed form."""
 
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -13,13 +13,13 @@ from benchmarks.quality.tables import Table
 
 _BLOCK = 50
 RATES = ((0.7, 0.2), (0.6, 0.3))
-"""How often a sample reports a true issue, and a false one."""
+"""The probabilities that a sample reports a true issue, and a false one."""
 SAMPLES = (3, 5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """What reviews with n samples reported."""
+    """The issues of reviews with n samples."""
 
     panel: Panel
     precision: float

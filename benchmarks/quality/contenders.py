@@ -24,7 +24,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A way to select, and what it costs."""
+    """A selection policy and its cost."""
 
     name: str
     settings: Mapping[str, Any]
@@ -47,7 +47,7 @@ class Policy:
 
 
 POLICIES = (
-    # Nobody needs to know what the critic thinks of the last version: one call less.
+    # No version follows the last one, so its critique is left out: one call less.
     Policy(name=NAIVE, settings={"policy": "last"}, a_step=2, once=0),
     Policy(name="best", settings={"policy": "best"}, a_step=2),
     Policy(name="judged, P=1", settings={"policy": "judged", "judge_repeats": 1}, a_step=4),

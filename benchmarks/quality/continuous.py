@@ -1,4 +1,4 @@
-"""The continuous world: quality is a number, and whoever looks at a text sees it blurred."""
+"""The continuous world: quality is a number, which judges and critics see with noise."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -24,22 +24,22 @@ _GRAVEST = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContinuousWorld:
-    """How writers, judges and critics are. The input has quality 0; the unit is free."""
+    """The abilities of writers, judges and critics. The input has quality 0; the unit is free."""
 
     drift: float = -0.1
-    """How much better a revision is than its base on average; below 0 it is worse."""
+    """The mean gain of a revision over its base; below 0 it is worse."""
     spread: float = 1.0
-    """The standard deviation of that."""
+    """The standard deviation of the gain."""
     judge_noise: float = 0.5
     """The standard deviation with which a judge sees the quality of one text in one call."""
     shared: float = 0.0
     """The share of that variance that is the same in every call about the same two texts: where
     the judge is wrong for a reason, asking again does not help."""
     position_bias: float = 0.3
-    """How often a judge prefers the first text, whatever it is."""
+    """The probability that a judge prefers the first text for its place."""
     critic_noise: float = 0.5
     grain: float = 0.25
-    """How much quality weighs as much as one point of the severity of what a critic reports."""
+    """The quality that equals one point of severity in a critic's issues."""
     threshold: float = 1.0
     """The quality from which on a critic that sees clearly asks for no revision."""
 
@@ -54,14 +54,14 @@ class Games:
 
     world: ContinuousWorld
     settings: Mapping[str, Any]
-    """Of `Chain`: whatever is not the writer, the judge or the critic."""
+    """Options of `Chain` besides the writer, the judge and the critic."""
     runs: int
     seed: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """What the runs came to, run by run."""
+    """The results, run by run."""
 
     gains: tuple[float, ...]
     """Quality of the result less that of the input."""

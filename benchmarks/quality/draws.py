@@ -20,7 +20,7 @@ def stratified(rows: int, columns: int, seed: str) -> list[list[float]]:
 
 
 class Noise:
-    """One source of random numbers of one run: the nth is the same whatever was drawn elsewhere.
+    """One source of random numbers of one run: its nth number does not depend on other sources.
 
     So two policies meet the same writer: its third revision moves the quality equally in both.
     """
@@ -37,5 +37,5 @@ class Noise:
         return self._random.random()
 
     def chance(self, probability: float) -> bool:
-        """True so often."""
+        """True with this probability."""
         return self._random.random() < probability

@@ -1,4 +1,4 @@
-"""What was measured in blocks of runs."""
+"""Measurements in blocks of runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ class Table:
     """Rows of text under a header."""
 
     name: str
-    """What its place in a document is marked with."""
+    """The name in the markers of its place in a document."""
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]

@@ -1,4 +1,4 @@
-"""Asks the queries of a store and compares what it finds with what is relevant."""
+"""Searches a store with each query and compares the hits with the relevant texts."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from sifaka.storage.protocol import ThoughtStore
 DEPTH = 10
 """Texts asked for; a relevant one behind them does not count."""
 CUT = 5
-"""Of recall."""
+"""The number of hits that count for recall."""
 
 Find = Callable[[str], Awaitable[Sequence[str]]]
 """The ids of the texts found for a query, best first."""
@@ -23,7 +23,7 @@ Find = Callable[[str], Awaitable[Sequence[str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relevance:
-    """How well one kind of search did, from 0 to 1."""
+    """The scores of one kind of search, from 0 to 1."""
 
     search: str
     recall: float
