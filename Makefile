@@ -17,6 +17,8 @@ WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 WIKI := mediawiki php-cli php-sqlite3 php-mbstring php-xml php-intl
 
 export PYDANTIC_AI_NO_BANNER := 1
+# Without bytecode each program that a test starts would compile every module again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki conformance crashes long-run lint types docs bench bench-quality coverage snapshots clean
 all: lint types test
