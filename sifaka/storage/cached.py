@@ -195,7 +195,8 @@ class CachedStorage:
         """The same parts and outbox as another tenant sees them."""
         view = copy.copy(self)
         view.tenant, view._owned = tenant, False  # noqa: SLF001 - its own class
-        view._reader, view._writer = self._reader.scoped(tenant), self._writer.scoped(tenant)  # noqa: SLF001
+        view._reader = self._reader.scoped(tenant)  # noqa: SLF001 - its own class
+        view._writer = self._writer.scoped(tenant)  # noqa: SLF001 - its own class
         return view
 
     async def aclose(self) -> None:

@@ -8,7 +8,8 @@ from sifaka.record.run import Run
 from sifaka.storage.cache import RunCache, State
 from sifaka.storage.layout import Layout
 from sifaka.storage.log import RunLog, load_if_there, read_entries
-from sifaka.storage.outbox import Outbox, Waiting
+from sifaka.storage.outbox import Outbox
+from sifaka.storage.outbox_tables import Waiting
 from sifaka.storage.parts import Part
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.replicas import CopyReplica, Replica

@@ -20,7 +20,7 @@ from sifaka.storage.delivery import Delivery, after_queue
 from sifaka.storage.entry_json import apply_entry
 from sifaka.storage.index import Filters, Hits
 from sifaka.storage.log import LOOK_AGAIN
-from sifaka.storage.outbox import Waiting
+from sifaka.storage.outbox_tables import Waiting
 from sifaka.storage.parts import Part
 from sifaka.storage.protocol import RunPage, ThoughtStore
 from sifaka.storage.replicas import Replica

@@ -15,7 +15,7 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.delivery import Delivery
 from sifaka.storage.entry_json import encode_entries
-from sifaka.storage.outbox import Waiting
+from sifaka.storage.outbox_tables import Waiting
 from sifaka.storage.transfer import push
 
 logger = logging.getLogger(__name__)
