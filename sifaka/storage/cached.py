@@ -48,7 +48,7 @@ class CachedStorage:
             whose parts are taken instead of it.
         queue: The file of the outbox, for as many processes as use these parts. Without one, runs
             wait for replicas in memory, and the log's failures are raised.
-        tenant: Whose runs are seen, whatever the parts were opened for.
+        tenant: The tenant whose runs are seen; it replaces the tenants of the parts.
         retry_after: Seconds in which a part that cannot be reached is not asked again.
 
     Raises:
@@ -108,7 +108,7 @@ class CachedStorage:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """Which parts fail, what waits for them, what was refused."""
+        """The parts that fail, the changes that wait and the entries that were refused."""
         return degraded_lines(self._layout, self._outbox, self._delivery, self.tenant)
 
     async def append(
@@ -235,7 +235,7 @@ class CachedCheckpointStorage(CachedStorage):
         storage: Where runs are kept.
         queue: A file in which appends wait while the store is down. Without one its failures are
             raised, and a chain keeps what it could not store in memory.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
     """
 
     def __init__(

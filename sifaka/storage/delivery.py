@@ -20,7 +20,7 @@ _AT_ONCE = 50
 _PUT_ASIDE = 60.0
 """Seconds after which a run is tried again that a part which works would not take."""
 _ATTEMPTS = 3
-"""How often to look again when another process appends to the same run meanwhile."""
+"""Attempts while another process appends to the same run."""
 
 
 class Delivery:
@@ -40,7 +40,7 @@ class Delivery:
         """Parts that refused what is about no run, with their message."""
 
     def put_aside(self, tenant: str) -> list[tuple[str, str, StorageError]]:
-        """Which of a tenant's runs a part would not take, and why: part, run and error."""
+        """The runs of a tenant that a part refused: part, run and error."""
         return [
             (part, run_id, failure)
             for (part, owner, run_id), (_, failure) in list(self._aside.items())

@@ -13,7 +13,7 @@ from sifaka.storage.replicas import Replica
 
 _LOOKING_SECONDS = 5.0
 _NAMED = 3
-"""How many runs are told of one by one; of more, their number."""
+"""Runs that are named one by one; further ones are counted."""
 
 
 def degraded_lines(

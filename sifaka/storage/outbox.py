@@ -46,9 +46,9 @@ class Backlog:
     """The contents of the outbox, as of the last look."""
 
     waiting: dict[str, int]
-    """How much waits for each part."""
+    """The number of changes that wait, by part."""
     refused: dict[tuple[str, str], int]
-    """How many entries of a run were refused, by its tenant and id."""
+    """The number of refused entries, by the run's tenant and id."""
 
 
 class Outbox:
@@ -64,17 +64,17 @@ class Outbox:
         self.path = path
         self.known = Backlog({}, {})
         self.failure: StorageError | None = None
-        """Why the file could not be used the last time; None when it could."""
+        """The error of the last use of the file; None when it succeeded."""
         self._worker = SQLiteWorker(path or Path(":memory:"), SCHEMA)
 
     @property
     def durable(self) -> bool:
-        """Whether its contents outlive the process."""
+        """True when its contents outlive the process."""
         return self.path is not None
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was ever queued, which is known without opening a file."""
+        """True when nothing was ever queued; no file is opened to find out."""
         return not (self.path.exists() if self.path else self._worker.used)
 
     async def mark(self, parts: Sequence[str], tenant: str, run_id: str) -> None:
@@ -125,7 +125,7 @@ class Outbox:
         return await self._read(lambda sql: rows_of(sql, part, tenant, run_id)) or []
 
     async def look(self, part: str, tenant: str, run_id: str) -> tuple[bool, bool]:
-        """Whether anything waits for a part about one run, and whether any of it was refused."""
+        """True for changes of a run that wait for a part, and true for refused entries of it."""
 
         def work(sql: SqlConnection) -> tuple[bool, bool]:
             refused = sql.execute(

@@ -166,7 +166,7 @@ class StoreWriter:
                 logger.warning("entries of run %r were lost, and stored again", run.run_id)
 
     async def _ahead(self, run: Run, entries: Sequence[Entry], expected_version: int) -> bool:
-        """Whether anything waits for the log ahead of an append, after an attempt at it."""
+        """True when a change waits for the log ahead of an append, after an attempt to deliver."""
         log, outbox = self._layout.log, self._outbox
         try:
             waiting, refused = await outbox.look(log.name, self.tenant, run.run_id)
