@@ -9,7 +9,7 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 
 CACHED_RUNS = 500
-"""How many runs are held; the least recently used goes first."""
+"""Runs that are held; the least recently used is evicted first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class State:
 
     run: Run
     after: int
-    """How many entries of the run are not among these."""
+    """The number of entries of the run before these."""
     entries: Sequence[Entry]
 
     def since(self, version: int) -> Sequence[Entry] | None:

@@ -2,44 +2,25 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound, VersionConflict
-from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.cache import RunCache, State
+from sifaka.storage.layout import Layout
 from sifaka.storage.log import RunLog, load_if_there, read_entries
-from sifaka.storage.outbox import Outbox, Waiting
+from sifaka.storage.outbox import Outbox
+from sifaka.storage.outbox_tables import Waiting
 from sifaka.storage.parts import Part
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.replicas import CopyReplica, Replica
+from sifaka.storage.transfer import push
 
 _AT_ONCE = 50
 """Runs that are looked up in the outbox at a time."""
 _PUT_ASIDE = 60.0
 """Seconds after which a run is tried again that a part which works would not take."""
 _ATTEMPTS = 3
-"""How often to look again when another process appends to the same run meanwhile."""
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The parts of a store."""
-
-    log: Part[ThoughtStore]
-    """Decides versions and claims."""
-    replicas: tuple[Replica, ...]
-    """Index and copies, which get what the log has a moment later."""
-
-    @property
-    def parts(self) -> "tuple[Part[ThoughtStore] | Replica, ...]":
-        """All of them."""
-        return (self.log, *self.replicas)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Those of the replicas."""
-        return tuple(replica.name for replica in self.replicas)
+"""Attempts while another process appends to the same run."""
 
 
 class Delivery:
@@ -50,16 +31,16 @@ class Delivery:
     """
 
     def __init__(self, layout: Layout, cache: RunCache, outbox: Outbox) -> None:
-        self._layout = layout
-        self._cache = cache
-        self._outbox = outbox
+        self.layout = layout
+        self.cache = cache
+        self.outbox = outbox
         self._aside: dict[tuple[str, str, str], tuple[float, StorageError]] = {}
         """Name of a part, tenant and run: when it is tried again, and why not now."""
         self._closed: dict[str, str] = {}
         """Parts that refused what is about no run, with their message."""
 
     def put_aside(self, tenant: str) -> list[tuple[str, str, StorageError]]:
-        """Which of a tenant's runs a part would not take, and why: part, run and error."""
+        """The runs of a tenant that a part refused: part, run and error."""
         return [
             (part, run_id, failure)
             for (part, owner, run_id), (_, failure) in list(self._aside.items())
@@ -104,7 +85,7 @@ class Delivery:
             tried: set[tuple[str, str]] = set()
             while not part.paused:
                 limit = _AT_ONCE + len(tried) + len(self._aside)
-                runs = await self._outbox.runs(part.name, limit)
+                runs = await self.outbox.runs(part.name, limit)
                 if len(runs) < limit:  # these are all
                     self._forget_others(part.name, runs)
                 ready = [
@@ -114,7 +95,7 @@ class Delivery:
                     return 0
                 for tenant, run_id in ready:
                     if time.monotonic() >= deadline:
-                        return self._outbox.known.waiting.get(part.name, 0)
+                        return self.outbox.known.waiting.get(part.name, 0)
                     if part.paused:
                         return 0
                     if not await self.deliver(part, tenant, run_id):
@@ -123,20 +104,32 @@ class Delivery:
         finally:
             part.delivering = False
 
+    async def waiting(self, tenant: str, run_id: str) -> list[Waiting]:
+        """The changes of a run that wait for the log, after an attempt to deliver them."""
+        log = self.layout.log
+        try:
+            rows = await self.outbox.rows(log.name, tenant, run_id)
+            if rows and not log.paused:
+                await self.deliver(log, tenant, run_id)
+                rows = await self.outbox.rows(log.name, tenant, run_id)
+        except StorageError:
+            return []  # the outbox's failure is not the reader's: the log is asked
+        return rows
+
     async def deliver(self, part: Part[ThoughtStore] | Replica, tenant: str, run_id: str) -> bool:
         """Deliver what waits for a part about one run; whether nothing does any more.
 
         Raises:
             StorageError: The outbox failed.
         """
-        rows = await self._outbox.rows(part.name, tenant, run_id)
+        rows = await self.outbox.rows(part.name, tenant, run_id)
         if not rows:
             return True
         try:
-            if part is self._layout.log:
+            if part is self.layout.log:
                 await self._to_log(rows)
             else:
-                (replica,) = (each for each in self._layout.replicas if each is part)
+                (replica,) = (each for each in self.layout.replicas if each is part)
                 if not await self._to_replica(replica, rows):
                     return False
         except StorageError as failure:
@@ -157,7 +150,7 @@ class Delivery:
         return aside is None or aside[0] <= time.monotonic()
 
     async def _to_log(self, rows: Sequence[Waiting]) -> None:
-        log = self._layout.log
+        log = self.layout.log
         tenant, run_id = rows[0].tenant, rows[0].run_id
         view = log.inner.scoped(tenant)
         run: Run | None = None
@@ -165,8 +158,8 @@ class Delivery:
             if row.kind == "delete":
                 with log.attempt():
                     await view.delete(run_id)
-                self._cache.evict(tenant, run_id)
-                await self._outbox.remove([row.id])
+                self.cache.evict(tenant, run_id)
+                await self.outbox.remove([row.id])
                 continue
             entries = row.entries()
             try:
@@ -177,16 +170,16 @@ class Delivery:
             except AppendRefused as refusal:
                 if isinstance(refusal, VersionConflict) and not refusal.found:
                     # The log has lost the run: its copies are the archive.
-                    for replica in self._layout.replicas:
+                    for replica in self.layout.replicas:
                         await self._bring(replica, tenant, run_id)
                 # Else another process went on with the run meanwhile. Its entries count.
-                await self._outbox.refuse(log.name, tenant, run_id, refusal.message)
-                self._cache.evict(tenant, run_id)
-                await self._outbox.mark(self._layout.names, tenant, run_id)
+                await self.outbox.refuse(log.name, tenant, run_id, refusal.message)
+                self.cache.evict(tenant, run_id)
+                await self.outbox.mark(self.layout.names, tenant, run_id)
                 return
-            await self._outbox.remove([row.id])
+            await self.outbox.remove([row.id])
             if run.version == row.end:
-                self._cache.keep(tenant, run, entries, after=row.expected_version)
+                self.cache.keep(tenant, run, entries, after=row.expected_version)
 
     async def _to_replica(self, replica: Replica, rows: Sequence[Waiting]) -> bool:
         tenant, run_id = rows[0].tenant, rows[0].run_id
@@ -194,19 +187,19 @@ class Delivery:
             await replica.forget(tenant, run_id)
         if rows[-1].kind != "delete" and not await self._bring(replica, tenant, run_id):
             return False
-        await self._outbox.remove([row.id for row in rows])
+        await self.outbox.remove([row.id for row in rows])
         return True
 
     async def _bring(self, replica: Replica, tenant: str, run_id: str) -> bool:
-        state = self._cache.get(tenant, run_id)
-        queued = await self._outbox.rows(self._layout.log.name, tenant, run_id)
+        state = self.cache.get(tenant, run_id)
+        queued = await self.outbox.rows(self.layout.log.name, tenant, run_id)
         if queued:
             # The log is behind itself: the entries that wait for it are at hand.
             state = after_queue(state, queued)
             return state is not None and await replica.bring(tenant, state)
         if state is not None and await replica.bring(tenant, state):
             return True
-        log = self._layout.log
+        log = self.layout.log
         whole = isinstance(replica, CopyReplica)
         for _ in range(_ATTEMPTS):
             try:
@@ -252,77 +245,6 @@ def after_queue(state: State | None, queued: Sequence[Waiting]) -> State | None:
             return None  # the log has gone on otherwise: they will be refused
         entries += lacking
     return State(run, after, entries) if run else None
-
-
-async def push(
-    log: RunLog,
-    run_id: str,
-    after: int,
-    entries: Sequence[Entry],
-    *,
-    fence: int | None = None,
-    known: Run | None = None,
-) -> Run:
-    """Append what a log lacks of some entries; those that it has already are recognised.
-
-    Args:
-        log: Where to.
-        run_id: Whose entries they are.
-        after: How many entries of the run lie before them.
-        entries: What the log has to hold in the end.
-        fence: As in `RunLog.append`.
-        known: The run as the log is believed to hold it, which saves reading it.
-
-    Returns:
-        The run with the entries; later entries of the log may be in it.
-
-    Raises:
-        VersionConflict: The log holds other entries there, or too few before them.
-        Fenced: The run has been claimed since.
-        StorageError: The log failed.
-    """
-    if known is None or known.version != after:
-        known = None
-    if known is not None or after == 0:
-        try:
-            return await _append(log, run_id, known, entries, fence)
-        except VersionConflict:
-            pass  # some of it may be there: looked at now
-    for _ in range(_ATTEMPTS):
-        held = await load_if_there(log, run_id)
-        version = held.version if held else 0
-        if version < after:
-            break
-        lacking = entries
-        if held is not None and version > after:
-            _, there = await read_entries(log, run_id, version)
-            overlap = there[after:]
-            if any(mine != theirs for mine, theirs in zip(entries, overlap, strict=False)):
-                break
-            lacking = entries[len(overlap) :]
-            if not lacking:
-                return held
-        try:
-            return await _append(log, run_id, held, lacking, fence)
-        except VersionConflict:
-            continue
-    held = await load_if_there(log, run_id)
-    raise VersionConflict(run_id, expected=after, found=held.version if held else 0)
-
-
-async def _append(
-    log: RunLog, run_id: str, run: Run | None, entries: Sequence[Entry], fence: int | None
-) -> Run:
-    before = run.version if run else 0
-    try:
-        after = Run.replay(entries) if run is None else run
-        for entry in entries if run is not None else ():
-            after = after.apply(entry)
-    except (KeyError, ValueError) as error:
-        # They do not continue this run: it is another one under the same id.
-        raise VersionConflict(run_id, expected=before + len(entries), found=before) from error
-    await log.append(after, entries, expected_version=before, fence=fence)
-    return after
 
 
 async def _read(log: RunLog, run_id: str, *, whole: bool) -> State | None:

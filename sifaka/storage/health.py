@@ -3,23 +3,24 @@
 import anyio
 
 from sifaka.errors import StorageError
-from sifaka.storage.delivery import Delivery, Layout
+from sifaka.storage.delivery import Delivery
+from sifaka.storage.layout import Layout
 from sifaka.storage.log import Health
 from sifaka.storage.outbox import Outbox
 from sifaka.storage.parts import Part
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.replicas import CopyReplica, Replica
+from sifaka.storage.replicas import Replica
 
 _LOOKING_SECONDS = 5.0
 _NAMED = 3
-"""How many runs are told of one by one; of more, their number."""
+"""Runs that are named one by one; further ones are counted."""
 
 
 def degraded_lines(
     layout: Layout, outbox: Outbox, delivery: Delivery, tenant: str
 ) -> tuple[str, ...]:
     """The known failures: of the parts, of the outbox, of this tenant's runs."""
-    stores = [layout.log.inner, *(r.inner for r in layout.replicas if isinstance(r, CopyReplica))]
+    stores = [layout.log.inner, *(copy.inner for copy in layout.copies)]
     lines = [line for store in stores for line in store.degraded]
     where = "on disk" if outbox.durable else "in memory"
     for part in layout.parts:

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shared:
-    """What all tenants' views have in common."""
+    """The state that the views of all tenants share."""
 
     cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     behind: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
@@ -72,7 +72,7 @@ class HybridMemory:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """What its parts lack, and how many runs a search finds in an earlier state."""
+        """The failures of its parts, and the number of runs whose search copy is behind."""
         behind = len(self._shared.behind)
         runs = "1 run lacks" if behind == 1 else f"{behind} runs lack"
         own = (f"{runs} entries in the long-term memory",) if behind else ()

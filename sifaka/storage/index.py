@@ -10,7 +10,7 @@ from sifaka.storage.log import Health
 
 
 class Filters(Frozen):
-    """Which versions a search looks at; None, and no tag, mean any."""
+    """Filters on the versions of a search; None, and no tag, mean any."""
 
     since: datetime | None = None
     """Written at this moment or later."""
@@ -55,7 +55,7 @@ class SearchIndex(Protocol):
 
     @property
     def place(self) -> str:
-        """Where the index is, without secrets."""
+        """The place of the index, without secrets."""
         ...
 
     async def put(self, run: Run, *, first: int = 0) -> None:

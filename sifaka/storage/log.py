@@ -26,13 +26,13 @@ class RunPage(Frozen):
 
 
 class Health(Frozen):
-    """Whether one part of a store works."""
+    """The health of one part of a store."""
 
     part: str
     """Its name, such as its URL, without passwords."""
     works: bool
     found: str
-    """What was found, or what is wrong and what to do, in one line."""
+    """The finding, or the fault and its suggestion, in one line."""
 
 
 class RunLog(Protocol):
@@ -40,7 +40,7 @@ class RunLog(Protocol):
 
     @property
     def place(self) -> str:
-        """Where the runs are, for people, and to tell two logs apart; without secrets."""
+        """The place of the runs, for people, and to tell two logs apart; without secrets."""
         ...
 
     async def append(
@@ -233,6 +233,6 @@ def check_append(
 
 
 def holds(held: Sequence[str], payloads: Sequence[str], *, after: int) -> bool:
-    """Whether an append is there already, entry for entry, behind the first so many."""
+    """True when the log already holds these entries at this place."""
     end = after + len(payloads)
     return len(held) >= end and tuple(held[after:end]) == tuple(payloads)

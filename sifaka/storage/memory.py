@@ -145,7 +145,7 @@ class MemoryStorage(LogStore[MemoryLog]):
     """A `ThoughtStore` that ends with the process.
 
     Args:
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
     """
 
     def __init__(self, tenant: str = "default") -> None:

@@ -7,45 +7,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from sifaka.errors import AppendRefused, StorageError, VersionConflict
+from sifaka.errors import AppendRefused, StorageError
 from sifaka.record.entries import Entry
 from sifaka.storage.entry_json import decode_entries
+from sifaka.storage.outbox_tables import (
+    SCHEMA,
+    Waiting,
+    continues,
+    insert,
+    last_kind,
+    remove_rows,
+    rows_of,
+)
 from sifaka.storage.sqlite.connection import SqlConnection, transaction
-from sifaka.storage.sqlite.schema import Schema
 from sifaka.storage.sqlite.worker import SQLiteWorker
 from sifaka.storage.timestamps import from_microseconds, now_in_microseconds
 from sifaka.text.input import is_unicode
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-Kind = Literal["append", "delete", "copy"]
-"""`copy` stands for: bring this index or copy to what the log has of the run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """One change that a part of the store has not got yet."""
-
-    part: str
-    tenant: str
-    run_id: str
-    kind: Kind
-    expected_version: int = 0
-    fence: int | None = None
-    payloads: tuple[str, ...] = ()
-    id: int = 0
-    """Its place in the outbox, once it is there."""
-
-    @property
-    def end(self) -> int:
-        """The run's version after it."""
-        return self.expected_version + len(self.payloads)
-
-    def entries(self) -> tuple[Entry, ...]:
-        """The entries to append."""
-        return tuple(decode_entries(self.run_id, self.payloads, after=self.expected_version))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +46,9 @@ class Backlog:
     """The contents of the outbox, as of the last look."""
 
     waiting: dict[str, int]
-    """How much waits for each part."""
+    """The number of changes that wait, by part."""
     refused: dict[tuple[str, str], int]
-    """How many entries of a run were refused, by its tenant and id."""
+    """The number of refused entries, by the run's tenant and id."""
 
 
 class Outbox:
@@ -82,17 +64,17 @@ class Outbox:
         self.path = path
         self.known = Backlog({}, {})
         self.failure: StorageError | None = None
-        """Why the file could not be used the last time; None when it could."""
-        self._worker = SQLiteWorker(path or Path(":memory:"), _SCHEMA)
+        """The error of the last use of the file; None when it succeeded."""
+        self._worker = SQLiteWorker(path or Path(":memory:"), SCHEMA)
 
     @property
     def durable(self) -> bool:
-        """Whether its contents outlive the process."""
+        """True when its contents outlive the process."""
         return self.path is not None
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was ever queued, which is known without opening a file."""
+        """True when nothing was ever queued; no file is opened to find out."""
         return not (self.path.exists() if self.path else self._worker.used)
 
     async def mark(self, parts: Sequence[str], tenant: str, run_id: str) -> None:
@@ -100,11 +82,11 @@ class Outbox:
 
         def work(sql: SqlConnection) -> None:
             for part in parts:
-                if _last_kind(sql, part, tenant, run_id) != "copy":
-                    _insert(sql, Waiting(part, tenant, run_id, "copy"))
+                if last_kind(sql, part, tenant, run_id) != "copy":
+                    insert(sql, Waiting(part, tenant, run_id, "copy"))
 
         def noted(sql: SqlConnection) -> bool:
-            return all(_last_kind(sql, part, tenant, run_id) == "copy" for part in parts)
+            return all(last_kind(sql, part, tenant, run_id) == "copy" for part in parts)
 
         # Mostly it is noted already, which costs no write to the disk.
         if parts and not await self._read(noted):
@@ -115,7 +97,7 @@ class Outbox:
 
         def work(sql: SqlConnection) -> None:
             for row in rows:
-                _insert(sql, row)
+                insert(sql, row)
 
         await self._write(work)
 
@@ -127,29 +109,29 @@ class Outbox:
         """
 
         def work(sql: SqlConnection) -> None:
-            if _continues(sql, row):
-                _insert(sql, row)
+            if continues(sql, row):
+                insert(sql, row)
 
         await self._write(work)
 
     async def remove(self, ids: Sequence[int]) -> None:
         """Take rows out that may be gone already."""
-        await self._write(lambda sql: _remove(sql, ids))
+        await self._write(lambda sql: remove_rows(sql, ids))
 
     async def rows(self, part: str, tenant: str, run_id: str) -> list[Waiting]:
         """The changes that wait for a part about one run, in order."""
         if not is_unicode(run_id):
             return []
-        return await self._read(lambda sql: _rows(sql, part, tenant, run_id)) or []
+        return await self._read(lambda sql: rows_of(sql, part, tenant, run_id)) or []
 
     async def look(self, part: str, tenant: str, run_id: str) -> tuple[bool, bool]:
-        """Whether anything waits for a part about one run, and whether any of it was refused."""
+        """True for changes of a run that wait for a part, and true for refused entries of it."""
 
         def work(sql: SqlConnection) -> tuple[bool, bool]:
             refused = sql.execute(
                 "SELECT 1 FROM refused WHERE tenant = ? AND run_id = ? LIMIT 1", (tenant, run_id)
             ).fetchone()
-            return _last_kind(sql, part, tenant, run_id) is not None, refused is not None
+            return last_kind(sql, part, tenant, run_id) is not None, refused is not None
 
         if not is_unicode(run_id):
             return False, False
@@ -173,7 +155,7 @@ class Outbox:
 
         def work(sql: SqlConnection) -> None:
             moment = now_in_microseconds()
-            rows = _rows(sql, part, tenant, run_id)
+            rows = rows_of(sql, part, tenant, run_id)
             for row in rows:
                 if row.kind == "append":
                     values = (row.expected_version, json.dumps(row.payloads), reason, moment)
@@ -182,7 +164,7 @@ class Outbox:
                         " refused_at) VALUES (?, ?, ?, ?, ?, ?)",
                         (tenant, run_id, *values),
                     )
-            _remove(sql, [row.id for row in rows])
+            remove_rows(sql, [row.id for row in rows])
 
         await self._write(work)
 
@@ -195,7 +177,7 @@ class Outbox:
             sql.execute("DELETE FROM waiting WHERE tenant = ? AND run_id = ?", (tenant, run_id))
             sql.execute("DELETE FROM refused WHERE tenant = ? AND run_id = ?", (tenant, run_id))
             for part in parts:
-                _insert(sql, Waiting(part, tenant, run_id, "delete"))
+                insert(sql, Waiting(part, tenant, run_id, "delete"))
 
         await self._write(work)
 
@@ -265,99 +247,6 @@ class Outbox:
             self.failure = failure
             raise
         self.failure = None
-
-
-def _create_tables(sql: SqlConnection) -> None:
-    sql.execute("""
-        CREATE TABLE waiting (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            tier TEXT NOT NULL,
-            tenant TEXT NOT NULL,
-            run_id TEXT NOT NULL,
-            kind TEXT NOT NULL,
-            expected_version INTEGER NOT NULL,
-            fence INTEGER,
-            payloads TEXT NOT NULL,
-            enqueued_at INTEGER NOT NULL
-        );
-        CREATE INDEX waiting_by_run ON waiting (tier, tenant, run_id, id);
-        CREATE TABLE refused (
-            id INTEGER PRIMARY KEY,
-            tenant TEXT NOT NULL,
-            run_id TEXT NOT NULL,
-            expected_version INTEGER NOT NULL,
-            payloads TEXT NOT NULL,
-            reason TEXT NOT NULL,
-            refused_at INTEGER NOT NULL
-        );
-        CREATE INDEX refused_by_run ON refused (tenant, run_id, id);
-        CREATE TABLE counts (tier TEXT PRIMARY KEY, waiting INTEGER NOT NULL);
-        CREATE TRIGGER count_one_more AFTER INSERT ON waiting BEGIN
-            INSERT INTO counts VALUES (new.tier, 1)
-            ON CONFLICT (tier) DO UPDATE SET waiting = waiting + 1;
-        END;
-        CREATE TRIGGER count_one_less AFTER DELETE ON waiting BEGIN
-            UPDATE counts SET waiting = waiting - 1 WHERE tier = old.tier;
-        END;
-    """)
-
-
-_SCHEMA = Schema(0x5346_4B51, (_create_tables,))
-"""Marked `SFKQ`."""
-
-
-def _continues(sql: SqlConnection, row: Waiting) -> bool:
-    """Whether an append comes next behind those that wait; False when it waits there already."""
-    last = sql.execute(
-        "SELECT expected_version + json_array_length(payloads) FROM waiting WHERE kind = 'append'"
-        " AND tier = ? AND tenant = ? AND run_id = ? ORDER BY id DESC LIMIT 1",
-        (row.part, row.tenant, row.run_id),
-    ).fetchone()
-    if last is None or last[0] == row.expected_version:
-        return True
-    held = [each for each in _rows(sql, row.part, row.tenant, row.run_id) if each.payloads]
-    start, end = held[0].expected_version, held[-1].end
-    queued = tuple(payload for each in held for payload in each.payloads)
-    if start <= row.expected_version and row.end <= end:
-        first = row.expected_version - start
-        if queued[first : first + len(row.payloads)] == row.payloads:
-            return False
-    raise VersionConflict(row.run_id, expected=row.expected_version, found=end)
-
-
-def _rows(sql: SqlConnection, part: str, tenant: str, run_id: str) -> list[Waiting]:
-    found = sql.execute(
-        "SELECT id, kind, expected_version, fence, payloads FROM waiting"
-        " WHERE tier = ? AND tenant = ? AND run_id = ? ORDER BY id",
-        (part, tenant, run_id),
-    )
-    return [
-        Waiting(part, tenant, run_id, kind, after, fence, tuple(json.loads(payloads)), number)
-        for number, kind, after, fence, payloads in found
-    ]
-
-
-def _last_kind(sql: SqlConnection, part: str, tenant: str, run_id: str) -> str | None:
-    found = sql.execute(
-        "SELECT kind FROM waiting WHERE tier = ? AND tenant = ? AND run_id = ?"
-        " ORDER BY id DESC LIMIT 1",
-        (part, tenant, run_id),
-    ).fetchone()
-    return found[0] if found else None
-
-
-def _insert(sql: SqlConnection, row: Waiting) -> None:
-    about = (row.part, row.tenant, row.run_id, row.kind, row.expected_version, row.fence)
-    sql.execute(
-        "INSERT INTO waiting (tier, tenant, run_id, kind, expected_version, fence, payloads,"
-        " enqueued_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (*about, json.dumps(row.payloads), now_in_microseconds()),
-    )
-
-
-def _remove(sql: SqlConnection, ids: Sequence[int]) -> None:
-    for number in ids:
-        sql.execute("DELETE FROM waiting WHERE id = ?", (number,))
 
 
 def _look_over(sql: SqlConnection) -> Backlog:

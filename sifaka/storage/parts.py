@@ -30,9 +30,9 @@ class Part(Generic[Inner]):
         self.inner = inner
         self.retry_after = retry_after
         self.failure: StorageError | None = None
-        """How the last attempt failed; None once one has succeeded."""
+        """The error of the last attempt; None when it succeeded."""
         self.delivering = False
-        """Whether a task of this process is delivering to it."""
+        """True while a task of this process delivers to it."""
         self._ask_again = 0.0
 
     async def search(self, tenant: str, query: str, limit: int, only: Filters) -> Hits:
@@ -42,7 +42,7 @@ class Part(Generic[Inner]):
 
     @property
     def paused(self) -> StorageError | None:
-        """Why it is not worth an attempt now; None when it is."""
+        """The failure for which no attempt is made now; None when one may be made."""
         return self.failure if time.monotonic() < self._ask_again else None
 
     def try_again(self) -> None:

@@ -1,4 +1,4 @@
-"""What a store keeps beside its log: an index to search, and copies of the log."""
+"""Replicas of a log: search indexes, and copies."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ def _begins(state: State, held: Run) -> bool:
 
 
 def _leads_to(held: Run | None, entries: Sequence[Entry], run: Run) -> bool:
-    """Whether a run becomes another one by these entries."""
+    """True when these entries turn one state of a run into another."""
     try:
         if held is None:
             return bool(entries) and Run.replay(entries) == run

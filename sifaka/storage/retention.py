@@ -17,7 +17,7 @@ from sifaka.storage.transfer import copy_run
 
 
 class Policy(Frozen):
-    """Which runs of a tenant stay; what is None does not limit them."""
+    """The runs of a tenant to keep; a field that is None sets no limit."""
 
     max_age: timedelta | None = Field(default=None, ge=timedelta(0))
     """Since the last entry."""
@@ -37,12 +37,12 @@ class Leaving(Frozen):
 
     run: RunSummary
     bytes: int
-    """What it takes in the store."""
+    """Its bytes in the store."""
     reason: str
 
 
 class RetentionPlan(Frozen):
-    """What a policy means for a store at one moment."""
+    """The effect of a policy on a store at one moment."""
 
     leaving: tuple[Leaving, ...]
     """Newest first."""
@@ -51,7 +51,7 @@ class RetentionPlan(Frozen):
 
     @property
     def bytes(self) -> int:
-        """What the runs take that are to leave."""
+        """The bytes of the runs that are to leave."""
         return sum(leaving.bytes for leaving in self.leaving)
 
 
@@ -60,18 +60,18 @@ class RetentionFailure(Frozen):
 
     leaving: Leaving
     error: str
-    """Why, and what to do, in one line."""
+    """The error and its suggestion, in one line."""
 
 
 class Outcome(Frozen):
-    """What has become of a plan."""
+    """The outcome of a plan."""
 
     gone: tuple[Leaving, ...]
     failed: tuple[RetentionFailure, ...]
 
     @property
     def bytes(self) -> int:
-        """What the runs took that are gone."""
+        """The bytes of the deleted runs."""
         return sum(leaving.bytes for leaving in self.gone)
 
 
@@ -94,7 +94,7 @@ async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None)
             try:
                 bytes_ = await store.size(line.run_id)
             except ThoughtNotFound:
-                continue  # somebody has deleted it meanwhile
+                continue  # it was deleted meanwhile
             runs, size = runs + 1, size + bytes_
             reason = _reason(policy, line, moment, runs, size)
             if reason:
@@ -137,7 +137,7 @@ async def carry_out(
 
 
 def unfinished(line: RunSummary) -> bool:
-    """Whether somebody may still work on the run."""
+    """True when the run may still be worked on."""
     return line.status not in FINAL
 
 

@@ -21,7 +21,7 @@ class LogStore(Generic[Log]):
         log: Holds the runs.
         index: Searches them, in the state of the log; None reads the runs themselves.
         latest: How many of the newest runs a scan reads; None for all.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
     """
 
     def __init__(

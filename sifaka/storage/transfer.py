@@ -1,8 +1,14 @@
-"""Copying a run from one log to another, entry for entry."""
+"""Transfer of runs between logs, entry for entry."""
 
-from sifaka.errors import StorageError
+from collections.abc import Sequence
+
+from sifaka.errors import StorageError, VersionConflict
+from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.log import RunLog, load_if_there, read_entries
+
+_ATTEMPTS = 3
+"""Attempts while another process appends to the same run."""
 
 
 async def copy_run(source: RunLog, target: RunLog, run_id: str) -> Run:
@@ -34,3 +40,74 @@ async def copy_run(source: RunLog, target: RunLog, run_id: str) -> Run:
             f"the copy of run {run_id!r} is not like the original", "check the store it is in"
         )
     return run
+
+
+async def push(
+    log: RunLog,
+    run_id: str,
+    after: int,
+    entries: Sequence[Entry],
+    *,
+    fence: int | None = None,
+    known: Run | None = None,
+) -> Run:
+    """Append what a log lacks of some entries; those that it has already are recognised.
+
+    Args:
+        log: Where to.
+        run_id: Whose entries they are.
+        after: How many entries of the run lie before them.
+        entries: What the log has to hold in the end.
+        fence: As in `RunLog.append`.
+        known: The run as the log is believed to hold it, which saves reading it.
+
+    Returns:
+        The run with the entries; later entries of the log may be in it.
+
+    Raises:
+        VersionConflict: The log holds other entries there, or too few before them.
+        Fenced: The run has been claimed since.
+        StorageError: The log failed.
+    """
+    if known is None or known.version != after:
+        known = None
+    if known is not None or after == 0:
+        try:
+            return await _append(log, run_id, known, entries, fence)
+        except VersionConflict:
+            pass  # some of it may be there: looked at now
+    for _ in range(_ATTEMPTS):
+        held = await load_if_there(log, run_id)
+        version = held.version if held else 0
+        if version < after:
+            break
+        lacking = entries
+        if held is not None and version > after:
+            _, there = await read_entries(log, run_id, version)
+            overlap = there[after:]
+            if any(mine != theirs for mine, theirs in zip(entries, overlap, strict=False)):
+                break
+            lacking = entries[len(overlap) :]
+            if not lacking:
+                return held
+        try:
+            return await _append(log, run_id, held, lacking, fence)
+        except VersionConflict:
+            continue
+    held = await load_if_there(log, run_id)
+    raise VersionConflict(run_id, expected=after, found=held.version if held else 0)
+
+
+async def _append(
+    log: RunLog, run_id: str, run: Run | None, entries: Sequence[Entry], fence: int | None
+) -> Run:
+    before = run.version if run else 0
+    try:
+        after = Run.replay(entries) if run is None else run
+        for entry in entries if run is not None else ():
+            after = after.apply(entry)
+    except (KeyError, ValueError) as error:
+        # They do not continue this run: it is another one under the same id.
+        raise VersionConflict(run_id, expected=before + len(entries), found=before) from error
+    await log.append(after, entries, expected_version=before, fence=fence)
+    return after

@@ -39,7 +39,7 @@ class ElasticsearchIndex:
 
     Args:
         address: Where the server is, and which index is used.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
         embedder: Makes vectors, for search by meaning.
         documents: The connection to share, for a view of an index that is already there.
         vectors: Those of the embedder, likewise.

@@ -15,7 +15,7 @@ class ElasticsearchStorage(CachedStorage):
     Args:
         address: Where the server is, and which index is used.
         log: Holds the runs.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
         embedder: Makes vectors, for search by meaning.
         queue: The file in which runs wait for the index; without one they wait in memory.
     """

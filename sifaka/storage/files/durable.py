@@ -63,7 +63,7 @@ def write_end(path: Path, keep: int, addition: bytes) -> Stamp:
 
 
 def settle(path: Path) -> None:
-    """Make durable what somebody wrote to a file, who may have been killed before they did so."""
+    """Make an earlier write to a file durable; its process may have been killed before it did."""
     descriptor = os.open(path, os.O_RDWR | _BINARY)
     try:
         _to_disk(descriptor)

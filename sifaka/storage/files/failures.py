@@ -1,4 +1,4 @@
-"""What the file system refuses, as errors that say what to do."""
+"""Errors of the file system as `StorageError`, each with a suggestion."""
 
 import errno
 from collections.abc import Generator

@@ -18,7 +18,7 @@ _KEY = re.compile(rb'\{"format":1,"cursor_key":"([0-9a-f]{32})"\}\n')
 
 @dataclass(frozen=True, slots=True)
 class TenantFolder:
-    """Where a tenant's runs are."""
+    """The place of a tenant's runs."""
 
     root: Path
     tenant: str
@@ -29,7 +29,7 @@ class TenantFolder:
         return self.root / file_name(self.tenant)
 
     def run_file(self, run_id: str) -> Path:
-        """Where a run is, if there is one of this id."""
+        """The path of the run of this id."""
         return self.path / f"{file_name(run_id)}{_ENDING}"
 
     def run_files(self) -> list[Path]:
@@ -46,13 +46,13 @@ class TenantFolder:
 
     @contextmanager
     def writing(self) -> Generator[None]:
-        """Within it, nobody else writes for this tenant; the folder is created if need be."""
+        """Lock the tenant for writing; the folder is created if need be."""
         self._create()
         with exclusive(self._lock_file):
             yield
 
     def cursor_key(self) -> bytes:
-        """What seals the cursors of this folder's pages; it is made when it is first needed."""
+        """The key of this folder's page cursors, made on first use."""
         key = self._stored_key()
         if key is None:
             with self.writing():

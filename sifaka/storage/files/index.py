@@ -1,4 +1,4 @@
-"""What is known of each file, so that none is read again until it changes."""
+"""The known state of each file, so that a file is read again only after a change."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,12 +19,12 @@ class KnownFile:
     length: int
     ended: bool
     line: RunSummary | None = None
-    """None when nobody has asked for it yet, and when the file cannot be read."""
+    """None before the first listing, and when the file cannot be read."""
     damaged: bool = False
 
     @classmethod
     def of(cls, record: FileRecord, stamp: Stamp) -> "KnownFile":
-        """What a record says at first sight."""
+        """The state of a file from its record."""
         return cls(
             stamp=stamp,
             version=len(record.payloads),
@@ -41,7 +41,7 @@ class Index:
     _files: dict[Path, KnownFile] = field(default_factory=dict[Path, KnownFile])
 
     def get(self, path: Path) -> KnownFile | None:
-        """What is known of a file, unless the file has changed since."""
+        """The known state of a file, unless the file has changed since."""
         known = self._files.get(path)
         return known if known and known.stamp == stamp_of(path) else None
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from sifaka.errors import StorageError
 
 BUSY_SECONDS = 5.0
-"""How long to wait for somebody else who writes."""
+"""Seconds to wait for another writer."""
 _RETRY_SECONDS = 0.002
 _OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 if sys.platform == "win32":
     import msvcrt
 
-    # Beyond the end of the file: on Windows nobody else could read what is locked.
+    # Beyond the end of the file: on Windows no other process can read what is locked.
     _PLACE = 2**30
 
     def _try_to_lock(descriptor: int) -> None:
@@ -40,7 +40,7 @@ else:
 
 @contextmanager
 def exclusive(path: Path) -> Generator[None]:
-    """Within it, nobody else has this file locked; it is created if there is none.
+    """Lock a file exclusively; it is created if there is none.
 
     The system takes the lock from a process that ends, however it ends.
 

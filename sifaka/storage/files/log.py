@@ -32,7 +32,7 @@ class FileLog:
 
     Args:
         folder: Where the files are; a relative path is resolved now.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
     """
 
     def __init__(self, folder: str | Path, *, tenant: str = "default") -> None:

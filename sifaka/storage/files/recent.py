@@ -28,7 +28,7 @@ def list_recent(folder: TenantFolder, index: Index, limit: int, cursor: str | No
         reverse=True,
     )
     page = lines[:limit]
-    # Nobody writes to a folder only because it is listed: a cursor alone needs the key.
+    # Listing alone writes nothing to a folder: only a cursor needs the key.
     return RunPage(
         runs=tuple(page),
         next_cursor=encode_cursor(folder.cursor_key(), folder.tenant, position(page[-1]))

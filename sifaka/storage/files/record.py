@@ -22,16 +22,16 @@ _MARK = re.compile(rb'\{"kind":"(?:claim","fence":(\d{1,18})|append","entries":(
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """What a run's file says."""
+    """The contents of a run's file."""
 
     payloads: tuple[bytes, ...] = ()
     """The JSON of each entry."""
     fence: int = 0
-    """The last number that was given to somebody who claimed the run."""
+    """The number of the last claim of the run."""
     length: int = 0
-    """How many bytes of the file are whole appends and claims."""
+    """The bytes of the file that are whole appends and claims."""
     ended: bool = True
-    """Whether the last of these bytes is a `\\n`, as it should be."""
+    """True when the last of these bytes is a `\\n`, as it should be."""
 
 
 def parse_record(content: bytes) -> FileRecord:

@@ -122,7 +122,7 @@ def check_owner(folder: TenantFolder, path: Path, run: Run) -> Run:
     """The run, when the file is the one for its id.
 
     Raises:
-        StorageError: Somebody has renamed or copied the file.
+        StorageError: The file was renamed or copied.
     """
     if folder.run_file(run.run_id) != path:
         raise StorageError(

@@ -11,7 +11,7 @@ class FileStorage(LogStore[FileLog]):
 
     Args:
         folder: Where the files are; a relative path is resolved now.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
     """
 
     def __init__(self, folder: str | Path, *, tenant: str = "default") -> None:
@@ -19,5 +19,5 @@ class FileStorage(LogStore[FileLog]):
 
     @property
     def folder(self) -> Path:
-        """Where the files are."""
+        """The folder of the files."""
         return self.log.folder

@@ -41,7 +41,7 @@ class MilvusIndex:
 
     Args:
         url: One of the forms in `sifaka.storage.milvus.address.FORMS`, without options.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
         prefix: The beginning of the names of the collections.
         ttl: Seconds after the last `put` of a run that it is forgotten; None keeps it.
         embedder: Makes vectors, when `catch_up` is called; without one, search is by words.

@@ -12,7 +12,7 @@ class MilvusState:
         self.opening = threading.Lock()
         self.writing = threading.Lock()
         self.unsettled: dict[str, int] = {}
-        """How many rows each index got since it was flushed; for who holds `writing`."""
+        """The rows of each index since its last flush; guarded by `writing`."""
         self.missing: dict[str, dict[str, str]] = {}
         """By collection, once it was compared: the keys of the versions that it lacks, and their
         tenants."""
@@ -20,12 +20,12 @@ class MilvusState:
         self._users = 0
 
     def opened(self) -> None:
-        """Somebody is connected."""
+        """Count one more connection."""
         with self._guard:
             self._users += 1
 
     def closed(self) -> None:
-        """Who was connected is not; what nobody keeps up to date is forgotten."""
+        """Count one connection less; the last one clears what is known of the indexes."""
         with self._guard:
             self._users -= 1
             if not self._users:
@@ -38,7 +38,7 @@ class MilvusState:
             self.missing[collection].update(versions)
 
     def count_missing(self, collection: str, tenant: str) -> int:
-        """How many versions of a tenant an index is known to lack."""
+        """The number of a tenant's versions that an index is known to lack."""
         with self._guard:
             return list(self.missing.get(collection, {}).values()).count(tenant)
 
@@ -59,7 +59,7 @@ _guard = threading.Lock()
 
 
 def shared_by(place: str) -> MilvusState:
-    """What the stores of a place share, as long as one of them lives."""
+    """The state that the stores of a place share, as long as one of them lives."""
     with _guard:
         shared = _places.get(place)
         if shared is None:

@@ -18,7 +18,7 @@ class MilvusStorage(CachedStorage):
         url: One of the forms in `sifaka.storage.milvus.address.FORMS`, without options.
         log: Holds the runs. Without one, those of a Milvus Lite folder are in a SQLite file beside
             it, `<folder>.log`; a server needs one.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
         prefix: The beginning of the names of the collections.
         ttl: Seconds after its last version that the index forgets a run; None keeps it.
         embedder: Makes vectors, when `catch_up` is called; without one, search is by words.

@@ -22,7 +22,7 @@ _OURS = frozenset({"ttl", "prefix"})
 
 @dataclass(frozen=True, slots=True)
 class RedisAddress:
-    """Where a server is."""
+    """The address of a server."""
 
     url: str = field(repr=False)
     """What redis-py is given; it may hold a password."""
@@ -32,12 +32,12 @@ class RedisAddress:
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """How runs are kept on a server, as the options of a URL say it."""
+    """The options of a URL for the runs on a server."""
 
     ttl: float | None
     """Seconds after its last entry that a run is forgotten; None keeps it."""
     prefix: str
-    """What all keys begin with."""
+    """The prefix of all keys."""
 
 
 def take_options(url: str) -> tuple[str, Keeping]:

@@ -126,7 +126,7 @@ class RedisConnections:
                 with CancelScope(shield=True):
                     await pool.keeper.aclose()
             elif loop.is_running():
-                # Nobody waits for it: that loop may be waiting for this one.
+                # Not awaited: that loop may be waiting for this one.
                 asyncio.run_coroutine_threadsafe(_finish(pool.keeper), loop)
 
     async def _pool(self) -> _Pool:
@@ -154,7 +154,7 @@ class RedisConnections:
         self, loop: asyncio.AbstractEventLoop, client: RedisClient
     ) -> AsyncGenerator[None]:
         # A loop closes the generators that were begun in it before it is closed itself. So no
-        # connection outlives its loop, where nobody could close it any more.
+        # connection outlives its loop, where it could not be closed any more.
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""What redis-py raises, as errors that say what to do."""
+"""Errors of redis-py as `StorageError`, each with a suggestion."""
 
 import re
 from collections.abc import Generator

@@ -1,4 +1,4 @@
-"""Whether a Redis server is one that runs can be kept on."""
+"""The health of a Redis server that keeps runs."""
 
 from collections.abc import Mapping
 from typing import cast

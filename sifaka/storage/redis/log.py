@@ -32,7 +32,7 @@ class RedisLog:
 
     Args:
         url: `redis://`, `rediss://` or `unix://`, as redis-py understands them.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
         prefix: What all keys begin with.
         ttl: Seconds after its last entry that a run is forgotten; None keeps it.
         connections: The connections to share, for a view of a log that is already there.
@@ -173,7 +173,7 @@ class RedisLog:
         return await self.connections.run(lambda client: prune_oldest(client, self._keys))
 
     async def health(self) -> tuple[Health, ...]:
-        """Whether the server answers, and is set up to keep runs."""
+        """The health of the server, and of its settings for keeping runs."""
         return (await inspect(self.connections),)
 
     def scoped(self, tenant: str) -> "RedisLog":

@@ -31,7 +31,7 @@ class Script:
 
     @property
     def digest(self) -> str:
-        """What the server knows it by."""
+        """The digest by which the server knows it."""
         return _digest(self.source)
 
 

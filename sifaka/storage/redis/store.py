@@ -13,7 +13,7 @@ class RedisStorage(LogStore[RedisLog]):
 
     Args:
         url: `redis://`, `rediss://` or `unix://`, as redis-py understands them.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
         prefix: The beginning of all keys.
         ttl: Seconds after its last entry that a run is forgotten; None keeps it.
 

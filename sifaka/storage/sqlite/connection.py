@@ -32,7 +32,7 @@ class SqlConnection(Protocol):
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction was begun and not ended."""
+        """True while a transaction is open."""
         ...
 
     def execute(self, statements: str, bindings: Sequence[object] | None = None, /) -> Rows:

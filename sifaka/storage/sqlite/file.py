@@ -20,7 +20,7 @@ from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import RUNS, Schema
 
 BUSY_SECONDS = 5.0
-"""How long to wait for other processes that write to the same file."""
+"""Seconds to wait for other processes that write to the same file."""
 IN_MEMORY = Path(":memory:")
 """A database without a file."""
 _RETRY_SECONDS = 0.01

@@ -87,7 +87,7 @@ class SQLiteIndex:
         await self._worker.run(lambda c: drop_table(c, model_id))
 
     async def health(self) -> tuple[Health, ...]:
-        """How many versions are embedded; nothing without an embedder."""
+        """The number of embedded versions; nothing without an embedder."""
         if self._embedder is None:
             return ()
         part = f"{self.place} vectors of {self._embedder.model_id}"

@@ -29,7 +29,7 @@ class SQLiteLog:
 
     Args:
         path: The file; a relative path is resolved now.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
         worker: The connection to share, for a view of a log that is already there.
     """
 
@@ -113,7 +113,7 @@ class SQLiteLog:
         return 0
 
     async def health(self) -> tuple[Health, ...]:
-        """Whether the file can be read and written at this moment."""
+        """The health of the file: a trial of reading and writing it."""
         try:
             with fail_after(PATIENCE):
                 found, works = await self.worker.run(_look), True

@@ -170,7 +170,7 @@ class Schema:
             )
 
     def is_current(self, connection: SqlConnection) -> bool:
-        """Whether the file has the tables of this release."""
+        """True when the file has the tables of this release."""
         return _number(connection, "PRAGMA user_version") == len(self.steps)
 
     def migrate(self, connection: SqlConnection) -> None:

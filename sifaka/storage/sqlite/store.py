@@ -13,7 +13,7 @@ class SQLiteStorage(LogStore[SQLiteLog]):
 
     Args:
         path: The file; a relative path is resolved now.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
         embedder: Makes the vectors for semantic search; without one, words alone are searched for.
 
     Raises:

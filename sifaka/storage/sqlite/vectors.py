@@ -30,7 +30,7 @@ _RELATED = 1.414
 
 @dataclass(frozen=True, slots=True)
 class VectorTable:
-    """Where the vectors of one model are."""
+    """The table of one model's vectors."""
 
     number: int
     until: int
@@ -151,7 +151,7 @@ def _packed(vector: Vector) -> bytes:
 
 
 BATCH = 64
-"""How many versions are embedded at once."""
+"""Versions that are embedded at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class _Batch:
     until: int
     """The last version that is in it or was left out."""
     texts: Mapping[int, str]
-    """What to embed, by the version's number."""
+    """The texts to embed, by the version's number."""
 
 
 async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
@@ -185,7 +185,7 @@ async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
 
 
 def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: str) -> int:
-    """How many versions of a tenant have not been embedded."""
+    """The number of a tenant's versions without a vector."""
     return cast(
         "int",
         connection.execute(

@@ -38,7 +38,7 @@ class SQLiteWorker:
 
     @property
     def used(self) -> bool:
-        """Whether the file is open."""
+        """True when the file is open."""
         return self._file is not None
 
     async def run(self, work: Callable[[SqlConnection], T]) -> T:

@@ -59,7 +59,7 @@ class MilvusToolIndex:
 
     Args:
         caller: The session with that server; it is closed with the index.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
         prefix: The beginning of the collection's name: letters, digits and underscores.
         name: Its place, as `health` calls it.
         most_rows: How many rows that Milvus returns to one query.

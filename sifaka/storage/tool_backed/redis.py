@@ -42,7 +42,7 @@ class RedisToolLog:
 
     Args:
         caller: The session with that server; it is closed with the log.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
         prefix: The beginning of the keys.
         name: Its place, as `health` calls it.
         shared: The session and the known runs, for a view of a log that is already there.
@@ -213,7 +213,7 @@ class RedisToolStorage(LogStore[RedisToolLog]):
 
     Args:
         caller: The session with that server; it is closed with the store.
-        tenant: Whose runs are seen.
+        tenant: The tenant whose runs are seen.
         prefix: The beginning of the keys.
         name: Its place, as `health` calls it.
     """

@@ -25,7 +25,7 @@ _REMEMBERED = 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedLists:
-    """What all tenants' views have in common."""
+    """The state that the views of all tenants share."""
 
     caller: ToolCaller
     lists: RedisLists
