@@ -1,4 +1,4 @@
-"""How long a host waits for a new server, against a server of the bare SDK."""
+"""The start-up time of a new server, against a server of the bare SDK."""
 
 import json
 import os
