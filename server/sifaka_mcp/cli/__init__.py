@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from sifaka._internal.suggestions import closest
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
+from sifaka_mcp.cli.loading import loading
 from sifaka_mcp.cli.output import prepare_streams, printing
 from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
 
@@ -62,13 +63,14 @@ def run(arguments: Sequence[str]) -> int:
     """
     prepare_streams()
     try:
-        options = _options(arguments)
-        # Not before the arguments are read: `--help` needs none of it.
-        from sifaka_mcp.logs import configure
-        from sifaka_mcp.settings import load_settings
+        with loading():
+            options = _options(arguments)
+            # Not before the arguments are read: `--help` needs none of it.
+            from sifaka_mcp.logs import configure
+            from sifaka_mcp.settings import load_settings
 
-        settings = load_settings(os.environ, _flags(options), folder=_here())
-        configure(settings.log_level, as_json=settings.log_format == "json")
+            settings = load_settings(os.environ, _flags(options), folder=_here())
+            configure(settings.log_level, as_json=settings.log_format == "json")
         return options.run(options, settings)
     except ThoughtNotFound as error:
         return _complain(SifakaError(error.message, "`sifaka history` lists the runs"), USAGE)
