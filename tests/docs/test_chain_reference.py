@@ -127,7 +127,7 @@ def test_the_numbers_about_waiting_are_those_of_the_code() -> None:
         numbers = dict.fromkeys(re.findall(r"\d+", told))
         assert [number for number in numbers if number in longest] == longest
     assert f"up to {LONGEST_WAIT:g} seconds" in text
-    assert f"more than {MOST_ATTEMPTS} recoveries" in text
+    assert f"at most {MOST_ATTEMPTS} recoveries" in text
     budgets = section(DOCUMENT, "Budgets")
     assert f"less than {SHORTEST_ANSWER} tokens" in budgets
     assert f"At most {PARALLEL} model calls" in budgets
@@ -135,7 +135,7 @@ def test_the_numbers_about_waiting_are_those_of_the_code() -> None:
 
 def test_a_breaker_opens_and_waits_as_told() -> None:
     text = " ".join(section(DOCUMENT, "When a provider fails").split())
-    match = re.search(r"After (\d+) transient failures .* left alone for (\d+) seconds", text)
+    match = re.search(r"After (\d+) transient failures .* opens for (\d+) seconds", text)
     assert match
     failures, seconds = map(int, match.groups())
     now = 0.0
