@@ -86,7 +86,7 @@ _TOLD: Mapping[Strategy, str] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Recovery:
     """How to go on after a failure."""
 
     strategy: Strategy
@@ -105,14 +105,14 @@ def code_of(error: BaseException) -> str:
     ).lower()
 
 
-def plan(
+def plan_recovery(
     error: SifakaError | str,
     *,
     phase: Phase,
     attempts: int,
     retry_after: float | None = None,
     uniform: Callable[[float, float], float] = random.uniform,
-) -> Plan | None:
+) -> Recovery | None:
     """What to try after a failure, or None when there is nothing.
 
     The strategy follows from the arguments alone; only the wait is drawn at random.
@@ -138,7 +138,7 @@ def plan(
         if "skip" not in steps:
             return None
         strategy, wait = "skip", 0.0
-    return Plan(
+    return Recovery(
         strategy=strategy,
         wait_seconds=wait,
         why=f"{code} in phase {phase}: {_TOLD[strategy]}",

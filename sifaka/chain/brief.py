@@ -13,7 +13,7 @@ _MATERIAL = (
 )
 
 
-class Failure(Frozen):
+class FailedValidator(Frozen):
     """A validator that the text does not pass."""
 
     validator: str
@@ -27,7 +27,7 @@ class Brief(Frozen):
     parent_id: str
     """The version to revise; goes back with the revision."""
     instructions: str
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[FailedValidator, ...] = ()
     rubric: tuple[str, ...] = ()
     issues: tuple[Issue, ...] = ()
     lessons: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ def brief_for(run: Run) -> Brief:
     champion = run.champion
     assert champion is not None, "a run waits for its caller only after its first decision"
     failures = tuple(
-        Failure(validator=name, message=r.message, suggestions=r.suggestions)
+        FailedValidator(validator=name, message=r.message, suggestions=r.suggestions)
         for name, r in champion.validation_results.items()
         if not r.passed
     )

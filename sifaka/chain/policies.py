@@ -6,7 +6,14 @@ from functools import partial, reduce
 from sifaka.calls.journal import scope
 from sifaka.chain.degradation import place
 from sifaka.chain.judging import Judge, compare_in_both_orders
-from sifaka.chain.selection import FACTS, OPINIONS, VERDICTS, Criterion, compare, first_difference
+from sifaka.chain.selection import (
+    FACTS,
+    OPINIONS,
+    VERDICTS,
+    SelectionCriterion,
+    compare,
+    first_difference,
+)
 from sifaka.chain.stop_rules import twin
 from sifaka.errors import BudgetExceeded
 from sifaka.models import CALLER
@@ -180,11 +187,11 @@ def _too_much(run: Run, candidate: Thought) -> float | None:
     return ratio if ratio > most else None
 
 
-def _criteria(run: Run) -> Sequence[Criterion]:
+def _criteria(run: Run) -> Sequence[SelectionCriterion]:
     return (*FACTS, *_protection(run), *OPINIONS)
 
 
-def _protection(run: Run) -> tuple[Criterion, ...]:
+def _protection(run: Run) -> tuple[SelectionCriterion, ...]:
     """What must survive a revision that has no task: it counts before any opinion.
 
     What an issue points at may go, as somebody asked for that; so may what the editor replaces.
@@ -202,7 +209,7 @@ def _protection(run: Run) -> tuple[Criterion, ...]:
         asked = [issue.quote for version in run.thoughts for issue in issues_of(version)]
         return float(sum(not any(_points_at(quote, span) for quote in asked) for span in gone))
 
-    return (Criterion(what="protected spans lost", measure=lost),)
+    return (SelectionCriterion(what="protected spans lost", measure=lost),)
 
 
 def _points_at(quote: str, span: str) -> bool:

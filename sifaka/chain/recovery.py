@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
-from sifaka.calls.recovery import Plan, plan
+from sifaka.calls.recovery import Recovery, plan_recovery
 from sifaka.chain.degradation import can_be_shortened
 from sifaka.record.entries import Recovered
 from sifaka.record.events import ChainEvent, Phase
@@ -23,13 +23,13 @@ _NEXT: Mapping[Reached, Phase] = MappingProxyType(
 """What was being done when a run failed after a phase was reached."""
 
 
-def next_plan(run: Run) -> Plan | None:
+def next_recovery(run: Run) -> Recovery | None:
     """How to go on with a run that has failed; None when it has not, or nothing can be tried."""
     if run.status != "failed" or run.error_code is None:
         return None
     worked_on = _thought_id(run)
     before = [r for r in run.recoveries if (r.thought_id, r.phase) == (worked_on, run.reached)]
-    chosen = plan(
+    chosen = plan_recovery(
         run.error_code,
         phase=_next(run),
         attempts=len(before),
@@ -40,7 +40,7 @@ def next_plan(run: Run) -> Plan | None:
     return chosen
 
 
-def recovered(run: Run, chosen: Plan) -> Recovered:
+def recovered(run: Run, chosen: Recovery) -> Recovered:
     """The entry that puts a decision on record."""
     return Recovered(
         strategy=chosen.strategy,
@@ -69,7 +69,7 @@ def unless_recovered(
         return listen
 
     async def tell(event: ChainEvent) -> None:
-        goes_on = event.research == "failed" and event.run and next_plan(event.run)
+        goes_on = event.research == "failed" and event.run and next_recovery(event.run)
         await listen(event.model_copy(update={"research": None}) if goes_on else event)
 
     return tell

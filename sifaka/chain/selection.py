@@ -18,7 +18,7 @@ _EPSILON = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Criterion:
+class SelectionCriterion:
     """One way in which a version can be better than another."""
 
     what: str
@@ -83,21 +83,23 @@ def _distance(original: Thought) -> Callable[[Thought, Thought], float]:
     return lambda thought, _: Levenshtein.distance(thought.text.split(), words) if words else 0.0
 
 
-FACTS: tuple[Criterion, ...] = (
-    Criterion(what="empty text", measure=_blank),
-    Criterion(what="required validators failed", measure=_failed(required=True)),
-    Criterion(what="distance from passing them", measure=_shortfall(required=True)),
-    Criterion(what="advisory validators failed", measure=_failed(required=False)),
-    Criterion(what="distance from passing the advisory ones", measure=_shortfall(required=False)),
+FACTS: tuple[SelectionCriterion, ...] = (
+    SelectionCriterion(what="empty text", measure=_blank),
+    SelectionCriterion(what="required validators failed", measure=_failed(required=True)),
+    SelectionCriterion(what="distance from passing them", measure=_shortfall(required=True)),
+    SelectionCriterion(what="advisory validators failed", measure=_failed(required=False)),
+    SelectionCriterion(
+        what="distance from passing the advisory ones", measure=_shortfall(required=False)
+    ),
 )
 """What was measured."""
-VERDICTS: tuple[Criterion, ...] = (
-    Criterion(what="revision asked for by the critics", measure=_objection),
-    Criterion(what="severity of the issues found", measure=_weight_of_issues),
+VERDICTS: tuple[SelectionCriterion, ...] = (
+    SelectionCriterion(what="revision asked for by the critics", measure=_objection),
+    SelectionCriterion(what="severity of the issues found", measure=_weight_of_issues),
 )
 """What critics said that were heard on both versions."""
-OPINIONS: tuple[Criterion, ...] = (
-    Criterion(what="silence of the critics", measure=_unheard),
+OPINIONS: tuple[SelectionCriterion, ...] = (
+    SelectionCriterion(what="silence of the critics", measure=_unheard),
     *VERDICTS,
 )
 """What critics found."""
@@ -106,7 +108,7 @@ CRITERIA = (*FACTS, *OPINIONS)
 
 
 def first_difference(
-    criteria: Iterable[Criterion], candidate: Thought, champion: Thought
+    criteria: Iterable[SelectionCriterion], candidate: Thought, champion: Thought
 ) -> Decision | None:
     """The decision of the first criterion that tells the two apart; None when none does."""
     return next((d for c in criteria if (d := _decide(c, candidate, champion))), None)
@@ -116,7 +118,7 @@ def compare(
     candidate: Thought,
     champion: Thought,
     original: Thought,
-    criteria: Iterable[Criterion] = CRITERIA,
+    criteria: Iterable[SelectionCriterion] = CRITERIA,
 ) -> Decision:
     """Whether the candidate takes the champion's place, and why or why not."""
     if decision := first_difference(criteria, candidate, champion):
@@ -127,13 +129,15 @@ def compare(
         return Decision(
             accepted=True, reason="written for the task, and nothing that was measured is worse"
         )
-    fewer = Criterion(what="words changed from the original", measure=_distance(original))
+    fewer = SelectionCriterion(what="words changed from the original", measure=_distance(original))
     if decision := _decide(fewer, candidate, champion):
         return decision
     return Decision(accepted=False, reason=f"no better than version {champion.iteration}")
 
 
-def _decide(criterion: Criterion, candidate: Thought, champion: Thought) -> Decision | None:
+def _decide(
+    criterion: SelectionCriterion, candidate: Thought, champion: Thought
+) -> Decision | None:
     new, old = criterion.measure(candidate, champion), criterion.measure(champion, candidate)
     if abs(new - old) <= _EPSILON:
         return None

@@ -18,7 +18,7 @@ from sifaka.critics.constitution import (
 )
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.opinion import FoundIssue, anchored, case
-from sifaka.critics.panel import Failure, Replies, ask_all, attempt, gathered, nobody, strongest
+from sifaka.critics.panel import BranchError, Replies, ask_all, attempt, gathered, nobody, strongest
 from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
 from sifaka.record.results import CriticFeedback, Issue
@@ -145,7 +145,7 @@ class ConstitutionalCritic(JudgingCritic):
         return await ask_all({each.name: partial(self._judge, each, thought) for each in drawn})
 
     async def _one_by_one(self, drawn: Sequence[Principle], thought: Thought) -> Replies[_Finding]:
-        results: dict[str, tuple[_Finding, Usage] | Failure] = {}
+        results: dict[str, tuple[_Finding, Usage] | BranchError] = {}
         for each in drawn:
             with scope(each.name):
                 result = await attempt(partial(self._judge, each, thought))

@@ -15,7 +15,7 @@ from sifaka.record.results import CriticFeedback, Issue, Verdict
 from sifaka.record.usage import Usage
 
 T = TypeVar("T")
-Failure = ModelProviderError | BudgetExceeded
+BranchError = ModelProviderError | BudgetExceeded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class Replies(Generic[T]):
 
     answers: Mapping[str, T]
     """By the name of the branch, in the order of the branches."""
-    failures: Mapping[str, Failure]
+    failures: Mapping[str, BranchError]
     """Why a branch has no answer."""
     usage: Usage
 
@@ -48,7 +48,7 @@ async def ask_all(branches: Mapping[str, Callable[[], Awaitable[tuple[T, Usage]]
 
 async def attempt(
     branch: Callable[[], Awaitable[tuple[T, Usage]]],
-) -> tuple[T, Usage] | Failure:
+) -> tuple[T, Usage] | BranchError:
     """What a branch answers, or why it has no answer."""
     try:
         return await branch()
@@ -56,7 +56,7 @@ async def attempt(
         return error
 
 
-def gathered(results: Mapping[str, tuple[T, Usage] | Failure]) -> Replies[T]:
+def gathered(results: Mapping[str, tuple[T, Usage] | BranchError]) -> Replies[T]:
     """The replies that the results of `attempt` amount to.
 
     Raises:

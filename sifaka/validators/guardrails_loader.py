@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 from sifaka.errors import ConfigurationError, ValidationError
 
 
-class Finding(NamedTuple):
+class Rejection(NamedTuple):
     """What a validator of Guardrails has against a text."""
 
     name: str
@@ -28,7 +28,7 @@ def module_of(name: str) -> str:
     return f"guardrails_ai.{name.replace('-', '_')}"
 
 
-def run(name: str, args: Mapping[str, object], text: str) -> Finding | None:
+def run(name: str, args: Mapping[str, object], text: str) -> Rejection | None:
     """What the validator finds; None when the text passes.
 
     Raises:
@@ -44,7 +44,7 @@ def run(name: str, args: Mapping[str, object], text: str) -> Finding | None:
         return None
     fix: object = getattr(outcome, "fix_value", None)
     spans: Any = getattr(outcome, "error_spans", None) or ()
-    return Finding(
+    return Rejection(
         name,
         str(getattr(outcome, "error_message", "")) or f"{name} failed",
         fix if isinstance(fix, str) else None,

@@ -8,18 +8,10 @@ from typing import Any, cast
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.text.prose import Span
 from sifaka.validators.format.json_repair import repaired
-from sifaka.validators.format.outcome import schema_result
+from sifaka.validators.format.outcome import Malformed, schema_result
 from sifaka.validators.format.schema import Json, Path, violations
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-
-
-class Malformed(ValueError):
-    """The text is not JSON; carries where and why."""
-
-    def __init__(self, reason: str, position: int) -> None:
-        super().__init__(reason)
-        self.reason, self.position = reason, position
 
 
 def check_json(text: str, schema: Mapping[str, object] | None) -> ValidationResult:

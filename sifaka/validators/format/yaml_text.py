@@ -5,21 +5,13 @@ from typing import Any, NamedTuple, cast
 
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.text.prose import Span
-from sifaka.validators.format.outcome import schema_result
+from sifaka.validators.format.outcome import Malformed, schema_result
 from sifaka.validators.format.schema import Json, Path
 
 DEPTH_LIMIT = 100
 """The deepest nesting; libyaml itself crashes the process some way beyond."""
 EXPANSION_LIMIT = 100_000
 """The most values that aliases may add."""
-
-
-class Malformed(ValueError):
-    """The text is not YAML we accept; carries where and why."""
-
-    def __init__(self, reason: str, position: int = 0) -> None:
-        super().__init__(reason)
-        self.reason, self.position = reason, position
 
 
 def check_yaml(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
