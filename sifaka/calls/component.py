@@ -51,8 +51,17 @@ class Component:
         """Its checks of claims against evidence."""
         return ()
 
+    @property
+    def source(self) -> object:
+        """The object or the function whose code does its work; None for a plugin's.
+
+        A bug in code of the caller is logged with all its words. Texts of several tenants pass
+        through a plugin, whose words are never logged.
+        """
+        return self
+
     def calls(self, text: str = "") -> int:
-        """How many model calls its work on a text takes at least."""
+        """The least number of model calls that its work on a text takes."""
         return 0
 
     def bind(self, binding: Binding) -> Self:
@@ -138,6 +147,11 @@ class Adapted(Component):
     def checks(self) -> tuple[ClaimCheck, ...]:
         """The object's own, if it is a component."""
         return self._component.checks
+
+    @property
+    def source(self) -> object:
+        """The object; None when it was made from data, as by a plugin."""
+        return self.inner if self._spec is None else None
 
     def calls(self, text: str = "") -> int:
         """The object's own, if it is a component."""

@@ -12,6 +12,7 @@ from traceback import StackSummary, format_exception, walk_tb
 from types import FunctionType
 from typing import cast
 
+from sifaka.calls.component import Component
 from sifaka.calls.recovery import code_of
 from sifaka.errors import SifakaError
 
@@ -97,12 +98,11 @@ def stack_of(error: BaseException) -> Iterator[str]:
 
 
 def _is_foreign(component: object) -> bool:
-    """Whether the code of a component is neither the library's nor the server's."""
-    # What adapts an object or a function of the caller's is ours: what counts is inside.
-    if getattr(component, "_spec", None) is not None:  # a plugin: texts of tenants pass through it
+    """Check that the code of a component is neither the library's nor the server's."""
+    source = component.source if isinstance(component, Component) else component
+    if source is None:
         return False
-    given: object = getattr(component, "function", getattr(component, "inner", component))
-    code = given if isinstance(given, FunctionType) else type(given)
+    code = source if isinstance(source, FunctionType) else type(source)
     return code.__module__.partition(".")[0] not in _OURS
 
 

@@ -26,13 +26,11 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model as ProviderModel
 
 
-class CommonOptions(TypedDict, total=False):
-    """The options besides the writer, the validators and the critics. All may be left out."""
+class TaskOptions(TypedDict, total=False):
+    """The options of a chain that every task takes. All may be left out."""
 
     retrievers: Iterable[Retriever]
     """Where documents for the writer and the critics come from."""
-    prompt: str
-    """The task, for runs that are given none."""
     effort: Effort
     """How hard to try, where the options below do not say; see `sifaka.chain.presets`."""
     max_iterations: int | None
@@ -81,9 +79,6 @@ class CommonOptions(TypedDict, total=False):
     """Where critics and validators come from that are not built in; none when None."""
     adapters: Adapters | None
     """Where evidence is searched for; nowhere when None."""
-    inquiry: Inquiry | None
-    """How the first version is researched, with the prompt as the question; when None it is given,
-    or written from the task."""
     researcher: Researcher | None
     """Researches it instead of the graphs of `sifaka.research`; no part of the configuration on
     record."""
@@ -93,6 +88,16 @@ class CommonOptions(TypedDict, total=False):
     connections: Connections | None
     """Keeps the providers' clients open from run to run; otherwise each run opens and closes its
     own."""
+
+
+class CommonOptions(TaskOptions, total=False):
+    """The options besides the writer, the validators and the critics. All may be left out."""
+
+    prompt: str
+    """The task, for runs that are given none."""
+    inquiry: Inquiry | None
+    """How the first version is researched, with the prompt as the question; when None it is given,
+    or written from the task."""
 
 
 class ChainOptions(CommonOptions, total=False):

@@ -41,6 +41,11 @@ class FunctionCritic(Component):
         self.function = function
         self.name = name or function_name(function)
 
+    @property
+    def source(self) -> object:
+        """The function."""
+        return self.function
+
     def spec(self) -> Mapping[str, object]:
         """The function by its module and its name: it is code."""
         return {"type": "object", "class": function_place(self.function), "name": self.name}

@@ -55,6 +55,11 @@ class FunctionValidator(Composable):
         self.required = required
         self.validate: _Check = self._later if iscoroutinefunction(function) else self._now
 
+    @property
+    def source(self) -> object:
+        """The function."""
+        return self.function
+
     def spec(self) -> Mapping[str, object]:
         """The function by its module and its name: it is code."""
         return {"type": "object", "class": function_place(self.function), "name": self.name}
