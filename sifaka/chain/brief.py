@@ -1,4 +1,4 @@
-"""What a calling agent is told so that it can write the next version."""
+"""Briefs, from which a calling agent writes the next version."""
 
 from sifaka._internal.immutable import Frozen
 from sifaka.models.prompts import MOST_ISSUES
@@ -31,7 +31,7 @@ class Brief(Frozen):
     rubric: tuple[str, ...] = ()
     issues: tuple[Issue, ...] = ()
     lessons: tuple[str, ...] = ()
-    """What similar past runs have taught, where it was asked for; data, not instructions."""
+    """The lessons of similar past runs, where they were asked for; data, not instructions."""
 
 
 def brief_for(run: Run) -> Brief:
@@ -55,7 +55,7 @@ def brief_for(run: Run) -> Brief:
 
 
 def rubric_for(thought: Thought) -> tuple[str, ...]:
-    """What a reader without a model of ours should judge the text by."""
+    """The questions by which the caller judges the text when no model does."""
     return (
         *((f"It does what was asked: {thought.prompt}",) if thought.prompt else ()),
         *(f"{name}: {r.message}" for name, r in thought.validation_results.items() if r.passed),

@@ -40,7 +40,7 @@ from sifaka.record.events import Listener
 from sifaka.record.run import Run
 
 _PARTING_SECONDS = 5.0
-"""How long a cancelled run may take to put its end on record."""
+"""Seconds in which a cancelled run may put its end on record."""
 _BUDGET_REASONS: Mapping[str, StopReason] = MappingProxyType(
     {
         "calls": "budget_calls",

@@ -68,7 +68,7 @@ class RunHandle:
         Raises:
             StorageError: The store failed, or another process works on the run.
             Suspended: Answers of the host are needed.
-            Exception: What the listener raised.
+            Exception: The listener's.
         """
         listening = None if listen is None else _Listening(listen)
         self._engine = engine = Engine(self._parts, self._run, listening, fence=self._fence)

@@ -30,7 +30,7 @@ _FIRST = Decision(accepted=True, reason="the first version")
 _UNJUDGED = Decision(
     accepted=True, reason="written by the caller, and nothing that was measured is worse"
 )
-"""Where no model is left to judge, the judgement of who wrote it is the only one there is."""
+"""Without a model that judges, the writer's judgement is the only one."""
 
 
 def decide(run: Run) -> tuple[Decided, ...]:
@@ -77,7 +77,7 @@ async def decide_by_judge(run: Run, judge: Judge) -> tuple[Decided, ...]:
 
 
 async def anchor(run: Run, judge: Judge, status: RunStatus, reason: StopReason) -> Anchored:
-    """Whether the champion stays at the end, compared with the original once more.
+    """Compare the champion with the original once more, at the end.
 
     Each step of a long way may be a small loss that its judge took for a gain; the comparison of
     the two ends sees the sum.
@@ -98,7 +98,7 @@ def unanchored(status: RunStatus, reason: StopReason) -> Anchored:
 
 
 def needs_anchor(run: Run) -> bool:
-    """Whether judges have put another version in the place of the original."""
+    """True when judges have put another version in the place of the original."""
     champion, original = run.champion, run.original
     if run.config.policy != "judged" or champion is None or original is None:
         return False
@@ -192,9 +192,9 @@ def _criteria(run: Run) -> Sequence[SelectionCriterion]:
 
 
 def _protection(run: Run) -> tuple[SelectionCriterion, ...]:
-    """What must survive a revision that has no task: it counts before any opinion.
+    """The criterion of the spans that must survive a revision without a task; before any opinion.
 
-    What an issue points at may go, as somebody asked for that; so may what the editor replaces.
+    A span may go when an issue points at it, as that was asked for, or when the editor replaces it.
     """
     original = _original(run)
     if not run.config.protect or run.prompt or not original.text.strip():

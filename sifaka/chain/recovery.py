@@ -20,11 +20,11 @@ _NEXT: Mapping[Reached, Phase] = MappingProxyType(
         "anchored": "stop",
     }
 )
-"""What was being done when a run failed after a phase was reached."""
+"""The phase in which a run has failed, by the last one that was reached."""
 
 
 def next_recovery(run: Run) -> Recovery | None:
-    """How to go on with a run that has failed; None when it has not, or nothing can be tried."""
+    """The recovery of a run that has failed; None when it has not, or when there is none."""
     if run.status != "failed" or run.error_code is None:
         return None
     worked_on = _thought_id(run)
@@ -51,7 +51,7 @@ def recovered(run: Run, chosen: Recovery) -> Recovered:
 
 
 def _next(run: Run) -> Phase:
-    """What was being done when the run failed."""
+    """The phase in which the run has failed."""
     researches = run.config.inquiry is not None and run.reached == "started"
     return "research" if researches else _NEXT[run.reached]
 
@@ -63,7 +63,7 @@ def unless_recovered(
 
     Args:
         listen: Is told each event.
-        left: How many recoveries there may still be.
+        left: The number of recoveries that are left.
     """
     if listen is None or left <= 0:
         return listen

@@ -1,4 +1,4 @@
-"""Which of two versions is the better one.
+"""The comparison of two versions.
 
 Versions are compared criterion by criterion, and the first that tells them apart decides. Opinion
 comes after fact: validators before critics. What is equal in everything stays as it was, so the
@@ -22,7 +22,7 @@ class SelectionCriterion:
     """One way in which a version can be better than another."""
 
     what: str
-    """What is measured, for the reason of a decision."""
+    """The name of the measure, for the reason of a decision."""
     measure: Callable[[Thought, Thought], float]
     """The measure of a version against a rival; smaller is better."""
 
@@ -50,7 +50,7 @@ def _heard(thought: Thought) -> set[str]:
 
 
 def _common(thought: Thought, rival: Thought) -> tuple[CriticFeedback, ...]:
-    """What those critics say about a version that spoke about its rival too: no vote is missing."""
+    """The feedback on a version of the critics that were heard on its rival too."""
     both = _heard(thought) & _heard(rival)
     return tuple(f for f in thought.critic_feedback if f.critic in both)
 
@@ -92,17 +92,17 @@ FACTS: tuple[SelectionCriterion, ...] = (
         what="distance from passing the advisory ones", measure=_shortfall(required=False)
     ),
 )
-"""What was measured."""
+"""Criteria that are measured."""
 VERDICTS: tuple[SelectionCriterion, ...] = (
     SelectionCriterion(what="revision asked for by the critics", measure=_objection),
     SelectionCriterion(what="severity of the issues found", measure=_weight_of_issues),
 )
-"""What critics said that were heard on both versions."""
+"""Criteria of the critics that were heard on both versions."""
 OPINIONS: tuple[SelectionCriterion, ...] = (
     SelectionCriterion(what="silence of the critics", measure=_unheard),
     *VERDICTS,
 )
-"""What critics found."""
+"""Criteria of the critics."""
 CRITERIA = (*FACTS, *OPINIONS)
 """In the order in which they decide."""
 
@@ -120,7 +120,7 @@ def compare(
     original: Thought,
     criteria: Iterable[SelectionCriterion] = CRITERIA,
 ) -> Decision:
-    """Whether the candidate takes the champion's place, and why or why not."""
+    """Decide if the candidate takes the champion's place, with the reason."""
     if decision := first_difference(criteria, candidate, champion):
         return decision
     if candidate.author == EDITOR and candidate.text != champion.text:

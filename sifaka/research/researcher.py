@@ -42,9 +42,10 @@ class GraphResearcher:
     It keeps nothing: any number of runs may be worked on by one researcher at the same time.
 
     Args:
-        inquiry: How to go about it.
-        adapters: Where to search.
-        model: Who thinks and writes; None makes an outline of the evidence for the caller.
+        inquiry: The kind of research and its limits.
+        adapters: The adapters to search with.
+        model: The model that thinks and writes; None makes an outline of the evidence for the
+            caller.
     """
 
     def __init__(self, inquiry: Inquiry, adapters: Adapters, model: "Model | None") -> None:

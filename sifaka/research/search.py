@@ -41,7 +41,7 @@ class Haul:
     """By the number of the document."""
     degraded: list[str] = field(default_factory=list[str])
     failures: list[str] = field(default_factory=list[str])
-    """Why searches have failed altogether."""
+    """The reasons that whole searches have failed."""
     answered: int = 0
     """Searches that were answered."""
 

@@ -64,6 +64,6 @@ async def review(
 
 
 def _is_judged(chain: Chain) -> bool:
-    """Whether a model judges the text, so that the caller need not."""
+    """True when a model judges the text, so that the caller need not."""
     model = chain.settings.model
     return chain.resources.host is not None if model == HOST else asks_a_provider(model)

@@ -31,7 +31,7 @@ async def research(
     Args:
         question: The question.
         inquiry: The kind of research and its limits.
-        validators: What the report has to pass besides: it has to be complete, and its claims are
+        validators: Further validators of the report: it has to be complete, and its claims are
             checked against the documents it was written from.
         critics: Critics, names or specs. None takes `self_refine` with a model and `lint` without.
         model: The writer. Without a model the calling agent writes.
@@ -63,8 +63,8 @@ def ready_to_research(
     Args:
         chain: The chain.
         question: The question.
-        *validators: What the report has to pass besides.
-        is_chosen: Whether the model was chosen for this question, rather than configured.
+        *validators: Further validators of the report.
+        is_chosen: True when the model was chosen for this question, rather than configured.
 
     Raises:
         ConfigurationError: The question is empty, the model cannot research, or the budget leaves

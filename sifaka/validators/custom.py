@@ -43,8 +43,8 @@ class FunctionValidator(Composable):
 
     Args:
         function: Checks a text.
-        name: What its results are filed under; the function's name when None.
-        required: Whether a text that fails is not done.
+        name: The name that its results are filed under; the function's when None.
+        required: True when a text that fails is not done.
     """
 
     def __init__(

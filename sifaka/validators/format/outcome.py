@@ -27,8 +27,8 @@ def schema_result(
     Args:
         kind: The format's name in a message.
         schema: The JSON schema, if one was given.
-        value: What the text means.
-        text: Where it stands.
+        value: The value that the text stands for.
+        text: The text.
         locate: Finds the place of a value by its path.
     """
     if schema is None:

@@ -15,7 +15,7 @@ EXPANSION_LIMIT = 100_000
 
 
 def check_yaml(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
-    """Whether the text is YAML that the schema allows.
+    """Check that the text is YAML that the schema allows.
 
     Without a schema it may be several documents, each a mapping or a list: nearly any prose is a
     YAML string. With one it is a single document.
@@ -42,7 +42,7 @@ class _Document(NamedTuple):
     shift: int
 
     def locate(self, path: Path) -> Span | None:
-        """Where the value at a path stands."""
+        """The place of the value at a path."""
         node = self.node
         for step in path:
             if node.id == "sequence" and isinstance(step, int) and step < len(node.value):
