@@ -6,7 +6,7 @@
     ├── CriticError             a critic could not give an opinion
     ├── ValidationError         a validator could not be run
     ├── StorageError            the store failed
-    │   └── AppendRefused       somebody else works on the run
+    │   └── AppendRefused       another process works on the run
     │       ├── VersionConflict they wrote to it first
     │       └── Fenced          they have claimed it
     ├── SourceError             a source of evidence could not be searched (adapter, code)
@@ -34,14 +34,14 @@ class SifakaError(Exception):
     """Base of everything Sifaka raises on purpose.
 
     Args:
-        message: What went wrong, in one line; of a very long one the beginning is kept.
-        suggestion: What to do about it, in one line; likewise.
-        retryable: Whether the same call may succeed later without any change; what the class says
-            when None.
+        message: The failure, in one line; of a very long one the beginning is kept.
+        suggestion: The remedy, in one line; likewise.
+        retryable: True when the same call may succeed later without any change; the class's own
+            value when None.
     """
 
     retryable: bool = False
-    """Whether the same call may succeed later without any change."""
+    """True when the same call may succeed later without any change."""
     retry_after: float | None = None
     """Seconds that were asked for before the next try."""
 
@@ -66,8 +66,8 @@ class ModelProviderError(SifakaError):
     """A call to a model provider failed.
 
     Args:
-        message: What went wrong.
-        suggestion: What to do about it.
+        message: The failure.
+        suggestion: The remedy.
         provider: The provider's name as in the model string, such as `openai`.
         code: One word of `authentication`, `rate_limit`, `quota`, `timeout`, `connection`,
             `server`, `circuit_open`, `not_found`, `context_window`, `output_limit`, `rejected`,
@@ -99,8 +99,8 @@ class CriticError(SifakaError):
     """A critic could not give an opinion; it abstains.
 
     Args:
-        message: What went wrong.
-        suggestion: What to do about it.
+        message: The failure.
+        suggestion: The remedy.
         code: The code of the provider's error behind it, if all there is comes from one.
         retry_after: Seconds the provider asked to wait, where it said so.
     """
@@ -127,7 +127,7 @@ class StorageError(SifakaError):
 
 
 class AppendRefused(StorageError):
-    """The store works, and refuses an append because somebody else works on the run."""
+    """The store works, and refuses an append because another process works on the run."""
 
 
 class VersionConflict(AppendRefused):
@@ -143,7 +143,7 @@ class VersionConflict(AppendRefused):
 
 
 class Fenced(AppendRefused):
-    """An append came from somebody from whom the run has been taken over."""
+    """An append came from a process from which the run has been taken over."""
 
     def __init__(self, run_id: str, *, fence: int, current: int) -> None:
         super().__init__(
@@ -159,8 +159,8 @@ class SourceError(SifakaError):
     """A source of evidence could not be searched.
 
     Args:
-        message: What went wrong.
-        suggestion: What to do about it.
+        message: The failure.
+        suggestion: The remedy.
         adapter: The name of the adapter.
         code: One word of `timeout`, `connection`, `server`, `rate_limit`, `circuit_open`,
             `authentication`, `not_found`, `rejected`, `malformed`, `too_large`, `forbidden`.
@@ -230,7 +230,7 @@ class BudgetExceeded(SifakaError):
     """The next call would break the run's budget.
 
     Args:
-        limit: Which limit: `calls`, `tokens`, `seconds` or `cost`.
+        limit: The limit: `calls`, `tokens`, `seconds` or `cost`.
     """
 
     def __init__(self, limit: str) -> None:

@@ -2,7 +2,7 @@
 
 A package offers critics, validators and stores under the groups `sifaka.critics`,
 `sifaka.validators` and `sifaka.stores`. Nothing of it is imported before a spec or a URL names one
-of them, and then only if whoever runs the process has allowed the package by its name.
+of them, and then only if the operator has allowed the package by its name.
 """
 
 import inspect
@@ -41,7 +41,7 @@ class Plugins:
         """The packages of the components that can be named, by the components' names.
 
         Args:
-            family: Which ones.
+            family: The kind of the components.
             built_in: Names that mean something already, and go on meaning that.
         """
         taken = frozenset(built_in)
@@ -67,7 +67,7 @@ class Plugins:
             )
 
     def load(self, family: Family, name: str) -> Callable[..., Any] | None:
-        """What makes the component of a name; None when no package offers one.
+        """The callable that makes the component of a name; None when no package offers one.
 
         Raises:
             PluginError: The package is not allowed, or what it offers cannot be used.
@@ -89,7 +89,7 @@ class Plugins:
         (point,) = allowed
         try:
             made: object = point.load()
-        # Whatever is wrong with foreign code when it is imported, the process goes on without it.
+        # Foreign code may fail in any way at its import: the process goes on without it.
         except (Exception, SystemExit) as error:
             raise self._broken(point, one, "could not be imported", error) from error
         if not callable(made):
@@ -106,9 +106,9 @@ class Plugins:
         """The component that a spec describes, and the spec as the record keeps it.
 
         Args:
-            family: Which kind of component.
+            family: The kind of the component.
             spec: Its `type`, and its options.
-            place: Where the spec stands, for errors.
+            place: The place of the spec, for errors.
 
         Returns:
             None when no package offers one of that type.
@@ -165,14 +165,14 @@ class Plugins:
         return [p for p in self._points(family) if _normal(_package(p)) in self.allowed]
 
     def _points(self, family: Family) -> list[EntryPoint]:
-        """What packages have declared until now; reading that imports none of them."""
+        """The entry points that packages have declared; reading them imports no package."""
         found = tuple(entry_points(group=f"sifaka.{family}"))
         # One distribution may be found in two folders of the path: the first one counts.
         return list({(p.name, _normal(_package(p))): p for p in reversed(found)}.values())
 
 
 def among(name: str, packages: Iterable[str]) -> bool:
-    """Whether a distribution is among others, however their names are spelled."""
+    """True when a distribution is among others, in any spelling of their names."""
     return _normal(name) in map(_normal, packages)
 
 

@@ -24,7 +24,7 @@ class ScriptedModel:
     name: str = "scripted"
     usage: Usage = field(default_factory=lambda: Usage(model_calls=1))
     seen: list[Thought] = field(default_factory=list[Thought])
-    """What it was asked to improve, call by call."""
+    """The thoughts it was asked to improve, call by call."""
 
     def __post_init__(self) -> None:
         self._lines = iter(self.lines)
@@ -72,7 +72,7 @@ class ScriptedJudge:
     name: str = "scripted"
 
     async def compare(self, first: Thought, second: Thought) -> Preference:
-        """What the rule says of the two texts."""
+        """The preference of the rule between the two texts."""
         return self.prefers(first.text, second.text)
 
 

@@ -1,1 +1,1 @@
-"""What surrounds every model call: ledger, journal, breakers, monitoring, recovery."""
+"""The surroundings of every model call: ledger, journal, breakers, monitoring, recovery."""

@@ -23,7 +23,7 @@ class _Circuit:
     failures: int = 0
     opened: bool = False
     until: float = 0.0
-    """When the next call is let through, if it is open."""
+    """The time of the next call that is let through, if it is open."""
     on_trial: bool = False
 
 

@@ -1,4 +1,4 @@
-"""What a chain asks of its validators, critics and writers besides their work."""
+"""The interface of a chain to its validators, critics and writers besides their work."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _BUILT_IN = "sifaka."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """What a chain gives its components before a run, or a replay of one."""
+    """The model and the means that a chain gives its components before a run or a replay."""
 
     model: Any = None
     """Asked by those that name no model; None without one."""
@@ -22,14 +22,14 @@ class Binding:
     checker: ClaimChecker | None = None
     """Checks claims against evidence, for those that do."""
     search: bool = True
-    """Whether there is anywhere to search; otherwise only documents at hand count."""
+    """True when there are sources to search; otherwise only documents at hand count."""
 
 
 class ClaimCheck(NamedTuple):
     """One check of claims that a component makes."""
 
     name: str
-    """What its results are filed under."""
+    """The name that its results are filed under."""
     options: CheckOptions
 
 
@@ -38,7 +38,7 @@ class Component:
 
     @property
     def metered(self) -> bool:
-        """Whether its model calls are charged where they are made."""
+        """True when its model calls are charged where they are made."""
         return False
 
     @property
@@ -51,8 +51,17 @@ class Component:
         """Its checks of claims against evidence."""
         return ()
 
+    @property
+    def source(self) -> object:
+        """The object or the function whose code does its work; None for a plugin's.
+
+        A bug in code of the caller is logged with all its words. Texts of several tenants pass
+        through a plugin, whose words are never logged.
+        """
+        return self
+
     def calls(self, text: str = "") -> int:
-        """How many model calls its work on a text takes at least."""
+        """The least number of model calls that its work on a text takes."""
         return 0
 
     def bind(self, binding: Binding) -> Self:
@@ -110,7 +119,7 @@ class Adapted(Component):
 
     Args:
         inner: The object.
-        spec: What it was made from, if that is data.
+        spec: The data that it was made from, if any.
     """
 
     def __init__(self, inner: Any, spec: Mapping[str, object] | None = None) -> None:
@@ -139,6 +148,11 @@ class Adapted(Component):
         """The object's own, if it is a component."""
         return self._component.checks
 
+    @property
+    def source(self) -> object:
+        """The object; None when it was made from data, as by a plugin."""
+        return self.inner if self._spec is None else None
+
     def calls(self, text: str = "") -> int:
         """The object's own, if it is a component."""
         return self._component.calls(text)
@@ -150,12 +164,12 @@ class Adapted(Component):
         return type(self)(self.inner.bind(binding), self._spec)
 
     def spec(self) -> Mapping[str, object]:
-        """What the object was made from, or its class and name."""
+        """The data that the object was made from, or its class and name."""
         return code_spec(self.inner) if self._spec is None else self._spec
 
 
 def code_spec(component: object) -> dict[str, object]:
-    """How a record names what is code: a run with it is resumed by the program that has it."""
+    """Names code in a record: only a program that has the code resumes a run with it."""
     kind = f"{type(component).__module__}.{type(component).__qualname__}"
     return {"type": "object", "class": kind, "name": getattr(component, "name", "")}
 

@@ -22,7 +22,7 @@ async def fan_out(
     for all of them or none is paid for. Each branch is a place of its own in the journal.
 
     Args:
-        branches: What to run, by the name of its place.
+        branches: The calls, by the names of their places.
         calls_each: Model calls that each branch is sure to make.
 
     Returns:
@@ -31,7 +31,7 @@ async def fan_out(
     Raises:
         BudgetExceeded: There is no room for all of them.
         Suspended: Some wait for answers; the others have come to their end.
-        Exception: What the first branch that failed raised; the others were cancelled.
+        Exception: The error of the first branch that failed; the others were cancelled.
     """
     results: dict[str, T] = {}
     failures: list[Exception] = []
@@ -43,7 +43,7 @@ async def fan_out(
                 results[name] = await branch()
         except Suspended as suspended:
             waiting.append(suspended)
-        # Raised again below, out of the exception group that nobody above expects.
+        # Raised again below, out of the exception group that no caller expects.
         except Exception as error:  # noqa: BLE001
             failures.append(error)
             group.cancel_scope.cancel()

@@ -1,4 +1,4 @@
-"""What surrounds every model call of a run: its account, its journal, its limits, its clock."""
+"""The context of every model call of a run: its ledger, its journal, its limits, its clock."""
 
 import json
 import secrets
@@ -23,7 +23,7 @@ PARALLEL = 16
 
 
 def new_frame_key() -> str:
-    """What the marks of a run are made with, a secret of it."""
+    """The secret of a run that its marks are made with."""
     return secrets.token_hex(16)
 
 
@@ -36,9 +36,9 @@ class Calls:
     breakers: Breakers = field(default_factory=Breakers)
     monitor: Monitor = field(default_factory=Monitor)
     replaying: bool = False
-    """Whether answers on record are charged, as nothing else is: the run is gone through again."""
+    """True in a replay: only the answers on record are charged."""
     frame_key: str = ""
-    """What the marks around quoted material are made with; those of the process when empty."""
+    """The secret that the marks around quoted material are made with; the process's when empty."""
     limiter: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(PARALLEL))
 
     @contextmanager
@@ -73,14 +73,14 @@ def current_calls() -> Calls:
 
 
 async def recorded(source: str, request: object, make: Callable[[], Awaitable[str]]) -> str:
-    """What somebody other than a model answers here, durable before it is used.
+    """Record the answer of a source other than a model; it is durable before it is used.
 
-    A run that is resumed finds the same answer, and nobody is asked again. Outside a run, or
-    outside any place of it, the answer is made and not kept.
+    A resumed run finds the same answer and asks no source again. Outside a run, or outside any
+    place of it, the answer is made and not kept.
 
     Args:
-        source: Who is asked, for the record.
-        request: What is asked, as data for JSON; an answer to another request is never taken.
+        source: The name of the source, for the record.
+        request: The question, as data for JSON; an answer to another request is never taken.
         make: Asks.
 
     Raises:

@@ -12,6 +12,7 @@ from traceback import StackSummary, format_exception, walk_tb
 from types import FunctionType
 from typing import cast
 
+from sifaka.calls.component import Component
 from sifaka.calls.recovery import code_of
 from sifaka.errors import SifakaError
 
@@ -40,9 +41,9 @@ def report_failure(
     and the record have the words of the exception only if `source` is the caller's own code.
 
     Args:
-        logger: Whose record it is.
-        component: What failed, such as `critic:self_refine`.
-        error: What it failed with.
+        logger: The logger of the record.
+        component: The component that failed, such as `critic:self_refine`.
+        error: The error.
         source: The component, if the caller may have written it.
         run_id: The run it belongs to.
         iteration: The version that was worked on.
@@ -76,7 +77,7 @@ def report_failure(
 
 
 def stack_of(error: BaseException) -> Iterator[str]:
-    """Where an exception and those that led to it were raised, and of which class they are.
+    """The places and the classes of an exception and of those that led to it.
 
     Returns:
         A line for each frame, the innermost last, with file, line and function, then a line with
@@ -97,12 +98,11 @@ def stack_of(error: BaseException) -> Iterator[str]:
 
 
 def _is_foreign(component: object) -> bool:
-    """Whether the code of a component is neither the library's nor the server's."""
-    # What adapts an object or a function of the caller's is ours: what counts is inside.
-    if getattr(component, "_spec", None) is not None:  # a plugin: texts of tenants pass through it
+    """Check that the code of a component is neither the library's nor the server's."""
+    source = component.source if isinstance(component, Component) else component
+    if source is None:
         return False
-    given: object = getattr(component, "function", getattr(component, "inner", component))
-    code = given if isinstance(given, FunctionType) else type(given)
+    code = source if isinstance(source, FunctionType) else type(source)
     return code.__module__.partition(".")[0] not in _OURS
 
 
@@ -114,7 +114,7 @@ def _before(error: BaseException) -> BaseException | None:
 
 def _kind(error: BaseException) -> str:
     name = type(error).__qualname__
-    # The system's own reason is no text of anybody's.
+    # The system's own reason quotes no text.
     number = error.errno if isinstance(error, OSError) else None
     return name if number is None else f"{name} {errno.errorcode.get(number, number)}"
 

@@ -1,4 +1,4 @@
-"""The model of whoever called us: asked by a request of ours, or when the caller comes back.
+"""The model of the calling program: asked by a request, or when the caller comes back.
 
 A host that can be asked answers where the question is put. One that can only be told what is
 needed makes the work break off with `Suspended`; what was answered by then is on record, and the
@@ -22,17 +22,17 @@ class HostQuestion(Frozen):
 
 
 class HostAnswer(Frozen):
-    """What the host's model said."""
+    """The answer of the host's model."""
 
     text: str
     model: str = ""
     """The model's name, where the host tells it."""
     complete: bool = True
-    """Whether it came to its end, rather than to the limit of its length."""
+    """True when it is complete; False when it was cut at the limit of its length."""
 
 
 class Host(Protocol):
-    """Whoever can have a model answer for us."""
+    """A program that has a model answer questions."""
 
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
         """The answer to a question.
@@ -40,20 +40,20 @@ class Host(Protocol):
         Args:
             key: The question's place in its run, the same each time the run is worked on, and
                 another one for another question.
-            question: What to ask.
+            question: The question.
 
         Raises:
             ModelProviderError: The host has refused, or cannot be asked (any more).
-            Suspended: The answer comes later, to whoever goes on with the work then.
+            Suspended: The answer comes later, to the process that then goes on with the work.
         """
         ...
 
 
 class Unreachable:
-    """A host that nobody can ask, or asks any more.
+    """A host that cannot be asked, or is no longer asked.
 
     Args:
-        why: What every question is answered with.
+        why: The message of the error that answers every question.
     """
 
     def __init__(self, why: str) -> None:
@@ -66,7 +66,7 @@ class Unreachable:
 
 
 class Suspended(BaseException):
-    """The work cannot go on before somebody outside has answered.
+    """The work cannot go on before the host has answered.
 
     Not an `Exception`: no handler of failures may take it for one. Work that is done in parallel
     goes on as far as it can, so that all that is waited for at the same time is asked at once.

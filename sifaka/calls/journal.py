@@ -88,7 +88,7 @@ class Journal:
         return None if place is None else place.next_key().removeprefix(self._outer)
 
     def recorded_at(self, *names: str) -> int:
-        """How many answers were on record at these places inside the current one from the start.
+        """The number of answers on record from the start at these places inside the current one.
 
         They cost nothing when they are asked for again, so no room is needed for them.
         """
@@ -96,7 +96,7 @@ class Journal:
         return self._before_at(*(f"{path}/{name}" if path else name for name in names))
 
     def recorded_here(self) -> int:
-        """How many answers were on record at the current place from the start."""
+        """The number of answers on record from the start at the current place."""
         path = self.place()
         return self._before_at(path) if path else 0
 

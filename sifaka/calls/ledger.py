@@ -19,7 +19,7 @@ SHORTEST_ANSWER = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """What a call may take at most, as far as that can be told before it is made."""
+    """The most that a call may take, as far as that is known before it is made."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -32,12 +32,12 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """What was set aside for one call."""
+    """The amount set aside for one call."""
 
     usage: Usage
     """Its output tokens are the longest answer that the budget allows."""
     clipped: bool
-    """Whether that is less than what was wanted."""
+    """True when that is less than was asked for."""
 
 
 class Ledger:
@@ -62,12 +62,12 @@ class Ledger:
 
     @property
     def limits(self) -> Budget:
-        """What a call made here must stay within: each limit that is in force."""
+        """The limits in force for a call made here."""
         return self.budget
 
     @property
     def spent(self) -> Usage:
-        """What has been settled, seconds up to now included."""
+        """The usage settled so far, seconds up to now included."""
         now = self._stopped if self._waiting else self._clock()
         return self._spent + Usage(seconds=now - self._started)
 
@@ -96,7 +96,7 @@ class Ledger:
 
     @contextmanager
     def waiting(self) -> Generator[None]:
-        """Within this context no time passes: somebody is waited for who may take any time."""
+        """Stop the clock within this context, while a caller or a host takes its time."""
         if not self._waiting:
             self._stopped = self._clock()
         self._waiting += 1
@@ -158,7 +158,7 @@ class Ledger:
 
     @contextmanager
     def set_aside(self, calls: int) -> Generator[None]:
-        """Within this context so many calls are there for whoever works in it, and nobody else.
+        """Reserve so many calls for the work within this context.
 
         Inside another such context they are taken from what that one has left, as far as it goes.
 

@@ -1,4 +1,4 @@
-"""Where the time of runs goes: sums for each component, and spans for OpenTelemetry.
+"""The time that runs take: sums for each component, and spans for OpenTelemetry.
 
 Sums only, so that a server that runs for months needs no more memory than one that has just begun.
 """
@@ -76,7 +76,7 @@ class Monitor:
 
     Args:
         clock: Seconds of a clock that never goes back.
-        tracer: Where spans go; to the global OpenTelemetry provider, if there is one, when None.
+        tracer: The receiver of spans; when None the global OpenTelemetry provider, if any.
     """
 
     def __init__(
@@ -101,8 +101,8 @@ class Monitor:
         message, which may quote the text.
 
         Args:
-            kind: What sort of component it is.
-            name: Which one it is. Not an id: each name has its own line in the summary.
+            kind: The kind of component.
+            name: The component's name. Not an id: each name has its own line in the summary.
             attributes: For the span, such as `run_id` and `iteration`.
         """
         # OpenTelemetry is never imported for this: a program that wants spans has done it.
@@ -125,7 +125,7 @@ class Monitor:
             self._errors[key] = self._errors.get(key, 0) + 1
 
     def summary(self) -> dict[str, Any]:
-        """What was measured so far, ready for JSON. Times are in seconds.
+        """The measurements so far, ready for JSON. Times are in seconds.
 
         Returns:
             `total_time`, `model_time`, `validation_time`, `critic_time`, `retrieval_time` and
@@ -155,7 +155,7 @@ class Monitor:
             }
 
     def under_way(self, kind: Kind) -> int:
-        """How many components of a kind are at work now."""
+        """The number of components of a kind that are at work now."""
         with self._lock:
             wall = self._walls.get(kind)
             return wall.active if wall else 0
@@ -172,7 +172,7 @@ class Monitor:
         return sorted(walls, key=lambda item: -item[1])[:limit]
 
     def export(self, path: str | Path) -> None:
-        """Write the summary to a JSON file; whoever reads it sees the old one or the whole new one.
+        """Write the summary to a JSON file; a reader sees the old one or the whole new one.
 
         Raises:
             StorageError: The file cannot be written.
@@ -239,7 +239,7 @@ def _find(given: "Tracer | None") -> "Tracer | None":
     if given is not None:
         return given
     provider = trace.get_tracer_provider()
-    # The proxy stands for a provider that nobody has configured.
+    # The proxy stands for a provider that is not configured.
     return (
         None if isinstance(provider, trace.ProxyTracerProvider) else provider.get_tracer("sifaka")
     )

@@ -15,8 +15,8 @@ class PartLedger(Ledger):
 
     Args:
         whole: The account of the whole.
-        budget: What the part may spend.
-        spent: What it has spent before, which is in the account of the whole already.
+        budget: The budget of the part.
+        spent: Its earlier usage, which the ledger of the whole has already.
         clock: Seconds of a clock that never goes back.
     """
 

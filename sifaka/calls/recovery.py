@@ -15,13 +15,13 @@ from sifaka.record.entries import Strategy
 from sifaka.record.events import Phase
 
 LONGEST_WAIT = 60.0
-"""Seconds; when more is asked for, somebody should resume the run later."""
+"""Seconds; when a provider asks for more, the run is to be resumed later."""
 FIRST_BACKOFF = 2.0
 """Seconds at most before the first further try; doubles with each, full jitter."""
 FIRST_PAUSE = 10.0
 """Seconds at most, half of it at least, after a rate limit that names no time; doubles too."""
 MOST_ATTEMPTS = 6
-"""Recoveries of one phase of one version, whatever fails in it."""
+"""Recoveries of one phase of one version, for all failures in it."""
 
 _AGAIN: tuple[Strategy, ...] = ("retry",) * 3
 _SLOWER: tuple[Strategy, ...] = ("fewer_parallel_calls",) * 3
@@ -43,7 +43,7 @@ _NEEDED: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
         "embedding_error": _AGAIN[:1],
     }
 )
-"""What is tried, in this order, in phases that a version cannot do without."""
+"""The strategies, in order, in phases that a version cannot do without."""
 
 _OPTIONAL: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
     {
@@ -72,7 +72,7 @@ _FINAL = frozenset(
         "version_conflict",
     }
 )
-"""What somebody has to mend first, in whichever phase, or the store's own fallback mends."""
+"""Codes that no strategy helps: a person mends the cause, or the store's fallback does."""
 
 _TOLD: Mapping[Strategy, str] = MappingProxyType(
     {
@@ -86,14 +86,14 @@ _TOLD: Mapping[Strategy, str] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """How to go on after a failure."""
+class Recovery:
+    """The recovery after a failure: its strategy, and the seconds to wait first."""
 
     strategy: Strategy
     wait_seconds: float
     """Seconds to wait first."""
     why: str
-    """What failed and what is done about it, in one line."""
+    """The failure and the strategy, in one line."""
 
 
 def code_of(error: BaseException) -> str:
@@ -105,21 +105,21 @@ def code_of(error: BaseException) -> str:
     ).lower()
 
 
-def plan(
+def plan_recovery(
     error: SifakaError | str,
     *,
     phase: Phase,
     attempts: int,
     retry_after: float | None = None,
     uniform: Callable[[float, float], float] = random.uniform,
-) -> Plan | None:
-    """What to try after a failure, or None when there is nothing.
+) -> Recovery | None:
+    """Choose the recovery after a failure; None when there is none.
 
     The strategy follows from the arguments alone; only the wait is drawn at random.
 
     Args:
-        error: What failed, or its `code_of` as it was stored.
-        phase: What was being done.
+        error: The error, or its `code_of` as it was stored.
+        phase: The phase that failed.
         attempts: Recoveries of this phase of this version so far.
         retry_after: Seconds the provider asked to wait, where only the code was stored.
         uniform: A random number between two.
@@ -138,7 +138,7 @@ def plan(
         if "skip" not in steps:
             return None
         strategy, wait = "skip", 0.0
-    return Plan(
+    return Recovery(
         strategy=strategy,
         wait_seconds=wait,
         why=f"{code} in phase {phase}: {_TOLD[strategy]}",

@@ -11,7 +11,7 @@ from sifaka.chain.cancellation import (
 from sifaka.chain.chain import Chain
 from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
-from sifaka.chain.options import ChainOptions, CommonOptions
+from sifaka.chain.options import ChainOptions, CommonOptions, TaskOptions
 from sifaka.chain.pydantic_chain import create_pydantic_chain
 from sifaka.chain.replay import Replay
 from sifaka.chain.result import RunResult
@@ -31,6 +31,7 @@ __all__ = [
     "RunHandle",
     "RunResult",
     "Submission",
+    "TaskOptions",
     "asks_a_provider",
     "cancel_run",
     "cancellation",

@@ -18,12 +18,12 @@ class AssessingChain(ConfiguredChain):
     """A chain that judges texts; `Chain` refines them too."""
 
     async def critique(self, thought: Thought, *, frame_key: str | None = None) -> Review:
-        """What the chain's critics say about a thought; nothing is stored.
+        """Ask the chain's critics about a thought; nothing is stored.
 
         Args:
-            thought: What to judge.
-            frame_key: What the marks around quoted material in prompts are made with, a secret of
-                whoever asks: the same one makes the same questions. A new one when None.
+            thought: The thought.
+            frame_key: A secret of the caller, which the marks around quoted material in prompts are
+                made with: the same one makes the same questions. A new one when None.
         """
         given = (*thought.pre_generation_context, *thought.post_generation_context)
         parts = parts_of(self.settings, self.resources, documents=bool(given))
@@ -50,19 +50,19 @@ class AssessingChain(ConfiguredChain):
         frame_key: str | None = None,
         hear: Hear | None = None,
     ) -> ClaimReport:
-        """What the evidence says about the claims of a text, or about given ones; stores nothing.
+        """Check the claims of a text, or given ones, against the evidence; nothing is stored.
 
         Args:
-            text: Whose claims to find, where none are given.
-            claims: What to check; those that stand in `text` verbatim get their place in it.
+            text: The text to find claims in, where none are given.
+            claims: The claims to check; those that stand in `text` verbatim get their place in it.
             documents: Evidence that is at hand. What is searched besides, `options` say.
-            options: How to go about it.
+            options: The filters and limits of the check.
             frame_key: As for `critique`.
-            hear: Is told what was done, in a line for a person, each time somebody has answered.
+            hear: Receives a line for a person about each answer.
 
         Returns:
-            A verdict for each claim. What nobody could judge, or what there was no budget for, is
-            `unverified`.
+            A verdict for each claim; `unverified` where no judge could answer or the budget had no
+            room.
 
         Raises:
             ConfigurationError: There is nothing to check or nothing to search, an adapter is

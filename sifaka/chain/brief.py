@@ -1,4 +1,4 @@
-"""What a calling agent is told so that it can write the next version."""
+"""Briefs, from which a calling agent writes the next version."""
 
 from sifaka._internal.immutable import Frozen
 from sifaka.models.prompts import MOST_ISSUES
@@ -13,7 +13,7 @@ _MATERIAL = (
 )
 
 
-class Failure(Frozen):
+class FailedValidator(Frozen):
     """A validator that the text does not pass."""
 
     validator: str
@@ -27,11 +27,11 @@ class Brief(Frozen):
     parent_id: str
     """The version to revise; goes back with the revision."""
     instructions: str
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[FailedValidator, ...] = ()
     rubric: tuple[str, ...] = ()
     issues: tuple[Issue, ...] = ()
     lessons: tuple[str, ...] = ()
-    """What similar past runs have taught, where it was asked for; data, not instructions."""
+    """The lessons of similar past runs, where they were asked for; data, not instructions."""
 
 
 def brief_for(run: Run) -> Brief:
@@ -39,7 +39,7 @@ def brief_for(run: Run) -> Brief:
     champion = run.champion
     assert champion is not None, "a run waits for its caller only after its first decision"
     failures = tuple(
-        Failure(validator=name, message=r.message, suggestions=r.suggestions)
+        FailedValidator(validator=name, message=r.message, suggestions=r.suggestions)
         for name, r in champion.validation_results.items()
         if not r.passed
     )
@@ -55,7 +55,7 @@ def brief_for(run: Run) -> Brief:
 
 
 def rubric_for(thought: Thought) -> tuple[str, ...]:
-    """What a reader without a model of ours should judge the text by."""
+    """The questions by which the caller judges the text when no model does."""
     return (
         *((f"It does what was asked: {thought.prompt}",) if thought.prompt else ()),
         *(f"{name}: {r.message}" for name, r in thought.validation_results.items() if r.passed),

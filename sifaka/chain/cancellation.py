@@ -1,4 +1,4 @@
-"""Stopping a run from anywhere: by an entry that whoever works on it will run into."""
+"""Stopping a run from anywhere: by an entry that its worker comes upon."""
 
 from collections.abc import Callable
 
@@ -9,16 +9,16 @@ from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 
 Parting = Callable[[], Stopped | None]
-"""What is put on record of work that is cancelled; None leaves the run as it is."""
+"""The entry to record when work is cancelled; None leaves the run as it is."""
 
 
 def cancellation() -> Stopped:
-    """The entry for a run that somebody has stopped."""
+    """The entry for a run that was stopped on purpose."""
     return Stopped(status="cancelled", stop_reason="cancelled")
 
 
 def interruption() -> Stopped:
-    """The entry for a run that nobody has stopped, but whose process was told to end."""
+    """The entry for a run that stopped only because its process was told to end."""
     return Stopped(
         status="cancelled",
         stop_reason="cancelled",
@@ -28,7 +28,7 @@ def interruption() -> Stopped:
 
 
 def is_interrupted(run: Run) -> bool:
-    """Whether a run has stopped only because its process was told to end."""
+    """True when a run has stopped only because its process was told to end."""
     return run.status == "cancelled" and run.error_code == INTERRUPTED
 
 
@@ -53,7 +53,7 @@ async def cancel_run(store: ThoughtStore, run_id: str) -> RunResult:
 
 
 async def stop_run(store: ThoughtStore, run: Run, entry: Stopped) -> Run:
-    """The run after an entry of somebody who does not work on it.
+    """Append an entry to a run from outside its work, and return the run after it.
 
     Raises:
         VersionConflict: Something else has happened to it meanwhile.

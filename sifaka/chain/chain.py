@@ -168,7 +168,7 @@ class Chain(AssessingChain):
             run_id: The run.
             listen: Gets each event as it happens.
             parting: As for `RunHandle.work`.
-            reopen: Whether to go on with a run that has failed, or that was stopped on purpose.
+            reopen: True to go on with a run that has failed, or that was stopped on purpose.
 
         Raises:
             ThoughtNotFound: There is no such run.
@@ -200,8 +200,8 @@ class Chain(AssessingChain):
             parent_id: The version that was revised.
             text: The revision.
             listen: Gets each event as it happens.
-            interrupted: Whether it is known that no process is at work on this submission, although
-                it was begun.
+            interrupted: True when it is known that no process is at work on this submission,
+                although it was begun.
 
         Returns:
             Whether the version was accepted, why, and the run after it.
@@ -244,13 +244,13 @@ class Chain(AssessingChain):
         return await replay(self, await self._own(run_id))
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[ChainEvent]:
-        """The events of a run that anybody works on, in this process or another.
+        """The events of a run that this process or another works on.
 
         Those of its past come first; it ends with a run that is finished, and waits for that.
 
         Args:
             run_id: The run.
-            after: How many entries of its past to leave out.
+            after: The number of entries of its past to leave out.
 
         Raises:
             ThoughtNotFound: There is no such run.
@@ -266,7 +266,7 @@ class Chain(AssessingChain):
         return await cancel_run(self.store, run_id)
 
     def get_performance_summary(self) -> dict[str, Any]:
-        """Where the time of this chain's runs went, in seconds, as plain data for JSON.
+        """The time that this chain's runs have taken, in seconds, as plain data for JSON.
 
         `total_time`, `model_time`, `validation_time` and so on are wall-clock times: what ran in
         parallel is not added up.

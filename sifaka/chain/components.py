@@ -37,9 +37,9 @@ def parts_of(
 
     Args:
         settings: The chain.
-        resources: What it works with.
-        without_host: Whether the host is not to be asked, although it could be.
-        documents: Whether some are at hand, whatever is found.
+        resources: The resources it works with.
+        without_host: True when the host is not to be asked, although it could be.
+        documents: True when documents are at hand, besides those that are found.
 
     Raises:
         ConfigurationError: A model is unknown or cannot be used, or claims are to be checked
@@ -87,9 +87,9 @@ def bound(
 
     Args:
         settings: The chain.
-        resources: What it works with.
-        writers: Who writes, in the order in which they are tried.
-        binding: What the validators and the critics are bound to.
+        resources: The resources it works with.
+        writers: The writers, in the order in which they are tried.
+        binding: The binding of the validators and the critics.
         **others: Further parts.
 
     Raises:
@@ -157,7 +157,7 @@ def _researchers(
         return resources.researcher, None
     from sifaka.research.researcher import GraphResearcher
 
-    # What it finds it also writes: that is the writer's to do, whoever judges.
+    # It writes from what it finds: that is the writer's to do, also with another judge.
     model = judge_for(None, writers)
     researcher = GraphResearcher(settings.inquiry, resources.adapters, model)
     if model is None or None not in writers:

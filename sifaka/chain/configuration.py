@@ -1,4 +1,4 @@
-"""How a chain is configured, and how another one is made of it."""
+"""The configuration of a chain, and chains made from others."""
 
 from collections.abc import Iterable
 from dataclasses import fields, replace

@@ -18,7 +18,7 @@ from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 
 _PARTING_SECONDS = 5.0
-"""How long a run that is given up as it begins may take to put that on record."""
+"""Seconds in which a run that is given up as it begins may put that on record."""
 
 
 async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | None = None) -> Run:

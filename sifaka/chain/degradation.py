@@ -1,4 +1,4 @@
-"""How a run goes on more carefully after what has failed: rules over its record."""
+"""Smaller prompts and less parallel work after failures: rules over a run's record."""
 
 import re
 
@@ -24,7 +24,7 @@ def first_place(key: str) -> str:
 
 
 def can_be_shortened(run: Run) -> bool:
-    """Whether there is anything around the text that a further shortening would leave out."""
+    """True when a further shortening would leave out something around the text."""
     base = run.champion or run.latest
     if base is None:
         return False

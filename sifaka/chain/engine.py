@@ -22,7 +22,7 @@ from sifaka.calls.context import Calls
 from sifaka.calls.host import Suspended
 from sifaka.calls.journal import Journal
 from sifaka.calls.ledger import Ledger
-from sifaka.calls.recovery import Plan
+from sifaka.calls.recovery import Recovery
 from sifaka.chain.degradation import parallel
 from sifaka.chain.events import ended_elsewhere
 from sifaka.chain.phases.context import Phase, PhaseContext
@@ -40,7 +40,7 @@ from sifaka.record.events import Listener
 from sifaka.record.run import Run
 
 _PARTING_SECONDS = 5.0
-"""How long a cancelled run may take to put its end on record."""
+"""Seconds in which a cancelled run may put its end on record."""
 _BUDGET_REASONS: Mapping[str, StopReason] = MappingProxyType(
     {
         "calls": "budget_calls",
@@ -102,8 +102,8 @@ class Engine:
             raise
         await self.recorder.flush()
 
-    async def recover(self, plan: Plan) -> None:
-        """Go on after a failure in the way of a plan, which is put on record first.
+    async def recover(self, recovery: Recovery) -> None:
+        """Go on after a failure by a recovery, which is put on record first.
 
         Raises:
             StorageError: As for `work`.
@@ -111,9 +111,9 @@ class Engine:
         """
         calls = self._context.calls
         with calls.ledger.waiting():
-            await anyio.sleep(plan.wait_seconds)
+            await anyio.sleep(recovery.wait_seconds)
         run = self.recorder.run
-        entry = recovered(run, plan)
+        entry = recovered(run, recovery)
         limiter = anyio.Semaphore(parallel(run.apply(entry)))
         self._context = replace(self._context, calls=replace(calls, limiter=limiter))
         await self.recorder.append(entry)

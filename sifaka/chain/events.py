@@ -38,9 +38,9 @@ def stored(entry: Entry, run: Run) -> ChainEvent:
 
 
 def research_ended(run: Run) -> ResearchStep | None:
-    """How a run of research has ended; None while it has not, and for every other run.
+    """The end of a run of research; None while it has not ended, and for every other run.
 
-    One whose process was told to end has not: somebody goes on with it.
+    One whose process was told to end has not: another process goes on with it.
     """
     if run.config.inquiry is None or not run.finished or run.error_code == INTERRUPTED:
         return None
@@ -54,7 +54,7 @@ def research_ended(run: Run) -> ResearchStep | None:
 
 
 def ended_elsewhere(run: Run) -> ChainEvent | None:
-    """The event that ends research which somebody else has stopped; None for any other run.
+    """The event that ends research stopped from outside; None for any other run.
 
     It carries no entry: that was stored elsewhere.
     """

@@ -9,7 +9,7 @@ from anyio.lowlevel import checkpoint
 
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation
 from sifaka.chain.engine import Engine
-from sifaka.chain.recovery import next_plan, unless_recovered
+from sifaka.chain.recovery import next_recovery, unless_recovered
 from sifaka.chain.resources import Parts
 from sifaka.chain.result import RunResult
 from sifaka.errors import StorageError
@@ -68,7 +68,7 @@ class RunHandle:
         Raises:
             StorageError: The store failed, or another process works on the run.
             Suspended: Answers of the host are needed.
-            Exception: What the listener raised.
+            Exception: The listener's.
         """
         listening = None if listen is None else _Listening(listen)
         self._engine = engine = Engine(self._parts, self._run, listening, fence=self._fence)
@@ -84,14 +84,14 @@ class RunHandle:
         """
         result = await self.work(unless_recovered(listen, left=most))
         for left in range(most - 1, -1, -1):
-            plan = next_plan(result.run)
-            if plan is None or self._engine is None:
+            recovery = next_recovery(result.run)
+            if recovery is None or self._engine is None:
                 break
             heard = unless_recovered(listen, left=left)
             listening = None if heard is None else _Listening(heard)
             self._engine.recorder.emit = listening
-            recovery = self._engine.recover(plan)
-            await self._through(self._engine, recovery, listening, cancellation)
+            recovering = self._engine.recover(recovery)
+            await self._through(self._engine, recovering, listening, cancellation)
             result = self.result
         return result
 

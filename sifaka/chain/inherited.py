@@ -1,4 +1,4 @@
-"""What a version carries of the research that its run began with."""
+"""The details of a run's research that its versions carry."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,12 +8,12 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 
 RESEARCH = "research"
-"""Where the metadata of a version keeps it: `mode`, `partial`, `outline`, `sections`, ..."""
+"""The key in a version's metadata: `mode`, `partial`, `outline`, `sections`, ..."""
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 def findings(thought: Thought | None) -> Mapping[str, object]:
-    """How the research went that a version goes back to; empty where there was none."""
+    """The details of the research that a version goes back to; empty where there was none."""
     told = None if thought is None else thought.metadata.get(RESEARCH)
     return cast("Mapping[str, object]", told) if isinstance(told, Mapping) else _NOTHING
 

@@ -25,7 +25,7 @@ class Judge(Protocol):
     """Compares two versions of a text."""
 
     async def compare(self, first: Thought, second: Thought) -> Preference:
-        """Which of the two is better.
+        """Compares two versions.
 
         Raises:
             ModelProviderError: It could not say.
@@ -57,7 +57,7 @@ class ModelJudge:
 
 
 class Votes(Frozen):
-    """What the repeats of a comparison have come to."""
+    """The outcome of the repeats of a comparison."""
 
     candidate: int
     champion: int
@@ -66,15 +66,15 @@ class Votes(Frozen):
 
     @property
     def repeats(self) -> int:
-        """How often the two were compared."""
+        """The number of comparisons of the two."""
         return self.candidate + self.champion + self.undecided
 
     def majority_for_candidate(self) -> bool:
-        """Whether more than half of all repeats prefer the candidate."""
+        """True when more than half of all repeats prefer the candidate."""
         return self.candidate * 2 > self.repeats
 
     def majority_for_champion(self) -> bool:
-        """Whether more than half of all repeats prefer the champion."""
+        """True when more than half of all repeats prefer the champion."""
         return self.champion * 2 > self.repeats
 
 
@@ -83,7 +83,7 @@ async def compare_in_both_orders(
 ) -> Votes:
     """Compare two versions several times, each time in both orders, all at once.
 
-    A repeat counts only when its two orders agree: a judge that likes whatever stands first
+    A repeat counts only when its two orders agree: a judge that likes what stands first
     (Wang et al. 2023, arXiv 2305.17926) has no vote. `2 * repeats` model calls, depth one.
 
     Raises:

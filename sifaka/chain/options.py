@@ -26,15 +26,13 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model as ProviderModel
 
 
-class CommonOptions(TypedDict, total=False):
-    """The options besides the writer, the validators and the critics. All may be left out."""
+class TaskOptions(TypedDict, total=False):
+    """The options of a chain that every task takes. All may be left out."""
 
     retrievers: Iterable[Retriever]
-    """Where documents for the writer and the critics come from."""
-    prompt: str
-    """The task, for runs that are given none."""
+    """The sources of documents for the writer and the critics."""
     effort: Effort
-    """How hard to try, where the options below do not say; see `sifaka.chain.presets`."""
+    """The effort, where the options below do not say; see `sifaka.chain.presets`."""
     max_iterations: int | None
     """The most rounds in which a model or the caller writes after the first version."""
     policy: Policy | None
@@ -48,13 +46,13 @@ class CommonOptions(TypedDict, total=False):
     max_edit_ratio: float | None
     """The largest share of the original's words that may be changed."""
     protect: bool
-    """Whether code, numbers, quotes, links and names must survive when there is no task."""
+    """True when code, numbers, quotes, links and names must survive where there is no task."""
     patience: int | None
     """Rounds in a row without gain after which a model is not asked again; 2 when left out."""
     critic_deadline: float | None
     """Seconds after which a critic that has not answered abstains."""
     budget: Budget | None
-    """What a run may spend."""
+    """The budget of a run."""
     judge_model: "str | ProviderModel[Any] | Judge | None"
     """Asked by critics that name no model, and to compare versions: a name, a PydanticAI model, or
     any `Judge`. The writer's model when None."""
@@ -64,7 +62,7 @@ class CommonOptions(TypedDict, total=False):
     host: Host | None
     """Asks the model of the program that called, for `host`."""
     store: ThoughtStore | None
-    """Where runs are kept; in memory when None."""
+    """The store of the runs; in memory when None."""
     checkpoint_storage: ThoughtStore | None
     """Another name for `store`: every entry of a run is a checkpoint."""
     tags: Iterable[str]
@@ -72,18 +70,15 @@ class CommonOptions(TypedDict, total=False):
     remember: int
     """From how many similar past runs of the store the writer is told the lessons."""
     deps: Any
-    """What a PydanticAI agent's tools depend on."""
+    """The dependencies of a PydanticAI agent's tools."""
     breakers: Breakers | None
     """The circuit breakers of the providers, to share them among chains."""
     monitor: Monitor | None
-    """Where the time is counted, to share it among chains."""
+    """The monitor that measures the time, to share it among chains."""
     plugins: Plugins | None
-    """Where critics and validators come from that are not built in; none when None."""
+    """The packages that offer further critics and validators; none when None."""
     adapters: Adapters | None
-    """Where evidence is searched for; nowhere when None."""
-    inquiry: Inquiry | None
-    """How the first version is researched, with the prompt as the question; when None it is given,
-    or written from the task."""
+    """The adapters that search for evidence; none when None."""
     researcher: Researcher | None
     """Researches it instead of the graphs of `sifaka.research`; no part of the configuration on
     record."""
@@ -95,6 +90,16 @@ class CommonOptions(TypedDict, total=False):
     own."""
 
 
+class CommonOptions(TaskOptions, total=False):
+    """The options besides the writer, the validators and the critics. All may be left out."""
+
+    prompt: str
+    """The task, for runs that are given none."""
+    inquiry: Inquiry | None
+    """The kind of research that the first version comes from, with the prompt as the question; when
+    None it is given, or written from the task."""
+
+
 class ChainOptions(CommonOptions, total=False):
     """Every option of a chain. All may be left out."""
 
@@ -102,7 +107,7 @@ class ChainOptions(CommonOptions, total=False):
     """The writer. `auto` (the editor, then the calling agent), `editor`, `caller`, `host`,
     `provider:name`, a PydanticAI agent or model, or any `Model`."""
     validators: Iterable[ValidatorLike]
-    """What a text must pass: validators, their specs, or functions."""
+    """Validators that a text must pass: objects, specs, or functions."""
     critics: CriticSpec | Iterable[CriticSpec] | None
     """Critics, names, specs or functions, or a single one. None takes `self_refine` with a model
     and `lint` without one."""

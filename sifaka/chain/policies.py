@@ -6,7 +6,14 @@ from functools import partial, reduce
 from sifaka.calls.journal import scope
 from sifaka.chain.degradation import place
 from sifaka.chain.judging import Judge, compare_in_both_orders
-from sifaka.chain.selection import FACTS, OPINIONS, VERDICTS, Criterion, compare, first_difference
+from sifaka.chain.selection import (
+    FACTS,
+    OPINIONS,
+    VERDICTS,
+    SelectionCriterion,
+    compare,
+    first_difference,
+)
 from sifaka.chain.stop_rules import twin
 from sifaka.errors import BudgetExceeded
 from sifaka.models import CALLER
@@ -23,7 +30,7 @@ _FIRST = Decision(accepted=True, reason="the first version")
 _UNJUDGED = Decision(
     accepted=True, reason="written by the caller, and nothing that was measured is worse"
 )
-"""Where no model is left to judge, the judgement of who wrote it is the only one there is."""
+"""Without a model that judges, the writer's judgement is the only one."""
 
 
 def decide(run: Run) -> tuple[Decided, ...]:
@@ -70,7 +77,7 @@ async def decide_by_judge(run: Run, judge: Judge) -> tuple[Decided, ...]:
 
 
 async def anchor(run: Run, judge: Judge, status: RunStatus, reason: StopReason) -> Anchored:
-    """Whether the champion stays at the end, compared with the original once more.
+    """Compare the champion with the original once more, at the end.
 
     Each step of a long way may be a small loss that its judge took for a gain; the comparison of
     the two ends sees the sum.
@@ -91,7 +98,7 @@ def unanchored(status: RunStatus, reason: StopReason) -> Anchored:
 
 
 def needs_anchor(run: Run) -> bool:
-    """Whether judges have put another version in the place of the original."""
+    """True when judges have put another version in the place of the original."""
     champion, original = run.champion, run.original
     if run.config.policy != "judged" or champion is None or original is None:
         return False
@@ -180,14 +187,14 @@ def _too_much(run: Run, candidate: Thought) -> float | None:
     return ratio if ratio > most else None
 
 
-def _criteria(run: Run) -> Sequence[Criterion]:
+def _criteria(run: Run) -> Sequence[SelectionCriterion]:
     return (*FACTS, *_protection(run), *OPINIONS)
 
 
-def _protection(run: Run) -> tuple[Criterion, ...]:
-    """What must survive a revision that has no task: it counts before any opinion.
+def _protection(run: Run) -> tuple[SelectionCriterion, ...]:
+    """The criterion of the spans that must survive a revision without a task; before any opinion.
 
-    What an issue points at may go, as somebody asked for that; so may what the editor replaces.
+    A span may go when an issue points at it, as that was asked for, or when the editor replaces it.
     """
     original = _original(run)
     if not run.config.protect or run.prompt or not original.text.strip():
@@ -202,7 +209,7 @@ def _protection(run: Run) -> tuple[Criterion, ...]:
         asked = [issue.quote for version in run.thoughts for issue in issues_of(version)]
         return float(sum(not any(_points_at(quote, span) for quote in asked) for span in gone))
 
-    return (Criterion(what="protected spans lost", measure=lost),)
+    return (SelectionCriterion(what="protected spans lost", measure=lost),)
 
 
 def _points_at(quote: str, span: str) -> bool:

@@ -1,4 +1,4 @@
-"""How hard to try."""
+"""Presets of the effort."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Effort = Literal["quick", "standard", "thorough"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """What an effort stands for; explicit settings win.
+    """The settings of an effort; explicit ones win.
 
     With C calls of critics for a version, K rounds cost at most `C + K * width * (1 + C)` model
     calls; judges add `2 * judge_repeats` for each round, and as many for the look back at the end.
@@ -22,7 +22,7 @@ class Preset:
     max_iterations: int
     """Versions that a model or the caller may write after the first."""
     judged: bool = False
-    """Whether a judge compares versions, where there is a model to ask."""
+    """True when a judge compares versions, where there is a model to ask."""
     judge_repeats: int = 1
     width: int = 1
     """Versions written at a time, where a judge compares the best of them."""
@@ -38,7 +38,7 @@ PRESETS: Mapping[Effort, Preset] = MappingProxyType(
 
 
 def preset(effort: str) -> Preset:
-    """What an effort stands for.
+    """The settings of an effort.
 
     Raises:
         ConfigurationError: There is no such effort.

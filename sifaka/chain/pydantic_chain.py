@@ -22,8 +22,8 @@ def create_pydantic_chain(
 
     Args:
         agent: Its tool calls are recorded in each Thought.
-        validators: What a text must pass.
-        critics: Who judges it; `self_refine` by the agent's model when None.
+        validators: The validators that a text must pass.
+        critics: The critics; `self_refine` by the agent's model when None.
         **options: As for `Chain`.
     """
     return Chain(model=agent, validators=validators, critics=critics, **options)

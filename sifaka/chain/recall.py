@@ -1,4 +1,4 @@
-"""What past runs have to say to the next one."""
+"""Lessons of past runs for the next one."""
 
 import logging
 from collections.abc import AsyncGenerator, Iterator
@@ -29,15 +29,15 @@ _LONGEST_QUOTE = 120
 
 
 async def lessons_of_similar_runs(store: ThoughtStore, about: str, *, runs: int) -> tuple[str, ...]:
-    """What was learned in the runs whose versions match a text or a task best.
+    """The lessons of the runs whose versions match a text or a task best.
 
     Lessons are a help, not a condition: with a store that cannot be searched, or with runs that
     cannot be read, there are fewer of them, and the log says why.
 
     Args:
-        store: Where the runs are.
+        store: The store of the runs.
         about: The text or the task.
-        runs: How many runs to learn from; those without lessons do not count.
+        runs: The number of runs to learn from; those without lessons do not count.
 
     Returns:
         Reflections of critics and edits that were turned down, those of the most similar run
@@ -77,7 +77,7 @@ async def _similar(store: ThoughtStore, about: str) -> AsyncGenerator[Run]:
 
 
 def lessons_of(run: Run) -> tuple[str, ...]:
-    """What a run has to teach: its last reflections, and what was tried in vain."""
+    """The lessons of a run: its last reflections, and its changes that were rejected."""
     reflections = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
     refused = [lesson for thought in run.thoughts for lesson in _refused(run, thought)]
     found = dict.fromkeys([*reflections[-_LESSONS:], *refused[-_LESSONS:]])

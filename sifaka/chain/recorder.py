@@ -27,7 +27,7 @@ class Recorder:
     store before the next ones do. A run that the store has never held is not begun that way.
 
     Args:
-        store: Where the run is kept.
+        store: The store of the run.
         run: Its state, as the store holds it.
         ledger: The run's account: each entry holds what was spent since the one before.
         fence: The number under which the run was claimed; 0 for the process that created it.

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
-from sifaka.calls.recovery import Plan, plan
+from sifaka.calls.recovery import Recovery, plan_recovery
 from sifaka.chain.degradation import can_be_shortened
 from sifaka.record.entries import Recovered
 from sifaka.record.events import ChainEvent, Phase
@@ -20,16 +20,16 @@ _NEXT: Mapping[Reached, Phase] = MappingProxyType(
         "anchored": "stop",
     }
 )
-"""What was being done when a run failed after a phase was reached."""
+"""The phase in which a run has failed, by the last one that was reached."""
 
 
-def next_plan(run: Run) -> Plan | None:
-    """How to go on with a run that has failed; None when it has not, or nothing can be tried."""
+def next_recovery(run: Run) -> Recovery | None:
+    """The recovery of a run that has failed; None when it has not, or when there is none."""
     if run.status != "failed" or run.error_code is None:
         return None
     worked_on = _thought_id(run)
     before = [r for r in run.recoveries if (r.thought_id, r.phase) == (worked_on, run.reached)]
-    chosen = plan(
+    chosen = plan_recovery(
         run.error_code,
         phase=_next(run),
         attempts=len(before),
@@ -40,7 +40,7 @@ def next_plan(run: Run) -> Plan | None:
     return chosen
 
 
-def recovered(run: Run, chosen: Plan) -> Recovered:
+def recovered(run: Run, chosen: Recovery) -> Recovered:
     """The entry that puts a decision on record."""
     return Recovered(
         strategy=chosen.strategy,
@@ -51,7 +51,7 @@ def recovered(run: Run, chosen: Plan) -> Recovered:
 
 
 def _next(run: Run) -> Phase:
-    """What was being done when the run failed."""
+    """The phase in which the run has failed."""
     researches = run.config.inquiry is not None and run.reached == "started"
     return "research" if researches else _NEXT[run.reached]
 
@@ -63,13 +63,13 @@ def unless_recovered(
 
     Args:
         listen: Is told each event.
-        left: How many recoveries there may still be.
+        left: The number of recoveries that are left.
     """
     if listen is None or left <= 0:
         return listen
 
     async def tell(event: ChainEvent) -> None:
-        goes_on = event.research == "failed" and event.run and next_plan(event.run)
+        goes_on = event.research == "failed" and event.run and next_recovery(event.run)
         await listen(event.model_copy(update={"research": None}) if goes_on else event)
 
     return tell

@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 
 class Replay(Frozen):
-    """What came out when a run was gone through again."""
+    """The outcome of the replay of a run."""
 
     run: Run
     differences: tuple[str, ...]
-    """Where it departs from the record, one line each; none when the replay is exact."""
+    """The departures from the record, one line each; none when the replay is exact."""
 
     @property
     def exact(self) -> bool:
-        """Whether every text, every decision and the end are those on record."""
+        """True when every text, every decision and the end are those on record."""
         return not self.differences
 
 
@@ -166,13 +166,13 @@ class _RecordedCritic(Component):
     def __init__(self, position: int, critic: CriticComponent, run: Run) -> None:
         self.name = critic.name
         self._critic = critic
-        # What asks models through the journal, or asks nobody, is computed anew.
+        # Components that ask models through the journal, or ask none, compute anew.
         self._computed = bool(critic.models) or isinstance(critic, LintCritic)
         self._said = {t.id: t.critic_feedback[position] for t in run.thoughts if t.critic_feedback}
 
     @property
     def metered(self) -> bool:
-        """Where its answers come from the journal, which charges them."""
+        """True when its answers come from the journal, which charges them."""
         return bool(self._critic.models)
 
     async def critique(self, thought: Thought) -> CriticFeedback:

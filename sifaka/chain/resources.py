@@ -1,4 +1,4 @@
-"""What a chain works with, and what one run is worked on with."""
+"""The resources of a chain, and the parts that work on one run."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """What a chain works with and no record holds; see `sifaka.chain.options` for each."""
+    """The resources of a chain that no record holds; see `sifaka.chain.options` for each."""
 
     store: ThoughtStore = field(default_factory=MemoryStorage)
     breakers: Breakers = field(default_factory=Breakers)
@@ -43,7 +43,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What one run is worked on with: the components, bound, and the resources for them."""
+    """The parts that work on one run: the components, bound, and the resources for them."""
 
     writers: tuple[Writer, ...]
     validators: tuple[ValidatorComponent, ...]

@@ -1,4 +1,4 @@
-"""What a run has come to."""
+"""The result of a run."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class RunResult(Frozen):
 
     run: Run
     warnings: tuple[str, ...] = ()
-    """What is not as safe as it should be, such as steps that the store has not taken."""
+    """Reports of degraded safety, such as steps that the store has not taken."""
 
     @property
     def run_id(self) -> str:
@@ -43,22 +43,22 @@ class RunResult(Frozen):
 
     @property
     def changed(self) -> bool:
-        """Whether the best text is another than the input."""
+        """True when the best text differs from the input."""
         return self.run.original is not None and self.text != self.run.original.text
 
     @property
     def passed(self) -> bool:
-        """Whether the best text passes every required validator."""
+        """True when the best text passes every required validator."""
         return self.run.passed
 
     @property
     def status(self) -> RunStatus:
-        """Where the run stands."""
+        """The status of the run."""
         return self.run.status
 
     @property
     def stop_reason(self) -> StopReason | None:
-        """Why it stopped; None while it runs."""
+        """The reason it stopped; None while it runs."""
         return self.run.stop_reason
 
     @property
@@ -90,7 +90,7 @@ class RunResult(Frozen):
 
     @property
     def usage(self) -> Usage:
-        """What it has consumed."""
+        """Its usage."""
         return self.run.usage
 
     @property
@@ -100,27 +100,27 @@ class RunResult(Frozen):
 
     @property
     def review(self) -> Review:
-        """What the critics said about the best text."""
+        """The feedback of the critics on the best text."""
         return Review(feedback=self.thought.critic_feedback, usage=Usage())
 
     @property
     def issues(self) -> tuple[Issue, ...]:
-        """What the critics still find in the best text."""
+        """The issues that the critics still find in the best text."""
         return self.review.issues
 
     @property
     def brief(self) -> Brief | None:
-        """What the caller needs to write the next version, when the run waits for it."""
+        """The brief for the next version, when the run waits for the caller."""
         return brief_for(self.run) if self.status == "needs_revision" else None
 
     @property
     def research(self) -> Mapping[str, object]:
-        """How the research went that the text goes back to; empty where there was none."""
+        """The details of the research that the text goes back to; empty where there was none."""
         return findings(self.run.original)
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """What did not work as it should have, one line each."""
+        """The steps that failed or fell back, one line each."""
         # What research could not find is missing in every version that was made of it.
         first = (self.run.original,) if self.research else ()
         versions = {t.id: t for t in (*first, self.thought) if t is not None}
@@ -149,7 +149,7 @@ class RunResult(Frozen):
 
     @property
     def _failure(self) -> tuple[str, ...]:
-        """What ended the run, or made the caller its writer."""
+        """The failure that ended the run, or made the caller its writer."""
         if self.error is None or self.status != "needs_revision":
             return () if self.error is None else (self.error,)
         return (f"the caller writes in place of a model that failed: {self.error}",)

@@ -1,4 +1,4 @@
-"""What all critics together found in a text."""
+"""The findings of all critics together on a text."""
 
 from sifaka._internal.immutable import Frozen
 from sifaka.record.clustering import cluster
@@ -12,7 +12,7 @@ class Review(Frozen):
     feedback: tuple[CriticFeedback, ...]
     usage: Usage
     rubric: tuple[str, ...] | None = None
-    """What the caller judges the text by when no model did; None when one did."""
+    """The questions by which the caller judges the text; None when a model has judged it."""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -26,7 +26,7 @@ class Review(Frozen):
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """What did not work as it should have, one line each."""
+        """The steps that failed or fell back, one line each."""
         abstained = tuple(
             f"critic {f.critic} abstained: {f.reason}"
             for f in self.feedback

@@ -1,4 +1,4 @@
-"""Which of two versions is the better one.
+"""The comparison of two versions.
 
 Versions are compared criterion by criterion, and the first that tells them apart decides. Opinion
 comes after fact: validators before critics. What is equal in everything stays as it was, so the
@@ -18,11 +18,11 @@ _EPSILON = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Criterion:
+class SelectionCriterion:
     """One way in which a version can be better than another."""
 
     what: str
-    """What is measured, for the reason of a decision."""
+    """The name of the measure, for the reason of a decision."""
     measure: Callable[[Thought, Thought], float]
     """The measure of a version against a rival; smaller is better."""
 
@@ -50,7 +50,7 @@ def _heard(thought: Thought) -> set[str]:
 
 
 def _common(thought: Thought, rival: Thought) -> tuple[CriticFeedback, ...]:
-    """What those critics say about a version that spoke about its rival too: no vote is missing."""
+    """The feedback on a version of the critics that were heard on its rival too."""
     both = _heard(thought) & _heard(rival)
     return tuple(f for f in thought.critic_feedback if f.critic in both)
 
@@ -83,30 +83,32 @@ def _distance(original: Thought) -> Callable[[Thought, Thought], float]:
     return lambda thought, _: Levenshtein.distance(thought.text.split(), words) if words else 0.0
 
 
-FACTS: tuple[Criterion, ...] = (
-    Criterion(what="empty text", measure=_blank),
-    Criterion(what="required validators failed", measure=_failed(required=True)),
-    Criterion(what="distance from passing them", measure=_shortfall(required=True)),
-    Criterion(what="advisory validators failed", measure=_failed(required=False)),
-    Criterion(what="distance from passing the advisory ones", measure=_shortfall(required=False)),
+FACTS: tuple[SelectionCriterion, ...] = (
+    SelectionCriterion(what="empty text", measure=_blank),
+    SelectionCriterion(what="required validators failed", measure=_failed(required=True)),
+    SelectionCriterion(what="distance from passing them", measure=_shortfall(required=True)),
+    SelectionCriterion(what="advisory validators failed", measure=_failed(required=False)),
+    SelectionCriterion(
+        what="distance from passing the advisory ones", measure=_shortfall(required=False)
+    ),
 )
-"""What was measured."""
-VERDICTS: tuple[Criterion, ...] = (
-    Criterion(what="revision asked for by the critics", measure=_objection),
-    Criterion(what="severity of the issues found", measure=_weight_of_issues),
+"""Criteria that are measured."""
+VERDICTS: tuple[SelectionCriterion, ...] = (
+    SelectionCriterion(what="revision asked for by the critics", measure=_objection),
+    SelectionCriterion(what="severity of the issues found", measure=_weight_of_issues),
 )
-"""What critics said that were heard on both versions."""
-OPINIONS: tuple[Criterion, ...] = (
-    Criterion(what="silence of the critics", measure=_unheard),
+"""Criteria of the critics that were heard on both versions."""
+OPINIONS: tuple[SelectionCriterion, ...] = (
+    SelectionCriterion(what="silence of the critics", measure=_unheard),
     *VERDICTS,
 )
-"""What critics found."""
+"""Criteria of the critics."""
 CRITERIA = (*FACTS, *OPINIONS)
 """In the order in which they decide."""
 
 
 def first_difference(
-    criteria: Iterable[Criterion], candidate: Thought, champion: Thought
+    criteria: Iterable[SelectionCriterion], candidate: Thought, champion: Thought
 ) -> Decision | None:
     """The decision of the first criterion that tells the two apart; None when none does."""
     return next((d for c in criteria if (d := _decide(c, candidate, champion))), None)
@@ -116,9 +118,9 @@ def compare(
     candidate: Thought,
     champion: Thought,
     original: Thought,
-    criteria: Iterable[Criterion] = CRITERIA,
+    criteria: Iterable[SelectionCriterion] = CRITERIA,
 ) -> Decision:
-    """Whether the candidate takes the champion's place, and why or why not."""
+    """Decide if the candidate takes the champion's place, with the reason."""
     if decision := first_difference(criteria, candidate, champion):
         return decision
     if candidate.author == EDITOR and candidate.text != champion.text:
@@ -127,13 +129,15 @@ def compare(
         return Decision(
             accepted=True, reason="written for the task, and nothing that was measured is worse"
         )
-    fewer = Criterion(what="words changed from the original", measure=_distance(original))
+    fewer = SelectionCriterion(what="words changed from the original", measure=_distance(original))
     if decision := _decide(fewer, candidate, champion):
         return decision
     return Decision(accepted=False, reason=f"no better than version {champion.iteration}")
 
 
-def _decide(criterion: Criterion, candidate: Thought, champion: Thought) -> Decision | None:
+def _decide(
+    criterion: SelectionCriterion, candidate: Thought, champion: Thought
+) -> Decision | None:
     new, old = criterion.measure(candidate, champion), criterion.measure(champion, candidate)
     if abs(new - old) <= _EPSILON:
         return None

@@ -26,12 +26,12 @@ MOST_REMEMBERED = 20
 _WIDTH = 3
 """Versions at a time with the policy `best_of_n`."""
 _OBJECT = "object:"
-"""How the recorded name of a model begins that was an object; see `model_name`."""
+"""The prefix of the recorded name of a model that was an object; see `model_name`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChainSettings:
-    """What a chain is made of, as it was given; see `sifaka.chain.options` for each setting.
+    """The settings of a chain as they were given; see `sifaka.chain.options` for each of them.
 
     What was left out is None and stays so: with another model the same effort may mean something
     else. `config` and `chosen_critics` say what it means with this one.

@@ -1,4 +1,4 @@
-"""When a run has come to its end: rules over what is stored, so that a resume decides the same."""
+"""Stop rules: they read the record alone, so that a resume decides the same."""
 
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.record.entries import StopReason
@@ -8,14 +8,14 @@ from sifaka.record.thought import EDITOR, Thought
 
 
 def nothing_left_to_do(run: Run) -> bool:
-    """Whether the champion passes what is required and no critic asks for a revision."""
+    """True when the champion passes the required validators and no critic asks for a revision."""
     champion = run.champion
     if champion is None or not champion.text.strip() or not champion.passed:
         return False
     feedback = champion.critic_feedback
     unheard = all(f.status == "abstained" for f in feedback) if feedback else run.config.critics
     if unheard and run.handed_over and champion.author == CALLER:
-        return True  # there is nobody left who could be heard
+        return True  # no critic is left that could be heard
     if unheard or majority(feedback) == "revise":
         return False
     # A task in words that no critic weighs is not done before the caller has written for it.
@@ -25,7 +25,7 @@ def nothing_left_to_do(run: Run) -> bool:
 
 
 def no_more_attempts(run: Run) -> StopReason | None:
-    """Why no model or caller is to write another version, or None when one may."""
+    """The reason that no further version is to be written; None when one may be."""
     if run.thoughts and attempts(run) >= run.config.max_iterations:
         return "max_iterations"
     if CALLER in {thought.author for thought in run.thoughts}:
@@ -50,7 +50,7 @@ def twin(run: Run, text: str, *, before: Thought | None = None) -> Thought | Non
 
 
 def attempts(run: Run) -> int:
-    """Rounds in which somebody wrote on purpose: the editor's cost nothing and are not counted."""
+    """Rounds of a model or the caller: the editor's cost nothing and are not counted."""
     return sum(t.candidate == 0 and t.author != EDITOR for t in run.thoughts[1:])
 
 

@@ -12,9 +12,9 @@ from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 
 _SILENCE = 5.0
-"""Seconds without a new entry after which whoever worked on a run is taken for dead."""
+"""Seconds without a new entry after which the worker of a run is taken for dead."""
 _LOOK_AGAIN = 0.05
-"""Seconds between two looks at a run that somebody else works on."""
+"""Seconds between two looks at a run that another process works on."""
 
 
 class Submission(RunResult):
@@ -67,7 +67,7 @@ async def take_in(store: ThoughtStore, run: Run, parent_id: str, text: str) -> t
         try:
             await store.append(after, [entry], expected_version=run.version)
         except VersionConflict:
-            # Somebody else submitted at the same moment.
+            # Another caller submitted at the same moment.
             run = await settled(store, await store.load(run.run_id))
             continue
         return after, draft
@@ -105,7 +105,7 @@ def _is_cancelled(run: Run) -> bool:
 
 
 async def settled(store: ThoughtStore, run: Run) -> Run:
-    """The run when nobody works on it any more: it has stopped, or fallen silent."""
+    """Wait until no process works on the run: it has stopped, or fallen silent."""
     version, silent = run.version, 0.0
     while run.status == "running" and silent < _SILENCE:
         await anyio.sleep(_LOOK_AGAIN)

@@ -20,7 +20,7 @@ MOST_CLAIMS = 100
 Hear = Callable[[str], Awaitable[None]]
 """Is told what was done, in a line for a person."""
 _PLACE = "verify"
-"""Where the calls are in the journal."""
+"""The journal's place for the calls."""
 
 
 async def verified(
@@ -35,14 +35,14 @@ async def verified(
     frame_key: str | None = None,
     hear: Hear | None = None,
 ) -> ClaimReport:
-    """What the evidence says about the claims of a text, or about given ones; see `Chain.verify`.
+    """Check the claims of a text, or given ones, against the evidence; see `Chain.verify`.
 
     Raises:
         ConfigurationError: There is nothing to check or to search, or an argument is wrong.
     """
     options = options or CheckOptions()
     _check(text, claims, documents)
-    if claims is not None:  # somebody has chosen them, so each is checked
+    if claims is not None:  # the caller has chosen them, so each is checked
         options = options.model_copy(update={"max_claims": MOST_CLAIMS})
     checker = parts.checker
     if checker is None:
@@ -92,7 +92,7 @@ def _telling(hear: Hear | None, adapters: Adapters) -> Callable[[Called], Awaita
 
 
 def _step(call: Called, adapters: Adapters) -> str | None:
-    """What was done, of one answer; None for what nobody waits for."""
+    """A line about one answer; None for an answer that is not reported."""
     if call.model in adapters.names:
         return f"searches of {call.model}"
     if call.key.startswith(f"{_PLACE}/claims#"):

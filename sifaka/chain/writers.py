@@ -1,4 +1,4 @@
-"""Who writes the next version: the ladder from the editor over a model to the caller."""
+"""The writers of the next version: the ladder from the editor over a model to the caller."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 Writer = Model | None
 """A model, or None: the calling agent, for whom the run waits."""
 Opening = Callable[[Any, Sequence[Any]], "JournaledModel"]
-"""How a model is made of its name and those of its fallbacks."""
+"""Makes a model of its name and the names of its fallbacks."""
 
 
 def model_name(model: object) -> str:
-    """How a model is recorded in a run's configuration.
+    """The name of a model in a run's recorded configuration.
 
     A string stands for itself. An object cannot be built again from a record, so its name is one
     that no string can be mistaken for.
@@ -39,12 +39,12 @@ def model_name(model: object) -> str:
 
 
 def asks_a_provider(model: object) -> bool:
-    """Whether this choice of a model is one that answers by itself."""
+    """True when this choice of a model is one that answers by itself."""
     return not isinstance(model, str) or model not in {AUTO, EDITOR, CALLER}
 
 
 def can_judge(model: object) -> bool:
-    """Whether this writer's model can be asked other questions too; a `Model` only writes."""
+    """True when this writer's model can be asked other questions too; a `Model` only writes."""
     return asks_a_provider(model) and not isinstance(model, Model)
 
 
@@ -61,11 +61,11 @@ def writers_for(
 
     Args:
         model: The choice of a model.
-        validators: What the editor's versions are to pass.
+        validators: The validators that the editor's versions are to pass.
         fallbacks: Models that are asked when the first one has failed for good.
-        deps: What a PydanticAI agent's tools depend on.
+        deps: The dependencies of a PydanticAI agent's tools.
         opening: Makes a model of its name.
-        edits: Whether the editor is tried before the caller. It is not where the text quotes
+        edits: True when the editor is tried before the caller. It is not where the text quotes
             sources: their words are to stay as they are.
 
     Raises:
@@ -103,7 +103,7 @@ def by_section(writer: Writer, section_chars: int | None, *, protect: bool = Tru
     """The writer as it works on long texts; the editor and the caller take them whole.
 
     Args:
-        writer: Who writes.
+        writer: The writer.
         section_chars: Characters beyond which a text is worked on in sections; None means never.
         protect: As for `SectionedModel`.
     """

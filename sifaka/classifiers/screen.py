@@ -34,7 +34,7 @@ class Rule(NamedTuple):
     """The certainty that one place gives the label, 0 to 1."""
 
 
-class Finding(NamedTuple):
+class Occurrence(NamedTuple):
     """One place of a text where a rule fired."""
 
     start: int
@@ -59,7 +59,7 @@ class Screen:
     coverage: str = "explicit terms, English"
     denials: bool = True
     """True when denied or reported words count as mentioned only."""
-    whole: Callable[[str], Iterable[Finding]] | None = None
+    whole: Callable[[str], Iterable[Occurrence]] | None = None
     """Another rule, about the text as a whole."""
 
     @property
@@ -82,15 +82,17 @@ class Screen:
                 coverage=self.coverage,
             )
         heaviest: dict[tuple[str, str], float] = {}
-        for finding in found:
-            wording = text[finding.start : finding.end].lower() if finding.rule.pattern else ""
-            key = (finding.rule.name, wording)
-            heaviest[key] = max(heaviest.get(key, 0.0), finding.weight)
+        for occurrence in found:
+            wording = (
+                text[occurrence.start : occurrence.end].lower() if occurrence.rule.pattern else ""
+            )
+            key = (occurrence.rule.name, wording)
+            heaviest[key] = max(heaviest.get(key, 0.0), occurrence.weight)
         doubt = 1.0
         for weight in heaviest.values():
             doubt *= 1 - weight
         # Neither quotations alone nor how a text is set add up to an accusation.
-        said = any(finding.rule.pattern and not finding.mentioned for finding in found)
+        said = any(occurrence.rule.pattern and not occurrence.mentioned for occurrence in found)
         most = 0.98 if said else 0.45
         confidence = round(min(most, 1 - doubt), 2)
         return Classification(
@@ -98,10 +100,10 @@ class Screen:
             confidence=confidence,
             scores={self.label: confidence},
             coverage=self.coverage,
-            evidence=tuple(self._issue(text, finding) for finding in found[:EVIDENCE_LIMIT]),
+            evidence=tuple(self._issue(text, occurrence) for occurrence in found[:EVIDENCE_LIMIT]),
         )
 
-    def _found(self, text: str) -> Iterator[Finding]:
+    def _found(self, text: str) -> Iterator[Occurrence]:
         """Every match, outermost only."""
         prose = blanked(text, urls(text))
         matches = [
@@ -118,19 +120,19 @@ class Screen:
                 continue
             end = -negated_end
             mentioned = mentions.quotes(start) or (self.denials and mentions.reports(start))
-            yield Finding(start, end, self.rules()[number], mentioned)
+            yield Occurrence(start, end, self.rules()[number], mentioned)
 
-    def _issue(self, text: str, finding: Finding) -> Issue:
-        rule = finding.rule
-        quote = text[finding.start : finding.end]
+    def _issue(self, text: str, occurrence: Occurrence) -> Issue:
+        rule = occurrence.rule
+        quote = text[occurrence.start : occurrence.end]
         message = rule.message.format(quote=repr(quote if len(quote) <= 60 else quote[:59] + "…"))
         return Issue.at(
             text,
-            finding.start,
-            finding.end,
-            f"{message} (quoted)" if finding.mentioned else message,
+            occurrence.start,
+            occurrence.end,
+            f"{message} (quoted)" if occurrence.mentioned else message,
             category=self.name,
-            severity=max(1, rule.severity - 2) if finding.mentioned else rule.severity,
+            severity=max(1, rule.severity - 2) if occurrence.mentioned else rule.severity,
             rule=rule.name,
         )
 

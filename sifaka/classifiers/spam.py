@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from sifaka.classifiers.screen import Finding, Rule, Screen
+from sifaka.classifiers.screen import Occurrence, Rule, Screen
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import count_words, urls
 from sifaka.text.sentences import blanked
@@ -59,27 +59,27 @@ def _rules() -> Sequence[Rule]:
     )
 
 
-def _setting(text: str) -> Iterator[Finding]:
+def _setting(text: str) -> Iterator[Occurrence]:
     """Findings in the setting of the text: shouting, exclamation marks, links, repeated lines."""
     links = urls(text)
     prose = blanked(text, [*code_spans(text), *links])
     for match in _SHOUTED.finditer(prose):
         if not _LEGAL.search(match.group()):
-            yield Finding(*match.span(), _SHOUTING)
+            yield Occurrence(*match.span(), _SHOUTING)
     for match in _MARKS.finditer(prose):
-        yield Finding(*match.span(), _EXCLAIMING)
+        yield Occurrence(*match.span(), _EXCLAIMING)
     if len(links) >= _LEAST_LINKS and count_words(prose) < _WORDS_PER_LINK * len(links):
-        yield Finding(*links[0], _LINKED)
+        yield Occurrence(*links[0], _LINKED)
     yield from _repeats(prose)
 
 
-def _repeats(prose: str) -> Iterator[Finding]:
+def _repeats(prose: str) -> Iterator[Occurrence]:
     lines = [line.strip() for line in prose.splitlines()]
     counts = Counter(line.lower() for line in lines if len(line.split()) >= 3 and line[0].isalnum())
     for line, count in counts.items():
         if count >= _LEAST_REPEATS:
             start = prose.lower().find(line)
-            yield Finding(start, start + len(line), _REPEATED)
+            yield Occurrence(start, start + len(line), _REPEATED)
 
 
 def spam() -> Screen:

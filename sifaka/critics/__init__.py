@@ -59,7 +59,7 @@ def parse_critics(
         specs: The critics, or a single one.
         read_file: Opens the files that specs name; the file system when None. It may refuse with a
             `ConfigurationError`.
-        plugins: Where critics come from that are not built in.
+        plugins: The packages that offer critics which are not built in.
 
     Raises:
         ConfigurationError: A spec is wrong; the message says which one, and what is allowed.

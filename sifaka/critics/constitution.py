@@ -27,9 +27,9 @@ class Principle(Frozen):
 
     name: Annotated[_Words, Field(max_length=100)]
     critique: Annotated[_Words, Field(max_length=4_000)]
-    """What to look for in a text."""
+    """The critique request: what to look for in a text."""
     revision: Annotated[_Words, Field(max_length=4_000)]
-    """What to do about a text that violates the principle."""
+    """The revision request: what to do about a text that violates the principle."""
 
 
 BUILT_IN: tuple[Principle, ...] = (
@@ -70,7 +70,7 @@ BUILT_IN: tuple[Principle, ...] = (
         revision="Be specific, and say where opinions differ.",
     ),
 )
-"""What is asked of a text when no constitution is given."""
+"""The principles when no constitution is given."""
 
 
 def read_file(path: str) -> str:
@@ -107,8 +107,8 @@ def load_constitution(
     Args:
         path: Of the file; its name ends in .yaml, .yml or .md.
         read: Opens it.
-        quotes: Whether an error may have words of the file in it: not when whoever is told may not
-            read the file.
+        quotes: True when an error may quote the file: only when the reader of the error may read
+            the file.
 
     Raises:
         ConfigurationError: The file or one of its principles cannot be used; names both.
@@ -127,7 +127,7 @@ def load_constitution(
 
 
 def problem_of(principles: Sequence[Principle], *, quotes: bool = True) -> str | None:
-    """Why these are no constitution, in a few words; None when they are one."""
+    """The reason that these are no constitution, in a few words; None when they are one."""
     if not principles:
         return "there is no principle in it"
     if len(principles) > MOST_PRINCIPLES:
@@ -159,7 +159,7 @@ def _principle(found: object, path: str, number: int, *, quotes: bool) -> Princi
 
 
 def _without_words(error: ValidationError) -> str:
-    """What is wrong with a principle, in no words of its own."""
+    """The fault of a principle, without quoting it."""
     first = error.errors(include_url=False, include_input=False)[0]
     field = first["loc"][0] if first["loc"] else ""
     if field not in Principle.model_fields:
@@ -172,7 +172,7 @@ def _in_yaml(content: str, path: str) -> Iterable[object]:
 
     try:
         loaded: Any = yaml.safe_load(content)
-    # Tags such as !!bool and !!timestamp on other words end in whatever the parser stumbles over.
+    # Tags such as !!bool and !!timestamp on other words make the parser raise many errors.
     except (
         yaml.YAMLError,
         ValueError,
@@ -213,6 +213,6 @@ def _in_markdown(content: str) -> Iterable[object]:
 
 
 def _is_title(headings: Sequence[re.Match[str]]) -> bool:
-    """Whether the first heading is above all others: that of the document, not of a principle."""
+    """True when the first heading is above all others: that of the document, not of a principle."""
     levels = [len(heading[0]) - len(heading[0].lstrip("#")) for heading in headings]
     return levels[0] < min(levels[1:])

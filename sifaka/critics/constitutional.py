@@ -18,7 +18,15 @@ from sifaka.critics.constitution import (
 )
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.opinion import FoundIssue, anchored, case
-from sifaka.critics.panel import Failure, Replies, ask_all, attempt, gathered, nobody, strongest
+from sifaka.critics.panel import (
+    BranchError,
+    Replies,
+    ask_all,
+    attempt,
+    gathered,
+    no_answer,
+    strongest,
+)
 from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
 from sifaka.record.results import CriticFeedback, Issue
@@ -97,7 +105,7 @@ class ConstitutionalCritic(JudgingCritic):
         return 1 if self.mode == "sequential" else self.draw or len(self.principles)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """What the principles that fired have to say; see `Critic`.
+        """The opinion of the principles that fired; see `Critic`.
 
         One whose call fails is on record in `degraded`. When that are half of them or more, there
         is no vote.
@@ -108,7 +116,7 @@ class ConstitutionalCritic(JudgingCritic):
         )
         fired = [each for each in drawn if _fires(replies.answers.get(each.name))]
         if not fired and len(replies.failures) * 2 >= len(drawn):
-            return nobody(self.name, replies)
+            return no_answer(self.name, replies)
         issues = [
             issue
             for each in fired
@@ -145,7 +153,7 @@ class ConstitutionalCritic(JudgingCritic):
         return await ask_all({each.name: partial(self._judge, each, thought) for each in drawn})
 
     async def _one_by_one(self, drawn: Sequence[Principle], thought: Thought) -> Replies[_Finding]:
-        results: dict[str, tuple[_Finding, Usage] | Failure] = {}
+        results: dict[str, tuple[_Finding, Usage] | BranchError] = {}
         for each in drawn:
             with scope(each.name):
                 result = await attempt(partial(self._judge, each, thought))

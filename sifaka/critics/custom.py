@@ -34,19 +34,24 @@ class FunctionCritic(Component):
 
     Args:
         function: Judges a text.
-        name: What its feedback is filed under; the function's name when None.
+        name: The name that its feedback is filed under; the function's when None.
     """
 
     def __init__(self, function: CriticFunction, *, name: str | None = None) -> None:
         self.function = function
         self.name = name or function_name(function)
 
+    @property
+    def source(self) -> object:
+        """The function."""
+        return self.function
+
     def spec(self) -> Mapping[str, object]:
         """The function by its module and its name: it is code."""
         return {"type": "object", "class": function_place(self.function), "name": self.name}
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """What the function answers; see `Critic`."""
+        """The function's answer; see `Critic`."""
         answer = self.function(thought.text)
         return self._feedback(await answer if isawaitable(answer) else answer)
 

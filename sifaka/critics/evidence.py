@@ -46,7 +46,7 @@ class EvidenceCritic(ClaimComponent):
         return data_spec(self)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """Which claims stand; see `Critic`."""
+        """The verdicts on the claims; see `Critic`."""
         report = await self._report(thought)
         if report is None:
             return CriticFeedback.abstain(self.name, "no_evidence: there are no documents")

@@ -30,14 +30,14 @@ async def run_critics(
     *,
     deadline: float | None = None,
 ) -> tuple[CriticFeedback, ...]:
-    """What every critic says about a thought, in the order of the critics.
+    """Ask every critic about a thought; their feedback comes in the order of the critics.
 
     They run in parallel and charge the same ledger; each has the calls it needs set aside before it
-    begins. One that fails, or is not done in time, abstains: it has no vote, and its error reaches
-    nobody but the record.
+    begins. One that fails, or is not done in time, abstains: it has no vote, and its error is only
+    recorded.
 
     Args:
-        critics: Whom to ask.
+        critics: The critics.
         thought: The version to judge.
         calls: The surroundings of the run's model calls.
         deadline: Seconds that one critic may take, all of its calls together.
@@ -96,7 +96,7 @@ class _Question:
             if _being_cancelled():
                 raise
             return CriticFeedback.abstain(name, "something that it waited for was cancelled")
-        # A critic may be anybody's code: its bug costs its vote, not the run.
+        # A critic may be foreign code: its bug costs its vote, not the run.
         except Exception as error:  # noqa: BLE001 - reported just below
             self._report(error)
             return CriticFeedback.abstain(name, f"it crashed with {type(error).__name__}")
@@ -123,14 +123,14 @@ class _Question:
 
 
 def _being_cancelled() -> bool:
-    """Whether it is this task that is cancelled, and not something that it waited for."""
+    """True when this task is cancelled, and not something that it waited for."""
     task = asyncio.current_task()
     ours = task is None or task.cancelling() > 0
     return ours or anyio.current_effective_deadline() == -math.inf
 
 
 def _checked(feedback: object) -> CriticFeedback:
-    """What a critic has returned, which may be anybody's code."""
+    """The checked answer of a critic, which may be foreign code."""
     if not isinstance(feedback, CriticFeedback):
         raise CriticError(f"it returned a {type(feedback).__name__}, not a CriticFeedback")
     return feedback

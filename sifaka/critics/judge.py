@@ -58,7 +58,7 @@ ModelOrName = Annotated[Any, AfterValidator(usable_model)]
 
 
 class JudgingCritic(Frozen, Component, ABC):
-    """What critics that ask a model share: which model, and a question to it."""
+    """Base of the critics that ask a model: the model, and a question to it."""
 
     name: Name = "judge"
     model: ModelOrName | None = Field(default=None, exclude=True)
@@ -130,9 +130,9 @@ class JudgingCritic(Frozen, Component, ABC):
         """The feedback that one call gives.
 
         Args:
-            instructions: What to judge, in our words.
-            thought: What is judged.
-            standards: What to judge it by, in the user's words, framed.
+            instructions: The instructions, in Sifaka's words.
+            thought: The thought.
+            standards: The standards to judge it by, in the user's words, framed.
             model: Asked instead of the critic's model.
             settings: Of the call.
         """

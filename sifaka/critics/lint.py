@@ -16,7 +16,7 @@ BLOCKING = 3
 """The severity from which a mistake that cannot be fixed safely still asks for a revision."""
 
 SUGGESTIONS = 8
-"""How many different suggestions are passed on."""
+"""The most different suggestions that are passed on."""
 
 
 class LintCritic(Frozen, Component):
@@ -30,7 +30,7 @@ class LintCritic(Frozen, Component):
         return data_spec(self)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """What the editor's rules find in `thought.text`."""
+        """The issues that the editor's rules find in `thought.text`."""
         from sifaka.editor import lint
 
         report = await to_thread.run_sync(lint, thought.text)
@@ -55,7 +55,7 @@ def _score(text: str, issues: tuple[Issue, ...]) -> float:
 
 
 def _confidence(issues: tuple[Issue, ...], *, degraded: int) -> float:
-    """How far the verdict can be trusted.
+    """The confidence in the verdict, 0 to 1.
 
     Safe findings are right about 95 times in 100. That nothing was found means less: the rules see
     only some kinds of mistakes, and fewer when a tool is missing.

@@ -11,7 +11,7 @@ from sifaka.calls.context import current_calls
 from sifaka.critics.bradley_terry import bradley_terry
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.opinion import case, on_record
-from sifaka.critics.panel import Replies, ask_all, nobody
+from sifaka.critics.panel import Replies, ask_all, no_answer
 from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
 from sifaka.record.results import CriticFeedback
@@ -42,13 +42,13 @@ class _Comparison(Form):
 
 
 class _Standing(NamedTuple):
-    """What the comparisons have come to."""
+    """The outcome of the comparisons."""
 
     wins: list[list[float]]
     split: int
     """Pairs whose two orders disagree."""
     first_share: float | None
-    """How often the judgment shown first has won; 0.5 without any bias."""
+    """The share of comparisons that the judgment shown first has won; 0.5 without any bias."""
 
 
 class MetaRewardingCritic(JudgingCritic):
@@ -79,7 +79,7 @@ class MetaRewardingCritic(JudgingCritic):
             )
             judged = await ask_all({f"judgment {number}": judgment for number in range(self.n)})
             if not judged.answers:
-                return nobody(self.name, judged)
+                return no_answer(self.name, judged)
             judgments = list(judged.answers.values())
             compared = await self._compare(thought, judgments)
         standing = _standing(len(judgments), compared.answers)

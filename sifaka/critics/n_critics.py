@@ -12,7 +12,7 @@ from sifaka.critics.opinion import MOST_SUGGESTIONS
 from sifaka.critics.panel import (
     ask_all,
     mean_scores,
-    nobody,
+    no_answer,
     shared_suggestions,
     strongest,
     verdict_of,
@@ -33,7 +33,7 @@ ROLES = (
     "The reader it was written for: does it answer what the task asks, and nothing beside it?",
     "A sceptic: what is missing, contradictory or left vague?",
 )
-"""Who judges when neither roles nor models are given."""
+"""The roles when neither roles nor models are given."""
 
 _INSTRUCTIONS = (
     "Judge the text from one point of view only: that of the role which stands first in the "
@@ -98,7 +98,7 @@ class NCriticsCritic(JudgingCritic):
         return self.model_copy(update={"models_": opened})
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """What the members say together; see `Critic`. A member that fails has no vote."""
+        """The members' joint feedback; see `Critic`. A member that fails has no vote."""
         replies = await ask_all(
             {
                 f"member {number}": partial(
@@ -109,7 +109,7 @@ class NCriticsCritic(JudgingCritic):
         )
         feedback = list(replies.answers.values())
         if not feedback:
-            return nobody(self.name, replies)
+            return no_answer(self.name, replies)
         counted = votes(feedback)
         verdict = verdict_of(counted)
         return CriticFeedback(

@@ -52,9 +52,9 @@ class Opinion(Form):
 
 
 def case(thought: Thought) -> str:
-    """What a judge is shown: the task, the documents and the text, each framed as data.
+    """The material for a judge: the task, the documents and the text, each framed as data.
 
-    Who wrote the text, and what was said about it before, is not among it.
+    The author of the text and earlier opinions on it are left out.
     """
     parts = [frame("task", thought.prompt)] if thought.prompt else []
     documents = (*thought.pre_generation_context, *thought.post_generation_context)

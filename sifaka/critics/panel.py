@@ -15,17 +15,17 @@ from sifaka.record.results import CriticFeedback, Issue, Verdict
 from sifaka.record.usage import Usage
 
 T = TypeVar("T")
-Failure = ModelProviderError | BudgetExceeded
+BranchError = ModelProviderError | BudgetExceeded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replies(Generic[T]):
-    """What came back from a panel."""
+    """The replies of a panel."""
 
     answers: Mapping[str, T]
     """By the name of the branch, in the order of the branches."""
-    failures: Mapping[str, Failure]
-    """Why a branch has no answer."""
+    failures: Mapping[str, BranchError]
+    """The error of each branch without an answer."""
     usage: Usage
 
     @property
@@ -48,15 +48,15 @@ async def ask_all(branches: Mapping[str, Callable[[], Awaitable[tuple[T, Usage]]
 
 async def attempt(
     branch: Callable[[], Awaitable[tuple[T, Usage]]],
-) -> tuple[T, Usage] | Failure:
-    """What a branch answers, or why it has no answer."""
+) -> tuple[T, Usage] | BranchError:
+    """The answer of a branch, or the error for which it has none."""
     try:
         return await branch()
     except (ModelProviderError, BudgetExceeded) as error:
         return error
 
 
-def gathered(results: Mapping[str, tuple[T, Usage] | Failure]) -> Replies[T]:
+def gathered(results: Mapping[str, tuple[T, Usage] | BranchError]) -> Replies[T]:
     """The replies that the results of `attempt` amount to.
 
     Raises:
@@ -75,13 +75,13 @@ def gathered(results: Mapping[str, tuple[T, Usage] | Failure]) -> Replies[T]:
     )
 
 
-def nobody(critic: str, replies: Replies[T]) -> CriticFeedback:
+def no_answer(critic: str, replies: Replies[T]) -> CriticFeedback:
     """The abstention of a panel from which no answer came, or too few.
 
     What it failed with is in its details, as for a critic that raises: a `limit` of the budget, or
     the `code` that all failures share and the longest `retry_after`.
     """
-    reason = next(iter(replies.degraded), "nobody was asked")
+    reason = next(iter(replies.degraded), "no model was asked")
     return CriticFeedback.abstain(
         critic, f"no answer: {reason}", replies.usage, failed_with(list(replies.failures.values()))
     )
@@ -106,7 +106,7 @@ def failed_with(failures: Sequence[SifakaError]) -> dict[str, object]:
 
 
 def votes(feedback: Sequence[CriticFeedback]) -> dict[Verdict, int]:
-    """How many ask for a revision and how many do not."""
+    """The number of opinions that ask for a revision, and of those that do not."""
     revise = sum(each.verdict == "revise" for each in feedback)
     return {"accept": len(feedback) - revise, "revise": revise}
 
@@ -126,7 +126,7 @@ def mean_scores(feedback: Sequence[CriticFeedback]) -> dict[str, float]:
 
 
 def shared_suggestions(feedback: Sequence[CriticFeedback], least: float) -> tuple[str, ...]:
-    """Suggestions that more than `least` of them make, in whatever words."""
+    """Suggestions that more than `least` of them make, in the same or other words."""
     groups = [[Issue(message=suggestion) for suggestion in each.suggestions] for each in feedback]
     return tuple(issue.message for issue in cluster(groups) if issue.support > least)
 

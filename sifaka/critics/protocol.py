@@ -1,4 +1,4 @@
-"""What every critic does."""
+"""The protocol of critics."""
 
 from typing import Protocol, runtime_checkable
 
@@ -13,7 +13,7 @@ class Critic(Protocol):
 
     @property
     def name(self) -> str:
-        """What its feedback is filed under."""
+        """The name that its feedback is filed under."""
         ...
 
     async def critique(self, thought: Thought) -> CriticFeedback:

@@ -10,9 +10,9 @@ from sifaka.models.coercion import Form, Number
 Support = Literal["full", "partial", "none"]
 
 _RELEVANCE, _SUPPORT, _USEFULNESS = 1.0, 1.0, 0.5
-"""What the three parts weigh in the score."""
+"""The weights of the three parts of the score."""
 _USE = (-1.0, -0.5, 0.0, 0.5, 1.0)
-"""What usefulness of 1 to 5 counts."""
+"""The values of usefulness 1 to 5."""
 
 
 class Relevance(Form):
@@ -56,7 +56,7 @@ class Reflection(Form):
 
     @property
     def is_relevant(self) -> bool:
-        """Whether the passage is more likely relevant than not."""
+        """True when the passage is more likely relevant than not."""
         return self.relevance.relevant >= self.relevance.irrelevant
 
     @property

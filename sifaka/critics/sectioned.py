@@ -31,9 +31,9 @@ class SectionedCritic(Component):
     A text of up to `section_chars` characters is read as a whole. Of a longer one every section
     gets an opinion of its own, and there is either room in the budget for all of them or none is
     asked for. The text needs a revision when one section does. Places are those of the whole text;
-    a remark without a place begins with the label of its section. A section that nobody could judge
-    is told in `degraded`; when that are half of them or more and no other asks for a revision,
-    there is no vote.
+    a remark without a place begins with the label of its section. A section without an opinion is
+    told in `degraded`; when half of them or more have none and no other asks for a revision, there
+    is no vote.
 
     Args:
         component: The critic that reads each section.
@@ -65,7 +65,7 @@ class SectionedCritic(Component):
         return (len(_worded(self._sections(text))) or 1) * self.component.calls(text)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """What is said of all sections together; see `Critic`."""
+        """The joint feedback on all sections; see `Critic`."""
         sections = self._sections(thought.text)
         if not sections:
             return await self.component.critique(thought)

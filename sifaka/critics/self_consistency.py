@@ -10,7 +10,7 @@ from sifaka.critics.opinion import MOST_ISSUES
 from sifaka.critics.panel import (
     ask_all,
     mean_scores,
-    nobody,
+    no_answer,
     shared_suggestions,
     strongest,
     verdict_of,
@@ -49,14 +49,14 @@ class SelfConsistencyCritic(JudgingCritic):
         return self.n
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """What most samples agree on; see `Critic`. A sample that fails has no vote."""
+        """The majority of the samples; see `Critic`. A sample that fails has no vote."""
         sample = partial(
             self._opinion, _INSTRUCTIONS, thought, settings={"temperature": self.temperature}
         )
         replies = await ask_all({f"sample {number}": sample for number in range(self.n)})
         feedback = list(replies.answers.values())
         if not feedback:
-            return nobody(self.name, replies)
+            return no_answer(self.name, replies)
         half = len(feedback) / 2
         issues = cluster([each.issues for each in feedback])
         counted = votes(feedback)

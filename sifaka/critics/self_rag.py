@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 from sifaka.calls.component import code_spec
 from sifaka.calls.journal import scope
 from sifaka.critics.judge import JudgingCritic
-from sifaka.critics.panel import Replies, ask_all, nobody
+from sifaka.critics.panel import Replies, ask_all, no_answer
 from sifaka.critics.reflections import Reflection
 from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_in
 from sifaka.evidence.passages import Passage, nearest, passages_of
@@ -45,7 +45,7 @@ class _Judged(NamedTuple):
 
     @property
     def refuted(self) -> bool:
-        """Whether the passage that decides does not support it in full."""
+        """True when the passage that decides does not support it in full."""
         return self.best is not None and self.best[1].supports != "full"
 
 
@@ -64,7 +64,7 @@ class SelfRAGCritic(JudgingCritic):
     passage, relevance (ISREL), support (ISSUP) and usefulness (ISUSE) as probabilities and their
     weighted score. The documents are those of the version, and what the retriever finds for its
     text. A claim about which no passage speaks has no evidence: that is on record and is neither
-    support nor an issue. Without any document it abstains with `no_evidence` and asks nobody.
+    support nor an issue. Without any document it abstains with `no_evidence` and asks no model.
     `1 + claims * passages` model calls, depth two; the revision is the chain's.
     """
 
@@ -86,7 +86,7 @@ class SelfRAGCritic(JudgingCritic):
         return super().spec() if self.retriever is None else code_spec(self)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """Which claims have support; see `Critic`.
+        """The support of the claims; see `Critic`.
 
         A passage whose call fails is on record in `degraded`. When no call for half of the claims
         or more was answered, and no claim was found wanting, there is no vote.
@@ -123,7 +123,7 @@ class SelfRAGCritic(JudgingCritic):
         ]
         unjudged = sum(not each.evidence for each in judged)
         if unjudged * 2 >= len(judged) and not any(each.refuted for each in judged):
-            return nobody(self.name, replies).model_copy(
+            return no_answer(self.name, replies).model_copy(
                 update={"usage": spent, "degraded": replies.degraded}
             )
         return self._feedback(thought, judged, len(needing), replies, spent)

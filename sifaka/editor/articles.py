@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sifaka.editor.lexicon import lexicon
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
 
 _ARTICLE = re.compile(
@@ -49,12 +49,12 @@ _NOT_A_NOUN = lexicon(
 _PLURAL = re.compile(r"[^sui]s$")
 
 
-def articles(passage: Passage) -> Iterator[Issue]:
+def articles(parsed: ParsedText) -> Iterator[Issue]:
     """Wrong articles: safe when letter and sound agree, a suggestion on the sound alone."""
-    for match in _ARTICLE.finditer(passage.text):
+    for match in _ARTICLE.finditer(parsed.text):
         article, word = match.groups()
         start, end = match.span(1)
-        if _is_name(passage, match) or not passage.free(start, match.end()):
+        if _is_name(parsed, match) or not parsed.free(start, match.end()):
             continue
         sound = _sound(word.lower())
         letter = "an" if word[0].lower() in "aeiou" else "a"
@@ -62,10 +62,10 @@ def articles(passage: Passage) -> Iterator[Issue]:
             continue
         fix = sound.capitalize() if article[0] == "A" else sound
         message = f'"{sound}" before "{word}"'
-        if letter == sound or (sound == "a" and _is_said_you(passage, match)):
-            yield passage.safe(start, end, fix, message, rule="article", category="grammar")
+        if letter == sound or (sound == "a" and _is_said_you(parsed, match)):
+            yield parsed.safe(start, end, fix, message, rule="article", category="grammar")
         else:
-            yield passage.suggestion(
+            yield parsed.suggestion(
                 start, end, message, rule="article", category="grammar", fix=fix
             )
 
@@ -82,19 +82,19 @@ def _sound(word: str) -> str | None:
     return "a" if len(word) >= 4 and word[0] not in "aeiouhy" and _ONSET.match(word) else None
 
 
-def _is_said_you(passage: Passage, match: re.Match[str]) -> bool:
+def _is_said_you(parsed: ParsedText, match: re.Match[str]) -> bool:
     """True when the word, with its hyphenated rest, begins with the sound of `you` or `won`."""
     word = match.group(2).lower()
-    joined = re.compile(r"-[a-z]+").match(passage.text, match.end())
+    joined = re.compile(r"-[a-z]+").match(parsed.text, match.end())
     return word in _SAID_YOU or (joined is not None and word + joined.group() in _SAID_YOU)
 
 
-def _is_name(passage: Passage, match: re.Match[str]) -> bool:
+def _is_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     """True when the `a` names a variable, a record, a section."""
     article, word = match.groups()
     start = match.start()
-    if article[0] == "A" and start not in passage.sentence_starts:
+    if article[0] == "A" and start not in parsed.sentence_starts:
         return True
     if word in _NOT_A_NOUN or _PLURAL.search(word):
         return True
-    return article.lower() == "a" and passage.word_before(start) in _NAMED
+    return article.lower() == "a" and parsed.word_before(start) in _NAMED

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
 
 _ADVERB = re.compile(
@@ -14,22 +14,22 @@ _ADVERB = re.compile(
 _MAIN_CLAUSE = re.compile(r"^[^,]*,(?!\s+(?:and|but|so|or|because|which|while|although|since)\b)")
 
 
-def commas(passage: Passage) -> Iterator[Issue]:
+def commas(parsed: ParsedText) -> Iterator[Issue]:
     """Missing commas after an opening adverb.
 
     "However you do it, it works" needs none, so after However a sentence with a comma is reported
     only where the words after the comma cannot begin its main clause.
     """
-    text = passage.text
-    for start, end in passage.sentences:
+    text = parsed.text
+    for start, end in parsed.sentences:
         for match in _ADVERB.finditer(text, start, end):
             first, last = match.span(1)
             word = match.group(1)
-            if first not in passage.sentence_starts or not passage.free(first, last):
+            if first not in parsed.sentence_starts or not parsed.free(first, last):
                 continue
             if word == "However" and _MAIN_CLAUSE.search(text[last:end]):
                 continue
             message = f'a comma after "{word}"'
-            yield passage.safe(
+            yield parsed.safe(
                 first, last, f"{word},", message, rule="opening_comma", category="punctuation"
             )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
 
 # Only forms that are no words themselves; `wont`, `cant`, `its` and `were` are.
@@ -13,14 +13,14 @@ _FORM = re.compile(
 )
 
 
-def contractions(passage: Passage) -> Iterator[Issue]:
+def contractions(parsed: ParsedText) -> Iterator[Issue]:
     """`dont` for `don't` and the like, with the apostrophe that the text uses."""
-    mark = "’" if passage.text.count("’") > passage.text.count("'") else "'"
-    for match in _FORM.finditer(passage.text):
+    mark = "’" if parsed.text.count("’") > parsed.text.count("'") else "'"
+    for match in _FORM.finditer(parsed.text):
         start, end = match.span()
-        named = match.group()[0].isupper() and start not in passage.sentence_starts
-        if named or not passage.free(start, end):
+        named = match.group()[0].isupper() and start not in parsed.sentence_starts
+        if named or not parsed.free(start, end):
             continue
         fix = f"{match.group(1)}n{mark}t"
         message = f'"{match.group()}" lacks its apostrophe'
-        yield passage.safe(start, end, fix, message, rule="contraction", category="spelling")
+        yield parsed.safe(start, end, fix, message, rule="contraction", category="spelling")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from unicodedata import normalize
 
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.prose import Span
@@ -16,7 +16,7 @@ _STRETCH = re.compile(r"[^\n]{1,500}(?=[\n ]|\Z)|[^\n]{1,500}")
 _PIECES = re.compile(r"\s+|\S+")
 
 
-def encoding(passage: Passage) -> Iterator[Issue]:
+def encoding(parsed: ParsedText) -> Iterator[Issue]:
     """Places where repairing the encoding changes the text.
 
     Entities, quotation marks, wide characters and line ends stay as they are.
@@ -24,7 +24,7 @@ def encoding(passage: Passage) -> Iterator[Issue]:
     Raises:
         PluginError: `ftfy` is not installed and the text has characters it would look at.
     """
-    if not _SUSPECT.search(passage.text):
+    if not _SUSPECT.search(parsed.text):
         return
     try:
         from ftfy import TextFixerConfig, fix_text
@@ -38,26 +38,26 @@ def encoding(passage: Passage) -> Iterator[Issue]:
         normalization="NFC",
         explain=False,
     )
-    for match in _STRETCH.finditer(passage.text):
+    for match in _STRETCH.finditer(parsed.text):
         stretch = match.group()
         if _SUSPECT.search(stretch):
             repaired = fix_text(stretch, config)
             if repaired != stretch:
-                yield from _changes(passage, match.start(), stretch, repaired)
+                yield from _changes(parsed, match.start(), stretch, repaired)
 
 
-def _changes(passage: Passage, offset: int, line: str, repaired: str) -> Iterator[Issue]:
+def _changes(parsed: ParsedText, offset: int, line: str, repaired: str) -> Iterator[Issue]:
     before, after = _PIECES.findall(line), _PIECES.findall(repaired)
     places = [0]
     for piece in before:
         places.append(places[-1] + len(piece))
     for (i, j), (k, m) in _different(before, after):
         start, end = offset + places[i], offset + places[j]
-        if passage.protected.touches(start, end):
+        if parsed.protected.touches(start, end):
             continue
         fix = "".join(after[k:m])
-        message = _message(passage.text[start:end], fix)
-        yield passage.safe(start, end, fix, message, rule="encoding", category="encoding")
+        message = _message(parsed.text[start:end], fix)
+        yield parsed.safe(start, end, fix, message, rule="encoding", category="encoding")
 
 
 def _different(before: list[str], after: list[str]) -> Iterator[tuple[Span, Span]]:

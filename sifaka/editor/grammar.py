@@ -11,9 +11,9 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Timer
 
-from sifaka.editor.harper_process import Finding
+from sifaka.editor.harper_process import HarperLint
 from sifaka.editor.lexicon import lexicon
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 
@@ -48,16 +48,16 @@ _MOST_SECONDS = 120.0
 """Seconds for one text; the slowest of the longest texts took 17."""
 
 
-def grammar(passage: Passage) -> Iterator[Issue]:
+def grammar(parsed: ParsedText) -> Iterator[Issue]:
     """Harper's findings outside the reserved parts.
 
     Raises:
         PluginError: Harper is not installed, or it failed.
     """
-    for rule, start, end, message, kind, fix in shared_harper().lint(passage.text):
-        if kind in _IGNORED_KINDS or rule.startswith("Expand") or not passage.free(start, end):
+    for rule, start, end, message, kind, fix in shared_harper().lint(parsed.text):
+        if kind in _IGNORED_KINDS or rule.startswith("Expand") or not parsed.free(start, end):
             continue
-        yield passage.suggestion(
+        yield parsed.suggestion(
             start,
             end,
             message.replace("`", '"'),
@@ -83,7 +83,7 @@ class Harper:
         """The process that was started last; None when it was closed."""
         return None if self._process is None else self._process.pid
 
-    def lint(self, text: str) -> list[Finding]:
+    def lint(self, text: str) -> list[HarperLint]:
         """The findings of all rules that are not off.
 
         Raises:

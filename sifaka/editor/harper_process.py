@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from harper import Lint, Linter
 
-Finding = tuple[str, int, int, str, str, str | None]
+HarperLint = tuple[str, int, int, str, str, str | None]
 """Rule, start, end, message, kind, replacement; no replacement when there is a choice."""
 
 
@@ -47,7 +47,7 @@ def _linter(off: Sequence[str]) -> "Linter":
     return linter
 
 
-def _findings(linter: "Linter", text: str) -> Iterator[Finding]:
+def _findings(linter: "Linter", text: str) -> Iterator[HarperLint]:
     for rule, lints in linter.organized_lints(text).items():
         for lint in lints:
             span = lint.span

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
 
 _DOTTED = re.compile(r"(?<![\w.'’\-])([ie])\.([eg])(?=[,:;]?\s)(?!\.)")
@@ -11,18 +11,18 @@ _DOTTED = re.compile(r"(?<![\w.'’\-])([ie])\.([eg])(?=[,:;]?\s)(?!\.)")
 _PLAIN = re.compile(r"(?:(?<=[(,;—–])|(?<=[,;—–-] ))(ie|eg)(?:\.(?=[,\s])|(?=,?\s))")
 
 
-def latin(passage: Passage) -> Iterator[Issue]:
+def latin(parsed: ParsedText) -> Iterator[Issue]:
     """Abbreviations that lack a full stop."""
-    for match in _DOTTED.finditer(passage.text):
+    for match in _DOTTED.finditer(parsed.text):
         form = "".join(match.groups())
         if form in {"ie", "eg"}:
-            yield from _issue(passage, match, form)
-    for match in _PLAIN.finditer(passage.text):
-        yield from _issue(passage, match, match.group(1))
+            yield from _issue(parsed, match, form)
+    for match in _PLAIN.finditer(parsed.text):
+        yield from _issue(parsed, match, match.group(1))
 
 
-def _issue(passage: Passage, match: re.Match[str], form: str) -> Iterator[Issue]:
+def _issue(parsed: ParsedText, match: re.Match[str], form: str) -> Iterator[Issue]:
     fix = f"{form[0]}.{form[1]}."
-    if passage.free(*match.span()):
+    if parsed.free(*match.span()):
         message = f'write "{fix}" with two full stops'
-        yield passage.safe(*match.span(), fix, message, rule="latin", category="punctuation")
+        yield parsed.safe(*match.span(), fix, message, rule="latin", category="punctuation")

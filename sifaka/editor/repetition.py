@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sifaka.editor.lexicon import lexicon
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
 
 _RULE = "repeated_word"
@@ -43,24 +43,24 @@ _LEGITIMATE = lexicon(
 )
 
 
-def repetition(passage: Passage) -> Iterator[Issue]:
+def repetition(parsed: ParsedText) -> Iterator[Issue]:
     """Words repeated by accident; only in lines long enough to be sentences."""
-    yield from _openings(passage)
-    text = passage.text
+    yield from _openings(parsed)
+    text = parsed.text
     for match in _RUN.finditer(text):
         start, end = match.span()
         word = match.group(1)
-        if not passage.free(start, end) or len(word) < 2:
+        if not parsed.free(start, end) or len(word) < 2:
             continue
-        if min(passage.words_in_line(start), passage.words_in_line(end)) < 4:
+        if min(parsed.words_in_line(start), parsed.words_in_line(end)) < 4:
             continue
         message = f'"{word}" is repeated'
         if word in _VERBS or word == "to":
-            if not _is_accident(passage, start, word):
+            if not _is_accident(parsed, start, word):
                 continue
-        elif word in _LEGITIMATE or not word.islower() or _ends_a_clause(passage, start, word):
+        elif word in _LEGITIMATE or not word.islower() or _ends_a_clause(parsed, start, word):
             if word.lower() not in _LEGITIMATE:
-                yield passage.suggestion(
+                yield parsed.suggestion(
                     start, end, message, rule=_RULE, category="repetition", fix=word, severity=1
                 )
             continue
@@ -69,38 +69,38 @@ def repetition(passage: Passage) -> Iterator[Issue]:
             # The text stays wrapped: the line now ends after the one word.
             end += 1
             fix += "\r\n" if "\r" in match.group() else "\n"
-        yield passage.safe(start, end, fix, message, rule=_RULE, category="repetition")
+        yield parsed.safe(start, end, fix, message, rule=_RULE, category="repetition")
 
 
-def _ends_a_clause(passage: Passage, start: int, word: str) -> bool:
+def _ends_a_clause(parsed: ParsedText, start: int, word: str) -> bool:
     """True when one verb may end a clause and the other go on: "what the host sends sends us"."""
-    before = passage.text[passage.sentence_start_before(start) : start].lower()
+    before = parsed.text[parsed.sentence_start_before(start) : start].lower()
     return len(word) > 3 and word.endswith("s") and not _RELATIVE.isdisjoint(before.split())
 
 
-def _openings(passage: Passage) -> Iterator[Issue]:
+def _openings(parsed: ParsedText) -> Iterator[Issue]:
     """`The the` and the like at the beginning of a sentence."""
-    for match in _OPENING.finditer(passage.text):
+    for match in _OPENING.finditer(parsed.text):
         start, end = match.span()
         word = match.group(1)
-        if word.lower() not in _OPENERS or start not in passage.sentence_starts:
+        if word.lower() not in _OPENERS or start not in parsed.sentence_starts:
             continue
-        if not passage.free(start, end) or passage.words_in_line(start) < 4:
+        if not parsed.free(start, end) or parsed.words_in_line(start) < 4:
             continue
         message = f'"{word.lower()}" is repeated'
-        yield passage.safe(start, end, word, message, rule=_RULE, category="repetition")
+        yield parsed.safe(start, end, word, message, rule=_RULE, category="repetition")
 
 
-def _is_accident(passage: Passage, start: int, word: str) -> bool:
+def _is_accident(parsed: ParsedText, start: int, word: str) -> bool:
     """True when a doubled verb or `to` cannot belong to two clauses.
 
     A verb is doubled by accident only behind a short subject at the beginning of its sentence.
     """
     if word == "to":
-        return passage.word_before(start) not in _WITH_TO
-    begin = passage.sentence_start_before(start)
-    subject = re.findall(r"[\w'’-]+", passage.text[begin:start].lower())
-    if not 1 <= len(subject) <= 3 or "," in passage.text[begin:start]:
+        return parsed.word_before(start) not in _WITH_TO
+    begin = parsed.sentence_start_before(start)
+    subject = re.findall(r"[\w'’-]+", parsed.text[begin:start].lower())
+    if not 1 <= len(subject) <= 3 or "," in parsed.text[begin:start]:
         return False
     if len(subject) > 1 and (subject[-1] in _PRONOUNS or not _CLAUSE.isdisjoint(subject)):
         return False

@@ -12,7 +12,7 @@ from sifaka.editor.contractions import contractions
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import grammar
 from sifaka.editor.latin import latin
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.repetition import repetition
 from sifaka.editor.spelling import spelling
 from sifaka.editor.style import style
@@ -22,7 +22,7 @@ from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.prose import Span
 
-Rule = Callable[[Passage], Iterable[Issue]]
+Rule = Callable[[ParsedText], Iterable[Issue]]
 """Finds one kind of mistake; raises `PluginError` when a tool it needs is missing."""
 
 RULES: Mapping[str, Rule] = {
@@ -76,12 +76,12 @@ def findings(text: str, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple
     """The findings of some rules, and a line for each rule that could not run."""
     if is_data(text):
         return (), ()
-    passage = Passage(text)
+    parsed = ParsedText(text)
     issues: list[Issue] = []
     degraded: list[str] = []
     for rule in rules:
         try:
-            issues.extend(rule(passage))
+            issues.extend(rule(parsed))
         except PluginError as error:
             degraded.append(error.message)
     return _without_overlaps(issues), tuple(degraded)

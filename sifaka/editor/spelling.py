@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from sifaka.editor.lexicon import lexicon
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
@@ -28,22 +28,22 @@ _MEMORY = 50_000
 _SECONDS = 10
 
 
-def spelling(passage: Passage) -> Iterator[Issue]:
+def spelling(parsed: ParsedText) -> Iterator[Issue]:
     """Misspelt words: lower-case ones with a single correction are safe to fix.
 
     Raises:
         PluginError: `typos` is missing or failed.
     """
-    found = list(_WORD.finditer(passage.text))
+    found = list(_WORD.finditer(parsed.text))
     corrections = _SPELLER.corrections({match.group().lower() for match in found})
     if not corrections:
         return
-    terms = _terms_of(passage.text)
+    terms = _terms_of(parsed.text)
     for match in found:
         word = match.group()
         fixes = corrections.get(word.lower(), ())
-        if fixes and passage.free(*match.span()):
-            yield from _issue(passage, match, word, fixes, terms)
+        if fixes and parsed.free(*match.span()):
+            yield from _issue(parsed, match, word, fixes, terms)
 
 
 def find_typos() -> str | None:
@@ -53,49 +53,49 @@ def find_typos() -> str | None:
 
 
 def _issue(
-    passage: Passage, match: re.Match[str], word: str, fixes: Sequence[str], terms: frozenset[str]
+    parsed: ParsedText, match: re.Match[str], word: str, fixes: Sequence[str], terms: frozenset[str]
 ) -> Iterator[Issue]:
     start, end = match.span()
     if not terms.union(_TERMS).isdisjoint({word.lower(), word.lower().removesuffix("s")}):
         return
     if word[0].isupper():
         # In the middle of a sentence a capital means a name.
-        if start not in passage.sentence_starts:
+        if start not in parsed.sentence_starts:
             return
         capital = tuple(fix[:1].upper() + fix[1:] for fix in fixes)
-        if len(fixes) > 1 or _is_doubtful(word.lower(), fixes[0]) or _may_be_name(passage, match):
-            yield _unsure(passage, start, end, capital)
+        if len(fixes) > 1 or _is_doubtful(word.lower(), fixes[0]) or _may_be_name(parsed, match):
+            yield _unsure(parsed, start, end, capital)
         else:
-            yield _sure(passage, start, end, capital[0])
+            yield _sure(parsed, start, end, capital[0])
     elif len(fixes) > 1 or _is_doubtful(word, fixes[0]):
-        yield _unsure(passage, start, end, fixes)
+        yield _unsure(parsed, start, end, fixes)
     else:
-        yield _sure(passage, start, end, fixes[0])
+        yield _sure(parsed, start, end, fixes[0])
 
 
-def _sure(passage: Passage, start: int, end: int, fix: str) -> Issue:
-    message = f'"{passage.text[start:end]}" should be "{fix}"'
-    return passage.safe(start, end, fix, message, rule="misspelling", category="spelling")
+def _sure(parsed: ParsedText, start: int, end: int, fix: str) -> Issue:
+    message = f'"{parsed.text[start:end]}" should be "{fix}"'
+    return parsed.safe(start, end, fix, message, rule="misspelling", category="spelling")
 
 
-def _may_be_name(passage: Passage, match: re.Match[str]) -> bool:
+def _may_be_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     """True when a capital at the start of a sentence may belong to a name.
 
     It may where another capital follows (`Lenght Brothers`), where nothing does, and where the
     same word has a capital inside another sentence.
     """
-    following = re.compile(r"[*_]{0,2} +[a-z]").match(passage.text, match.end())
+    following = re.compile(r"[*_]{0,2} +[a-z]").match(parsed.text, match.end())
     if following is None:
         return True
-    return match.group() in passage.names
+    return match.group() in parsed.names
 
 
-def _unsure(passage: Passage, start: int, end: int, fixes: Sequence[str]) -> Issue:
+def _unsure(parsed: ParsedText, start: int, end: int, fixes: Sequence[str]) -> Issue:
     choices = " or ".join(f'"{fix}"' for fix in fixes[:3])
-    return passage.suggestion(
+    return parsed.suggestion(
         start,
         end,
-        f'"{passage.text[start:end]}" may be a misspelling of {choices}',
+        f'"{parsed.text[start:end]}" may be a misspelling of {choices}',
         rule="misspelling",
         category="spelling",
         fix=fixes[0] if len(fixes) == 1 else None,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
 from sifaka.text.prose import count_words
 
@@ -16,14 +16,14 @@ _HEDGE = re.compile(
 )
 
 
-def style(passage: Passage) -> Iterator[Issue]:
+def style(parsed: ParsedText) -> Iterator[Issue]:
     """Long sentences and hedges."""
-    text = passage.text
-    for start, end in passage.sentences:
+    text = parsed.text
+    for start, end in parsed.sentences:
         count = count_words(text[start:end])
         # A span with a listing or a table in it is not one sentence.
-        if count > LONG and not _has_lines_of_its_own(text[start:end]) and passage.free(start, end):
-            yield passage.suggestion(
+        if count > LONG and not _has_lines_of_its_own(text[start:end]) and parsed.free(start, end):
+            yield parsed.suggestion(
                 start,
                 end,
                 f"a sentence of {count} words; consider splitting it",
@@ -32,8 +32,8 @@ def style(passage: Passage) -> Iterator[Issue]:
                 severity=2,
             )
     for match in _HEDGE.finditer(text):
-        if passage.free(*match.span()):
-            yield passage.suggestion(
+        if parsed.free(*match.span()):
+            yield parsed.suggestion(
                 *match.span(),
                 f'"{match.group()}" weakens the sentence',
                 rule="hedge",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sifaka.editor.lexicon import lexicon
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
 
 _BEFORE_MARK = re.compile(r"(?<=[\w)\]'’”\"*])( {1,2})([,.!?])(?=\s|\Z)")
@@ -20,33 +20,33 @@ _COMMANDS = lexicon(
 _BEFORE_OPERATOR = lexicon("and or the a an with operator operators")
 
 
-def spacing(passage: Passage) -> Iterator[Issue]:
+def spacing(parsed: ParsedText) -> Iterator[Issue]:
     """Spaces before punctuation and doubled spaces inside a line."""
-    yield from _before_marks(passage)
-    yield from _doubled(passage)
+    yield from _before_marks(parsed)
+    yield from _doubled(parsed)
 
 
-def _before_marks(passage: Passage) -> Iterator[Issue]:
-    text = passage.text
+def _before_marks(parsed: ParsedText) -> Iterator[Issue]:
+    text = parsed.text
     for match in _BEFORE_MARK.finditer(text):
         start, end = match.span()
         following = _following(text, end)
         # Inside a sentence a full stop, "!" or "?" between spaces is an operator or an argument.
         if match.group(2) != "," and following.islower():
             continue
-        previous = passage.word_before(start + 1)
+        previous = parsed.word_before(start + 1)
         if (match.group(2) == "." and previous in _COMMANDS) or previous in _BEFORE_OPERATOR:
             continue
-        if passage.words_in_line(start) < 3 or not passage.free(start, end):
+        if parsed.words_in_line(start) < 3 or not parsed.free(start, end):
             continue
-        yield passage.safe(
+        yield parsed.safe(
             start, end, match.group(2), f'no space before "{match.group(2)}"',
             rule="space_before_punctuation", category="spacing",
         )  # fmt: skip
 
 
-def _doubled(passage: Passage) -> Iterator[Issue]:
-    text = passage.text
+def _doubled(parsed: ParsedText) -> Iterator[Issue]:
+    text = parsed.text
     if _DOUBLE.search(text) is None:
         return
     gaps = list(_SENTENCE_GAP.finditer(text))
@@ -59,9 +59,9 @@ def _doubled(passage: Passage) -> Iterator[Issue]:
         line_start = text.rfind("\n", max(0, start - 40), start) + 1
         if start in own or _MARKER.fullmatch(text[line_start:start]):
             continue
-        if passage.words_in_line(start) < 5 or not passage.free(start - 1, end + 1):
+        if parsed.words_in_line(start) < 5 or not parsed.free(start - 1, end + 1):
             continue
-        yield passage.safe(
+        yield parsed.safe(
             start, end, " ", "one space is enough", rule="double_space", category="spacing"
         )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from sifaka.editor.lexicon import lexicon
-from sifaka.editor.passage import Passage
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.phrases import OPENERS, PHRASES, QUANTITIES
 from sifaka.record.results import Issue
 
@@ -28,29 +28,29 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'’\-])(?:{alternatives})(?![\w'’\-])", re.IGNORECASE)
 
 
-def wordiness(passage: Passage) -> Iterator[Issue]:
+def wordiness(parsed: ParsedText) -> Iterator[Issue]:
     """Phrases that a shorter word replaces without a change of meaning."""
-    for match in _pattern().finditer(passage.text):
+    for match in _pattern().finditer(parsed.text):
         start, end = match.span()
         found = match.group()
         phrase = " ".join(found.lower().split())
         # Only the usual capitals: HEADLINES and Titles Like This stay.
-        if found[1:] != found[1:].lower() or not passage.free(start, end):
+        if found[1:] != found[1:].lower() or not parsed.free(start, end):
             continue
         if phrase in OPENERS:
-            yield from _opener(passage, start, end, phrase)
-        elif replacement := _replacement(passage, start, end, phrase):
+            yield from _opener(parsed, start, end, phrase)
+        elif replacement := _replacement(parsed, start, end, phrase):
             fix = replacement[0].upper() + replacement[1:] if found[0].isupper() else replacement
-            if "\n" in found and passage.text[end : end + 1] == " ":
+            if "\n" in found and parsed.text[end : end + 1] == " ":
                 end += 1
                 fix += "\r\n" if "\r" in found else "\n"
             message = f'"{replacement}" says the same as "{phrase}"'
-            yield passage.safe(start, end, fix, message, rule=_RULE, category="wordiness")
+            yield parsed.safe(start, end, fix, message, rule=_RULE, category="wordiness")
 
 
-def _replacement(passage: Passage, start: int, end: int, phrase: str) -> str | None:
-    following = passage.word_after(end)
-    previous = passage.word_before(start)
+def _replacement(parsed: ParsedText, start: int, end: int, phrase: str) -> str | None:
+    following = parsed.word_after(end)
+    previous = parsed.word_before(start)
     if phrase in QUANTITIES:
         if not following or following in _DETERMINERS or previous in {"such", "quite", "rather"}:
             return None
@@ -64,13 +64,13 @@ def _replacement(passage: Passage, start: int, end: int, phrase: str) -> str | N
     return replacement
 
 
-def _opener(passage: Passage, start: int, end: int, phrase: str) -> Iterator[Issue]:
-    match = re.compile(r",?\s+([a-z])").match(passage.text, end)
-    if start not in passage.sentence_starts or match is None:
+def _opener(parsed: ParsedText, start: int, end: int, phrase: str) -> Iterator[Issue]:
+    match = re.compile(r",?\s+([a-z])").match(parsed.text, end)
+    if start not in parsed.sentence_starts or match is None:
         return
     letter = match.start(1)
-    if not passage.free(start, letter + 1):
+    if not parsed.free(start, letter + 1):
         return
     fix = match.group(1).upper()
     message = f'"{phrase}" can go'
-    yield passage.safe(start, letter + 1, fix, message, rule="empty_opener", category="wordiness")
+    yield parsed.safe(start, letter + 1, fix, message, rule="empty_opener", category="wordiness")

@@ -10,7 +10,7 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.record.usage import Usage
 
 
-class Plan(Frozen):
+class SearchPlan(Frozen):
     """The plan for one question."""
 
     question: str
@@ -98,7 +98,7 @@ class EvidenceResult(Frozen):
     """The evidence for one question."""
 
     question: str
-    plan: Plan
+    plan: SearchPlan
     status: SearchStatus
     evidence: tuple[Evidence, ...] = ()
     """Perfect, partial, unverified, then rejected documents, the higher score first."""
@@ -114,7 +114,7 @@ class Planned(Frozen):
     """The plan is made."""
 
     kind: Literal["planned"] = "planned"
-    plan: Plan
+    plan: SearchPlan
 
 
 class SearchFinished(Frozen):

@@ -20,10 +20,10 @@ from sifaka.evidence.model import (
     EvidenceProgress,
     EvidenceResult,
     Finished,
-    Plan,
     Planned,
     Searched,
     SearchFinished,
+    SearchPlan,
     Verification,
     Verified,
 )
@@ -197,7 +197,7 @@ async def _entry(question: str, answer: Callable[[str], Awaitable[EvidenceResult
 
 
 async def concluded(
-    made: Plan, searched: Searched, verifications: Sequence[Verification]
+    made: SearchPlan, searched: Searched, verifications: Sequence[Verification]
 ) -> EvidenceResult:
     """The evidence in its order, and what did not work as it should have.
 

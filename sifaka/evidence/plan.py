@@ -11,7 +11,7 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.evidence.criteria import Criterion, weighted
-from sifaka.evidence.model import Plan
+from sifaka.evidence.model import SearchPlan
 from sifaka.models.coercion import Form, Number
 from sifaka.models.framing import DATA_NOTICE, frame
 from sifaka.text.input import check_text
@@ -35,7 +35,7 @@ _EMPTY = frozenset(
 """Words of English questions that no document is found by."""
 
 
-def keyword_plan(question: str, degraded: str) -> Plan:
+def keyword_plan(question: str, degraded: str) -> SearchPlan:
     """The question as a query, its halves as two more, and being about it as the criterion.
 
     The halves are those of its telling words; a question of one word has none.
@@ -44,7 +44,7 @@ def keyword_plan(question: str, degraded: str) -> Plan:
         question: Not empty.
         degraded: Why no model has made the plan.
     """
-    return Plan(
+    return SearchPlan(
         question=question,
         queries=keyword_queries(question),
         criteria=(topic(question),),
@@ -118,7 +118,7 @@ class _Plan(Form):
     criteria: list[_Criterion]
 
 
-async def plan(question: str, model: "Model | None") -> Plan:
+async def plan(question: str, model: "Model | None") -> SearchPlan:
     """The plan for a question: 2 to 4 queries, 1 to 4 criteria whose weights add up to 1.
 
     One model call at the place `plan` of the journal. What is wrong with a model's plan is put
@@ -162,14 +162,14 @@ def checked_question(question: str) -> str:
     return question
 
 
-async def _planned(question: str, model: "Model") -> Plan:
+async def _planned(question: str, model: "Model") -> SearchPlan:
     from sifaka.models.structured import ask
 
     answer, usage = await ask(model, _INSTRUCTIONS, frame("question", question), _Plan)
     notes: list[str] = []
     queries = _queries(answer.queries, question, notes)
     criteria, weights = _criteria(answer.criteria, question, notes)
-    return Plan(
+    return SearchPlan(
         question=question,
         queries=queries,
         criteria=weighted(criteria, weights),

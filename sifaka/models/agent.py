@@ -53,7 +53,7 @@ class AgentModel(Component):
         Args:
             agent: The agent.
             fallbacks: Models, or their names, that take over when the agent's has failed for good.
-            deps: What its tools depend on.
+            deps: The dependencies of its tools.
             call_timeout: Seconds that one model call may take.
 
         Raises:
@@ -136,7 +136,7 @@ def _storable(text: str) -> str:
 
 
 def _usage(messages: "Sequence[ModelMessage]") -> Usage:
-    """What the answers among these messages have cost."""
+    """The usage of the answers among these messages."""
     from pydantic_ai.messages import ModelResponse
 
     answers = (usage_of(message) for message in messages if isinstance(message, ModelResponse))

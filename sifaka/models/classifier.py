@@ -41,7 +41,7 @@ class ModelClassifier:
     model: Any
     """A `provider:name`, or a PydanticAI model."""
     instructions: str = ""
-    """What the labels mean."""
+    """The meaning of the labels."""
 
     def __post_init__(self) -> None:
         if len(set(self.labels)) < max(2, len(self.labels)):

@@ -62,7 +62,7 @@ class Connections:
         return self._models[names]
 
     def holds(self, model: object) -> bool:
-        """Whether this is one of its models."""
+        """True when this is one of its models."""
         return any(model is known for known in self._models.values())
 
     async def open(self, model: Any) -> None:
@@ -93,7 +93,7 @@ _loop_mark: RunVar[object] = RunVar("sifaka_loop_mark")
 
 
 def _current_loop() -> object | None:
-    """What stands for the event loop that runs here, None when none does."""
+    """A key of the event loop that runs here; None when none does."""
     try:
         mark = _loop_mark.get(None)
     except RuntimeError:

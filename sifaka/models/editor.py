@@ -20,8 +20,8 @@ class EditorModel:
     the shorter text then passes everything. A text it cannot better comes back unchanged.
 
     Args:
-        passes: Whether a version would pass every required validator; without it nothing is cut,
-            which suits a text that somebody is going to rewrite anyway.
+        passes: Checks that a version would pass every required validator; without it nothing is
+            cut, which suits a text that is going to be rewritten anyway.
     """
 
     name = EDITOR

@@ -46,12 +46,12 @@ class HostModel(Model):
 
     @property
     def model_name(self) -> str:
-        """Which model it is the host says with each answer."""
+        """A placeholder: the host names its model with each answer."""
         return "sampling"
 
     @property
     def system(self) -> str:
-        """What stands in the place of the provider."""
+        """The name in the place of the provider's."""
         return HOST
 
     @property

@@ -36,7 +36,7 @@ ATTEMPTS = 3
 LONGEST_WAIT = 20.0
 """Seconds; a provider that asks for more has failed."""
 _COST = "sifaka_cost"
-"""Where an answer's cost is noted: it takes some time to look up."""
+"""The key of an answer's cost, which is kept because it takes some time to look up."""
 CALL_TIMEOUT = 120.0
 """Seconds for one call."""
 
@@ -147,7 +147,7 @@ class MeteredModel(WrapperModel):
             raise
         except ModelProviderError as error:
             if error.code == "unavailable":
-                usage = Usage()  # there was nobody to ask
+                usage = Usage()  # no model was asked
             raise
         except (AgentRunError, UserError, SifakaError):
             raise
@@ -170,7 +170,7 @@ class MeteredModel(WrapperModel):
 
 
 def usage_of(response: "ModelResponse") -> Usage:
-    """What one answer has consumed; its cost is None when the model has no known price."""
+    """The usage of one answer; its cost is None when the model has no known price."""
     noted = response.metadata or {}
     cost = noted[_COST] if _COST in noted else _cost_of(response)
     return Usage(

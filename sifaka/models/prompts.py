@@ -9,7 +9,7 @@ from sifaka.record.results import Issue
 from sifaka.record.thought import Document, Thought
 
 MOST_ISSUES = 40
-"""Bounds the prompt whatever the critics found."""
+"""The most issues in a prompt."""
 
 WRITER_INSTRUCTIONS = (
     "You write and revise texts. Answer with the complete text and nothing else: no preface, no "

@@ -1,4 +1,4 @@
-"""What every model does."""
+"""The protocol of models."""
 
 from typing import Protocol, runtime_checkable
 
@@ -14,16 +14,16 @@ class Generation(Frozen):
 
     text: str
     prompt_used: str | None = None
-    """What the model was asked; None when nothing was asked, as with the editor."""
+    """The prompt of the model; None without one, as with the editor."""
     author: str | None = None
-    """Who wrote it, when that is not the model by its own name, as after a fallback."""
+    """The author, when that is not the model by its own name, as after a fallback."""
     tool_calls: tuple[ToolCall, ...] = ()
     metadata: FrozenJson = Field(default_factory=dict[str, object])
-    """What else is worth keeping, such as the editor's log."""
+    """Further details to keep, such as the editor's log."""
     usage: Usage = Usage()
-    """What it cost."""
+    """Its usage."""
     metered: bool = False
-    """Whether its calls went through a metered model, which has charged them already."""
+    """True when its calls went through a metered model, which has charged them already."""
 
 
 @runtime_checkable
@@ -32,7 +32,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """Who is recorded as the author."""
+        """The name that is recorded as the author."""
         ...
 
     async def generate_with_thought(self, thought: Thought) -> Generation:

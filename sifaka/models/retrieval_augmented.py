@@ -25,9 +25,9 @@ class RetrievalAugmentedModel(Component):
 
     Args:
         model: Any `Model`, or `provider:name`.
-        retriever: Where documents come from. When it fails, the model writes without them, and the
-            version says so.
-        max_passages: How many documents are added at most.
+        retriever: The source of the documents. When it fails, the model writes without them, and
+            the version says so.
+        max_passages: The most documents that are added.
 
     Raises:
         ConfigurationError: The model's name is none of a provider's model, or that cannot be used.

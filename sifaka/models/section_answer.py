@@ -23,7 +23,7 @@ def in_place_of(section: Section, answer: str) -> str:
     body = answer.strip()
     if not body:
         return ""
-    if body == section.text.strip():  # whatever it begins with would be read as without its indent
+    if body == section.text.strip():  # its beginning would be read as without its indent
         return section.text
     if "\r\n" in section.text and not _BARE.search(section.text):
         body = _BARE.sub("\r\n", body)
@@ -46,11 +46,11 @@ def fault_of(
     """The reason why a new text cannot replace a section; None when it can.
 
     Args:
-        section: What it is for.
+        section: The section that it replaces.
         new: The new text, with the white space and the heading of the section.
         others: Titles of headings in other sections, casefolded.
-        issues: What was said about the section: what they point at may go.
-        protect: Whether code, numbers, quotes, links and names must survive.
+        issues: The issues of the section: the places they point at may go.
+        protect: True when code, numbers, quotes, links and names must survive.
     """
     if not new.strip():
         return "the answer is empty"

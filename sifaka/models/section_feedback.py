@@ -40,7 +40,7 @@ def feedback_by_section(
     An issue with a place belongs to the sections that the place touches. Any other remark belongs
     to the section that its label, its quote or a title in it names; when it names none, a remark
     on something that is missing belongs to the section that has most words in common with it, and
-    whatever else to all sections.
+    any other to all sections.
     """
     router = _Router(sections)
     results: list[dict[str, ValidationResult]] = [{} for _ in sections]
@@ -137,8 +137,8 @@ class _Router:
         """The sections whose titles a remark names: in quotation marks, or as sections.
 
         Args:
-            remark: What was said.
-            in_task: Whether it is a task, which may also name a title of several words plainly.
+            remark: The remark.
+            in_task: True for a task, which may also name a title of several words plainly.
         """
         flat = " ".join(remark.casefold().split())
         found: set[int] = set()

@@ -54,7 +54,8 @@ class SectionedModel(Component):
         writer: Writes each section.
         section_chars: Characters beyond which a text is worked on in sections, each of at most half
             as many, so that one comes back whole from a model whose answers are short.
-        protect: Whether code, numbers, quotes, links and names must survive when there is no task.
+        protect: True when code, numbers, quotes, links and names must survive where there is no
+            task.
     """
 
     def __init__(self, writer: Model, section_chars: int, *, protect: bool = True) -> None:

@@ -25,12 +25,12 @@ from sifaka.research.outline import heading, outline_of, outline_without_model
 from sifaka.research.progress import record_plan, record_section
 from sifaka.research.report import Report, body_of
 from sifaka.research.resources import Work
-from sifaka.research.state import Outline, Plan, Section, SectionPlan
+from sifaka.research.state import Outline, ReportSection, ResearchPlan, SectionPlan
 
 logger = logging.getLogger(__name__)
 
 Branch: TypeAlias = tuple[int, SectionPlan]
-Ended: TypeAlias = Section | Suspended
+Ended: TypeAlias = ReportSection | Suspended
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ async def _store_plan(ctx: StepContext[DeepState, Work, Outline]) -> Sequence[Br
     """Put the outline on record, and set aside the calls that its sections surely need."""
     work, outline = ctx.deps, ctx.inputs
     if work.progress.plan is None:
-        await record_plan(work.desk, Plan(mode="deep", outline=outline))
+        await record_plan(work.desk, ResearchPlan(mode="deep", outline=outline))
     numbers = range(len(outline.sections))
     work.allot([n for n in numbers if n not in work.progress.sections], besides=1)
     ctx.state.outline = outline
@@ -129,7 +129,7 @@ async def _research(ctx: StepContext[DeepState, Work, Branch]) -> Ended:
         # Its cause may be anything, a bug included; it is reported.
         except Exception as error:  # noqa: BLE001
             report_failure(logger, "research:section", error, run_id=work.desk.run.run_id)
-            section = Section(
+            section = ReportSection(
                 number=number,
                 title=plan.title,
                 status="failed",
@@ -143,7 +143,7 @@ async def _research(ctx: StepContext[DeepState, Work, Branch]) -> Ended:
 
 async def _collect_drafts(
     ctx: StepContext[DeepState, Work, list[Ended]],
-) -> tuple[Section, ...]:
+) -> tuple[ReportSection, ...]:
     """The sections in the order of the outline: they arrive in the order of their ends.
 
     Raises:
@@ -152,7 +152,7 @@ async def _collect_drafts(
     """
     if waiting := [each for each in ctx.inputs if isinstance(each, Suspended)]:
         raise Suspended.together(waiting)
-    ended = [each for each in ctx.inputs if isinstance(each, Section)]
+    ended = [each for each in ctx.inputs if isinstance(each, ReportSection)]
     sections = tuple(sorted(ended, key=lambda each: each.number))
     if any(section.status == "done" for section in sections):
         return sections
@@ -165,7 +165,7 @@ async def _collect_drafts(
     raise SifakaError(f"every section failed: {told}", "mend what they tell, then resume the run")
 
 
-async def _synthesize(ctx: StepContext[DeepState, Work, tuple[Section, ...]]) -> Report:
+async def _synthesize(ctx: StepContext[DeepState, Work, tuple[ReportSection, ...]]) -> Report:
     """Sum the sections up; there is no summary without a model, room for a call, or references."""
     work, outline, sections = ctx.deps, ctx.state.outline, ctx.inputs
     body, references = body_of(sections)

@@ -10,7 +10,7 @@ from sifaka.research.findings import Finding, listed, one_line
 from sifaka.research.limits import Stop, in_order, stop_of
 from sifaka.research.references import cited, literal, renumbered
 from sifaka.research.resources import Loop
-from sifaka.research.state import LoopState, Section, Written
+from sifaka.research.state import LoopState, ReportSection, Written
 from sifaka.text.markdown import Markdown, open_fence
 from sifaka.validators.report_lines import UNWRITTEN
 
@@ -19,7 +19,7 @@ _REFERENCES = re.compile(
 )
 
 
-async def write(loop: Loop, state: LoopState) -> Section:
+async def write(loop: Loop, state: LoopState) -> ReportSection:
     """Write the section with the model; without room for a call, of the findings' own words.
 
     A section for which nothing was found says so, and no model is asked.
@@ -40,7 +40,7 @@ async def write(loop: Loop, state: LoopState) -> Section:
     else:
         text = plain(findings, state.stops)
     numbers = cited(text)
-    return Section(
+    return ReportSection(
         number=loop.number,
         title=loop.plan.title,
         status="done",

@@ -27,7 +27,7 @@ class Finding(Frozen):
     document: SourceDocument
     """Its text is cut to the relevant passages."""
     source: str
-    """The same for the same document, whatever part of its text was found."""
+    """The same for the same document, for any part of its text that was found."""
     query: str
     """The query that found it."""
     quotes: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Finding(Frozen):
 
 
 def source_of(document: SourceDocument) -> str:
-    """The identity of a document, whichever query has found it."""
+    """The identity of a document, the same for all queries that find it."""
     return min(identities(document), default=f"key:{document.key}")
 
 

@@ -30,7 +30,7 @@ from sifaka.research.limits import stop_of
 from sifaka.research.progress import place_of, record_round, record_section, record_start
 from sifaka.research.resources import Loop, Work
 from sifaka.research.search import Haul, findings_of, judge_all, search_all
-from sifaka.research.state import LoopState, Round, Section, SectionPlan, Task
+from sifaka.research.state import LoopState, ReportSection, Round, SearchTask, SectionPlan
 
 Output = TypeVar("Output", bound=Form)
 Context: TypeAlias = StepContext[None, Loop, LoopState]
@@ -39,7 +39,7 @@ Context: TypeAlias = StepContext[None, Loop, LoopState]
 
 async def research_section(
     work: Work, number: int, plan: SectionPlan, *, part_of: str = ""
-) -> Section:
+) -> ReportSection:
     """Research a section and put it on record; a section on record is taken from there.
 
     Raises:
@@ -70,13 +70,13 @@ async def research_section(
 
 
 @cache
-def iterative_graph() -> Graph[None, Loop, LoopState, Section]:
+def iterative_graph() -> Graph[None, Loop, LoopState, ReportSection]:
     """The graph of one section."""
     graph = GraphBuilder(
         name="iterative",
         deps_type=Loop,
         input_type=LoopState,
-        output_type=Section,
+        output_type=ReportSection,
         auto_instrument=False,
     )
     thinking = graph.step(_think, node_id="thinking")
@@ -162,9 +162,9 @@ async def _select_tools(ctx: Context) -> LoopState:
     )
     plan, state = await _asked(loop, state, TOOL_SELECTOR, prompt)
     if plan is None:
-        tasks = [Task(query=query) for gap in gaps if (query := shortened(gap))][:4]
+        tasks = [SearchTask(query=query) for gap in gaps if (query := shortened(gap))][:4]
     else:
-        tasks = [Task(query=each.query, adapter=each.adapter or "") for each in plan.tasks]
+        tasks = [SearchTask(query=each.query, adapter=each.adapter or "") for each in plan.tasks]
     return state.adding(tasks=tuple(tasks))
 
 
@@ -197,6 +197,6 @@ async def _execute_tools(ctx: Context) -> LoopState:
     return after.next_round()
 
 
-async def _write(ctx: Context) -> Section:
+async def _write(ctx: Context) -> ReportSection:
     """Write the section."""
     return await write(ctx.deps, ctx.inputs)

@@ -38,7 +38,7 @@ class KeptCall:
     """One call that is set aside for one caller, where calls are limited and there is room.
 
     Args:
-        ledger: Where it is set aside.
+        ledger: The ledger that it is set aside in.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -46,7 +46,7 @@ class KeptCall:
         self._held = ExitStack()
         self._context = copy_context()
         self.is_there = ledger.calls_left != math.inf
-        """Whether a call was set aside."""
+        """True when a call was set aside."""
         try:
             if self.is_there:
                 # In a context of its own: in this one the next call of any kind would take it.

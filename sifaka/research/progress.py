@@ -10,7 +10,7 @@ from sifaka.record.entries import Called, Researched
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
 from sifaka.research.protocol import Desk
-from sifaka.research.state import Plan, Round, Section, SectionPlan
+from sifaka.research.state import ReportSection, ResearchPlan, Round, SectionPlan
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -18,40 +18,40 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class ResearchSteps:
     """The steps on record, put together; sections go by their numbers."""
 
-    plan: Plan | None = None
+    plan: ResearchPlan | None = None
     begun: frozenset[int] = frozenset()
     """The sections whose research has begun."""
     rounds: Mapping[int, tuple[Round, ...]] = field(default_factory=dict[int, tuple[Round, ...]])
     """The iterations of each section that have come to their end."""
-    sections: Mapping[int, Section] = field(default_factory=dict[int, Section])
+    sections: Mapping[int, ReportSection] = field(default_factory=dict[int, ReportSection])
     """The sections that have come to their end."""
 
     @classmethod
-    def of(cls, run: Run) -> "Progress":
+    def of(cls, run: Run) -> "ResearchSteps":
         """Put the steps of a run together.
 
         A section that failed counts as long as the run has not failed since: then it is tried
         again, from its last iteration on.
         """
-        plan: Plan | None = None
+        plan: ResearchPlan | None = None
         begun: set[int] = set()
         rounds: dict[int, tuple[Round, ...]] = {}
-        sections: dict[int, Section] = {}
+        sections: dict[int, ReportSection] = {}
         for entry in run.research:
             number = -1 if entry.section is None else entry.section
             match entry.step:
                 case "started":
-                    plan = Plan.model_validate(_plain(entry))
+                    plan = ResearchPlan.model_validate(_plain(entry))
                 case "section_started":
                     begun.add(number)
                 case "looping":
                     one = Round.model_validate(_plain(entry))
                     rounds[number] = (*rounds.get(number, ()), one)
                 case "section_finished":
-                    section = Section.model_validate(_plain(entry))
+                    section = ReportSection.model_validate(_plain(entry))
                     if section.status == "done" or section.attempt == run.failures:
                         sections[number] = section
                 case _:
@@ -63,7 +63,7 @@ class Progress:
         return self.rounds.get(number, ())
 
 
-async def record_plan(desk: Desk, plan: Plan) -> None:
+async def record_plan(desk: Desk, plan: ResearchPlan) -> None:
     """Put the mode and the outline on record."""
     titles = ", ".join(section.title for section in plan.outline.sections)
     await desk.record(
@@ -102,7 +102,7 @@ async def record_round(desk: Desk, number: int, plan: SectionPlan, one: Round) -
     )
 
 
-async def record_section(desk: Desk, section: Section) -> None:
+async def record_section(desk: Desk, section: ReportSection) -> None:
     """Put the end of a section on record."""
     how = f"failed: {section.error}" if section.error else f"{len(section.findings)} references"
     await desk.record(

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from sifaka._internal.immutable import Frozen
 from sifaka.evidence.documents import SourceDocument
 from sifaka.research.findings import Finding, one_line
-from sifaka.research.state import Section
+from sifaka.research.state import ReportSection
 from sifaka.text.markdown import code_spans
 from sifaka.validators.report_lines import REFERENCES
 
@@ -109,7 +109,7 @@ class Reference(Frozen):
         }
 
 
-def numbered(sections: Sequence[Section]) -> tuple[tuple[str, ...], tuple[Reference, ...]]:
+def numbered(sections: Sequence[ReportSection]) -> tuple[tuple[str, ...], tuple[Reference, ...]]:
     """The sections' texts with the numbers of the whole report, and the references.
 
     A document has one number, also when several sections cite it. Numbers follow the order of the

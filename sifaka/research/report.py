@@ -9,7 +9,7 @@ from sifaka.record.usage import Usage
 from sifaka.research.findings import one_line
 from sifaka.research.limits import Stop, in_order
 from sifaka.research.references import Reference, listing, literal, numbered, renumbered
-from sifaka.research.state import Mode, Section
+from sifaka.research.state import Mode, ReportSection
 
 
 class Report(Frozen):
@@ -18,7 +18,7 @@ class Report(Frozen):
     mode: Mode
     title: str
     summary: str = ""
-    sections: tuple[Section, ...]
+    sections: tuple[ReportSection, ...]
     stops: tuple[Stop, ...] = ()
     """Limits that were reached besides those of the sections."""
     degraded: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Report(Frozen):
         ).add_degraded(tuple(dict.fromkeys(degraded)))
 
 
-def body_of(sections: Sequence[Section]) -> tuple[str, tuple[Reference, ...]]:
+def body_of(sections: Sequence[ReportSection]) -> tuple[str, tuple[Reference, ...]]:
     """The sections under their headings, numbered throughout, and their references."""
     texts, references = numbered(sections)
     parts = [
@@ -70,11 +70,11 @@ def body_of(sections: Sequence[Section]) -> tuple[str, tuple[Reference, ...]]:
     return "\n\n".join(parts), references
 
 
-def _failure(section: Section) -> str:
+def _failure(section: ReportSection) -> str:
     return f"_This section could not be researched: {literal(one_line(str(section.error)))}_"
 
 
-def _told(section: Section) -> dict[str, object]:
+def _told(section: ReportSection) -> dict[str, object]:
     return {
         "title": section.title,
         "status": section.status,

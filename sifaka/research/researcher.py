@@ -11,11 +11,11 @@ from sifaka.record.inquiry import Inquiry, ResearchMode
 from sifaka.record.thought import Thought
 from sifaka.research.agents.agent import trimmed
 from sifaka.research.outline import heading
-from sifaka.research.progress import Progress, record_plan
+from sifaka.research.progress import ResearchSteps, record_plan
 from sifaka.research.protocol import Desk
 from sifaka.research.report import Report
 from sifaka.research.resources import Work
-from sifaka.research.state import Mode, Outline, Plan, SectionPlan
+from sifaka.research.state import Mode, Outline, ResearchPlan, SectionPlan
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -42,9 +42,10 @@ class GraphResearcher:
     It keeps nothing: any number of runs may be worked on by one researcher at the same time.
 
     Args:
-        inquiry: How to go about it.
-        adapters: Where to search.
-        model: Who thinks and writes; None makes an outline of the evidence for the caller.
+        inquiry: The kind of research and its limits.
+        adapters: The adapters to search with.
+        model: The model that thinks and writes; None makes an outline of the evidence for the
+            caller.
     """
 
     def __init__(self, inquiry: Inquiry, adapters: Adapters, model: "Model | None") -> None:
@@ -66,7 +67,7 @@ class GraphResearcher:
             StorageError: A step could not be put on record.
             Suspended: Answers of the host are needed.
         """
-        progress = Progress.of(desk.run)
+        progress = ResearchSteps.of(desk.run)
         work = Work(
             desk=desk,
             question=checked_question(desk.run.prompt),
@@ -94,7 +95,7 @@ async def _iterative(work: Work) -> Report:
     plan = SectionPlan(title=ANSWER, question=work.question)
     if work.progress.plan is None:
         outline = Outline(sections=(plan,))
-        await record_plan(work.desk, Plan(mode="iterative", outline=outline))
+        await record_plan(work.desk, ResearchPlan(mode="iterative", outline=outline))
     if 0 not in work.progress.sections:
         work.allot([0], besides=0)
     section = await research_section(work, 0, plan)

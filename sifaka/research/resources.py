@@ -9,7 +9,7 @@ from sifaka.calls.context import Calls
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.inquiry import Inquiry, ResearchStep
 from sifaka.research.limits import KeptCall, Purse, shared_out
-from sifaka.research.progress import Progress, spent_by
+from sifaka.research.progress import ResearchSteps, spent_by
 from sifaka.research.protocol import Desk
 from sifaka.research.state import SectionPlan
 
@@ -43,7 +43,7 @@ class Work:
     """The adapters that may be searched."""
     model: "Model | None"
     calls: Calls
-    progress: Progress
+    progress: ResearchSteps
     """The steps on record when the work began."""
     history: "Sequence[ModelMessage]" = ()
     """The user's conversation; the observations of the research itself are in its state."""

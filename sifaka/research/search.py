@@ -20,7 +20,7 @@ from sifaka.evidence.search import search
 from sifaka.evidence.verify import NO_MODEL, verify_each
 from sifaka.research.findings import Finding, source_of
 from sifaka.research.resources import Loop
-from sifaka.research.state import LoopState, Task
+from sifaka.research.state import LoopState, SearchTask
 
 RESULTS = 5
 """Documents that one search brings at most."""
@@ -41,7 +41,7 @@ class Haul:
     """By the number of the document."""
     degraded: list[str] = field(default_factory=list[str])
     failures: list[str] = field(default_factory=list[str])
-    """Why searches have failed altogether."""
+    """The reasons that whole searches have failed."""
     answered: int = 0
     """Searches that were answered."""
 
@@ -56,7 +56,7 @@ class Haul:
             raise SourceError(f"no source could be searched: {told}", "see that sources answer")
 
 
-async def search_all(loop: Loop, state: LoopState, tasks: Sequence[Task], haul: Haul) -> None:
+async def search_all(loop: Loop, state: LoopState, tasks: Sequence[SearchTask], haul: Haul) -> None:
     """Make every search, all at the same time; documents that were seen before are left out."""
     searches = {f"task {n}": partial(_searched, loop, task) for n, task in enumerate(tasks)}
     results = await fan_out(searches, calls_each=0)
@@ -80,7 +80,7 @@ async def search_all(loop: Loop, state: LoopState, tasks: Sequence[Task], haul: 
                 haul.documents.setdefault(source, (document, query))
 
 
-async def _searched(loop: Loop, task: Task) -> Searched:
+async def _searched(loop: Loop, task: SearchTask) -> Searched:
     adapters = loop.work.adapters
     names = [task.adapter] if task.adapter in adapters.names else []
     return await search(adapters.chosen(names), [task.query], max_results=RESULTS)

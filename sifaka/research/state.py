@@ -16,7 +16,7 @@ _TOLD_IN_FULL = 6
 """Iterations that an agent is told of in full; of earlier ones the searches."""
 
 
-class Task(Frozen):
+class SearchTask(Frozen):
     """One search."""
 
     query: str
@@ -31,7 +31,7 @@ class Round(Frozen):
     observations: str = ""
     complete: bool = False
     gaps: tuple[str, ...] = ()
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[SearchTask, ...] = ()
     findings: tuple[Finding, ...] = ()
     seen: tuple[str, ...] = ()
     """The sources that were looked at for the first time, those that were turned down included."""
@@ -105,7 +105,7 @@ class LoopState(Frozen):
         return LoopState(rounds=rounds, now=Round(number=len(rounds) + 1))
 
 
-class Section(Frozen):
+class ReportSection(Frozen):
     """The result of one section."""
 
     number: int
@@ -145,7 +145,7 @@ class Outline(Frozen):
     stops: tuple[Stop, ...] = ()
 
 
-class Plan(Frozen):
+class ResearchPlan(Frozen):
     """The first step on record: the mode and the outline."""
 
     mode: Mode

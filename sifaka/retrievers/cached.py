@@ -27,7 +27,7 @@ _REST = 30.0
 
 
 class _Found(Frozen):
-    """What is kept in a cache."""
+    """The entry of a cache."""
 
     until: float = Field(allow_inf_nan=False)
     """Seconds since 1970; with the value, so that a copy in a faster cache lives no longer."""
@@ -38,18 +38,18 @@ class CachedRetriever:
     """Asks a retriever only what no cache knows.
 
     Caches are asked in their order, and what one of them has is put into those before it. One that
-    fails is left out for a while. Of several who ask the same at the same time one asks the
-    retriever; its failure reaches all of them and is kept nowhere. The caches stay open: whoever
-    made them closes them.
+    fails is left out for a while. Of several callers with the same query at the same time one asks
+    the retriever; its failure reaches all of them and is kept nowhere. The caches stay open: their
+    maker closes them.
 
     Args:
-        retriever: Whom to ask.
+        retriever: The retriever to ask.
         caches: From the fastest to the one that keeps longest, such as
             `(MemoryCache(), RedisCache(url), SQLiteCache(path))`; one in memory when left out.
         ttl: Seconds after which the retriever is asked again.
         name: Stands for the retriever in keys. Processes that share a cache share answers under
             one name, so a retriever over other documents needs another one. When None, a retriever
-            that is plain data is named by its settings, and any other shares with nobody.
+            that is plain data is named by its settings, and any other shares no answers.
         clock: Seconds since 1970.
 
     Raises:
@@ -76,10 +76,10 @@ class CachedRetriever:
         self._rests_until: dict[int, float] = {}
 
     async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
-        """What a cache knows, or what the retriever finds.
+        """The answer of a cache, or else of the retriever.
 
         Raises:
-            Exception: What the retriever failed with.
+            Exception: The retriever's error.
         """
         key = _key(self._identity, query, limit)
         return await self._flights.run(key, lambda: self._retrieve(key, query, limit))
@@ -100,13 +100,13 @@ class CachedRetriever:
             return None
         try:
             value = await self._caches[number].get(key)
-        # A cache may be anybody's code.
+        # A cache may be foreign code.
         except Exception as error:  # noqa: BLE001 - reported
             self._leave_alone(number, error)
             return None
         try:
             found = None if value is None else _Found.model_validate_json(value)
-        except ValidationError:  # of another version of this program, or somebody else's
+        except ValidationError:  # of another version of this program, or of another program
             return None
         return found if found is not None and found.until > self._clock() else None
 
@@ -141,5 +141,5 @@ def _identity(retriever: Retriever) -> str:
 
 
 def _key(identity: str, query: str, limit: int) -> str:
-    """Of bounded length, and unreadable for whoever looks into the cache."""
+    """A key of bounded length that does not show the query to readers of the cache."""
     return sha256(json.dumps([identity, query, limit]).encode()).hexdigest()

@@ -11,7 +11,7 @@ class Cache(Protocol):
     """Keeps bytes under a key for some time; it may forget them earlier."""
 
     async def get(self, key: str) -> bytes | None:
-        """What is kept, or None."""
+        """The value of a key, or None."""
         ...
 
     async def set(self, key: str, value: bytes, *, ttl: float) -> None:
@@ -27,7 +27,7 @@ class MemoryCache:
     """Keeps values in this process; what was used longest ago goes first.
 
     Args:
-        most: How many values are kept.
+        most: The most values that are kept.
         clock: Seconds of a clock that never goes back.
     """
 
@@ -38,7 +38,7 @@ class MemoryCache:
         self._lock = threading.Lock()
 
     async def get(self, key: str) -> bytes | None:
-        """What is kept, or None."""
+        """The value of a key, or None."""
         with self._lock:
             until, value = self._kept.get(key, (0.0, None))
             if value is None:

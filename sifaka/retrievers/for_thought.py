@@ -21,11 +21,11 @@ async def retrieve_for_thought(
     Args:
         retriever: Any retriever.
         thought: Stays as it is.
-        is_pre_generation: Whether they are for the writer of the text, not for its critics.
-        limit: How many documents at most.
+        is_pre_generation: True when they are for the writer of the text, not for its critics.
+        limit: The most documents.
 
     Raises:
-        Exception: Whatever the retriever fails with.
+        Exception: The retriever's error.
     """
     if is_pre_generation:
         found = await retriever.retrieve(thought.prompt or thought.text, limit)

@@ -17,7 +17,7 @@ DOCUMENTS = 5
 async def ask(
     retriever: Retriever, query: str, limit: int
 ) -> tuple[Sequence[Document], tuple[str, ...]]:
-    """What a retriever finds, or nothing and a line that says why.
+    """The documents of a retriever, or none and a line with the reason.
 
     Raises:
         StorageError: An answer of a model could not be put on record.
@@ -28,7 +28,7 @@ async def ask(
             return await retriever.retrieve(query, limit), ()
     except StorageError:
         raise
-    # A retriever may be anybody's code: a text without its documents is better than none.
+    # A retriever may be foreign code: a text without its documents is better than none.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, f"retriever:{name}", error, source=retriever)
         if isinstance(error, SifakaError):

@@ -18,7 +18,7 @@ class InMemoryRetriever:
     document, so this is for hundreds of pages, not for a library.
 
     Args:
-        documents: What there is to find; a string is a document without a title.
+        documents: The documents to find; a string is a document without a title.
     """
 
     def __init__(self, documents: Iterable[Document | str]) -> None:

@@ -13,9 +13,9 @@ class MockRetriever:
     """Finds what a test says, and remembers what it was asked.
 
     Args:
-        documents: What is found for any query, or by the query; for one that is not in the
+        documents: The documents for any query, or for each query; for one that is not in the
             mapping nothing is found.
-        fails: What is raised instead.
+        fails: The error that is raised instead.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class MockRetriever:
             self._always = as_documents(documents)
         self._fails = fails
         self.queries: list[str] = []
-        """What it was asked, in order."""
+        """The queries, in order."""
 
     async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
         """The first `limit` of the documents for this query."""

@@ -1,4 +1,4 @@
-"""What every retriever does."""
+"""The protocol of retrievers."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable

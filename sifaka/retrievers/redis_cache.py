@@ -38,7 +38,7 @@ class RedisCache:
         self._opened: _Client | None = None
 
     async def get(self, key: str) -> bytes | None:
-        """What is kept, or None.
+        """The value of a key, or None.
 
         Raises:
             StorageError: Redis failed.

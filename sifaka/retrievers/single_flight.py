@@ -28,10 +28,10 @@ class SingleFlight(Generic[T]):
         self._of_loop: RunVar[dict[str, _Flight[T]]] = RunVar("sifaka_flights")
 
     async def run(self, key: str, work: Callable[[], Awaitable[T]]) -> T:
-        """What the work for this key results in, done here or by somebody who was first.
+        """The result of the work for this key, done here or by the caller that came first.
 
         Raises:
-            Exception: What the work failed with.
+            Exception: The error of the work.
         """
         flights = self._flights()
         while (flight := flights.get(key)) is not None:

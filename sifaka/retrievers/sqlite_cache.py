@@ -45,7 +45,7 @@ class SQLiteCache:
         self._opened: apsw.Connection | None = None
 
     async def get(self, key: str) -> bytes | None:
-        """What is kept, or None.
+        """The value of a key, or None.
 
         Raises:
             StorageError: The file cannot be read.

@@ -23,8 +23,8 @@ class ThoughtRetriever:
     under way are left out, so a run does not find itself.
 
     Args:
-        store: Where the runs are.
-        only: Which of them are looked at.
+        store: The store of the runs.
+        only: The filter of the runs that are looked at.
         exclude_run: One that is left out too.
     """
 

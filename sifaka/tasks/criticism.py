@@ -1,9 +1,9 @@
 """Asking critics about a text."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
-from sifaka.chain import Chain, Review, asks_a_provider
+from sifaka.chain import Chain, Review, TaskOptions, asks_a_provider
 from sifaka.chain.brief import rubric_for
 from sifaka.critics import CriticSpec
 from sifaka.errors import ConfigurationError
@@ -18,7 +18,7 @@ async def critique(
     *,
     prompt: str = "",
     model: Any = "auto",
-    **settings: Any,
+    **options: Unpack[TaskOptions],
 ) -> Review:
     """Ask critics what is wrong with a text; nothing is stored.
 
@@ -27,7 +27,7 @@ async def critique(
         critics: Critics, names or specs. None takes `self_refine` with a model and `lint` without.
         prompt: The task of the text, in words.
         model: The model that critics ask which name none.
-        **settings: Further settings of `Chain`.
+        **options: Further options of `Chain`.
 
     Returns:
         The feedback of each critic, the verdict of their majority and the issues of all of them.
@@ -36,7 +36,7 @@ async def critique(
     Raises:
         ConfigurationError: The text is empty or cannot be used, or a setting is wrong.
     """
-    return await review(Chain(model=model, critics=critics, **settings), text, prompt)
+    return await review(Chain(model=model, critics=critics, **options), text, prompt)
 
 
 async def review(
@@ -64,6 +64,6 @@ async def review(
 
 
 def _is_judged(chain: Chain) -> bool:
-    """Whether a model judges the text, so that the caller need not."""
+    """True when a model judges the text, so that the caller need not."""
     model = chain.settings.model
     return chain.resources.host is not None if model == HOST else asks_a_provider(model)

@@ -26,7 +26,7 @@ class History:
     search: str | None = None
     """The kind of search that was made, and why not by meaning if it was not."""
     degraded: tuple[str, ...] = ()
-    """What did not work as it should have, one line each."""
+    """The steps that failed or fell back, one line each."""
     next_cursor: str | None = None
     """The beginning of the next page; None on the last one."""
 
@@ -48,7 +48,7 @@ async def look_up(
         query: Words and filters, in the language of `parse_query`.
         limit: The most to give.
         cursor: The beginning of the page, from the page before.
-        embeds: Whether an embedding model is configured.
+        embeds: True when an embedding model is configured.
 
     Raises:
         ConfigurationError: The arguments exclude each other, or one of them is wrong.

@@ -1,9 +1,10 @@
 """Researching a question."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Unpack
 
-from sifaka.chain import Chain, Listener, RunResult, asks_a_provider
+from sifaka.chain import Chain, Listener, RunResult, TaskOptions, asks_a_provider
+from sifaka.critics import CriticSpec
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.record.inquiry import Inquiry
@@ -20,27 +21,29 @@ async def research(
     *,
     inquiry: Inquiry | None = None,
     validators: Iterable[Validator | Mapping[str, object]] = (),
+    critics: Iterable[CriticSpec] | None = None,
     model: Any = AUTO,
     listen: Listener | None = None,
-    **settings: Any,
+    **options: Unpack[TaskOptions],
 ) -> RunResult:
     """Answer a question with a report that cites the sources it was written from.
 
     Args:
         question: The question.
         inquiry: The kind of research and its limits.
-        validators: What the report has to pass besides: it has to be complete, and its claims are
+        validators: Further validators of the report: it has to be complete, and its claims are
             checked against the documents it was written from.
+        critics: Critics, names or specs. None takes `self_refine` with a model and `lint` without.
         model: The writer. Without a model the calling agent writes.
         listen: Receives each event as it happens.
-        **settings: Further settings of `Chain`, such as `adapters`.
+        **options: Further options of `Chain`, such as `adapters`.
 
     Raises:
         ConfigurationError: The question is empty, there is nothing to search, the model cannot
             research, or a setting is wrong.
         StorageError: The store failed.
     """
-    chain = Chain(model=model, inquiry=inquiry or Inquiry(), **settings)
+    chain = Chain(model=model, critics=critics, inquiry=inquiry or Inquiry(), **options)
     chain = ready_to_research(chain, question, *validators, is_chosen=model != AUTO)
     return await chain.run(question, listen=listen)
 
@@ -60,8 +63,8 @@ def ready_to_research(
     Args:
         chain: The chain.
         question: The question.
-        *validators: What the report has to pass besides.
-        is_chosen: Whether the model was chosen for this question, rather than configured.
+        *validators: Further validators of the report.
+        is_chosen: True when the model was chosen for this question, rather than configured.
 
     Raises:
         ConfigurationError: The question is empty, the model cannot research, or the budget leaves

@@ -20,7 +20,7 @@ class ValidationReport(Frozen):
 
     @property
     def passed(self) -> bool:
-        """Whether the text passes every required validator."""
+        """True when the text passes every required validator."""
         return all(result.passed for result in self.results if result.required)
 
     @property

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Unpack
 
 from sifaka._internal.durations import parse_duration
-from sifaka.chain import Chain
+from sifaka.chain import Chain, TaskOptions
 from sifaka.chain.verification import Hear
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.documents import GIVEN, moment
@@ -24,7 +24,7 @@ async def verify(
     sources: Iterable[Document | str] = (),
     options: CheckOptions | None = None,
     model: Any = "auto",
-    **settings: Any,
+    **settings: Unpack[TaskOptions],
 ) -> ClaimReport:
     """Check the claims of a text, or given claims, against sources; nothing is stored.
 
@@ -35,7 +35,7 @@ async def verify(
             `options` says so.
         options: Filters, limits and the adapters to search with.
         model: The model that judges. Without one each claim comes with the nearest passages.
-        **settings: Further settings of `Chain`, such as `adapters`.
+        **settings: Further options of `Chain`, such as `adapters`.
 
     Returns:
         A verdict for each claim with its evidence.

@@ -111,7 +111,7 @@ def parse_validators(
 
     Args:
         specs: The validators.
-        plugins: Where those come from that are not built in.
+        plugins: The packages that offer further validators.
 
     Raises:
         ConfigurationError: A spec is wrong. One line says what, where (`validators[1].max_words`)
@@ -125,7 +125,7 @@ def parse_validators(
 
 
 _DATA = (Mapping, str, int, float, list, tuple, type(None))
-"""What is no component but data, right or wrong."""
+"""Types of data, which may be a spec but is no component."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What verdicts on claims ask of whoever writes the text."""
+"""Issues and suggestions that verdicts on claims make for the writer."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ SEVERITY: dict[ClaimStatus, int] = {
     "not_enough_info": 2,
     "unverified": 1,
 }
-"""How grave an issue is for a claim of a verdict; `supported` makes none."""
+"""The severity of the issue of a claim, by its verdict; `supported` makes none."""
 _STATUSES: tuple[ClaimStatus, ...] = (
     "supported",
     "contradicted",
@@ -38,7 +38,7 @@ def share_not_blocking(report: ClaimReport) -> float:
 
 
 def summary(report: ClaimReport) -> str:
-    """How many claims have which verdict, in one line."""
+    """The number of claims with each verdict, in one line."""
     counted = Counter(verdict.verdict for verdict in report.verdicts)
     if not counted:
         return "no claims to check"
@@ -50,7 +50,7 @@ def summary(report: ClaimReport) -> str:
 
 
 def suggestions_of(report: ClaimReport) -> tuple[str, ...]:
-    """What to do about claims for which there is no evidence, in one line."""
+    """The suggestion for claims without evidence, in one line."""
     open_ = [v for v in report.verdicts if v.verdict in {"not_enough_info", "unverified"}]
     if not open_:
         return ()
@@ -110,7 +110,7 @@ def _told(evidence: Sequence[ClaimEvidence]) -> str:
 
 
 def _source(evidence: ClaimEvidence) -> str:
-    """What the source is called, where it is and of which day, as far as that is known."""
+    """The title, the address and the day of the source, as far as they are known."""
     name = evidence.title or evidence.document_id or evidence.adapter or "a document"
     where = [evidence.url[:_URL]] if evidence.url else []
     if evidence.published is not None:

@@ -1,4 +1,4 @@
-"""What the validator and the critic that check claims have in common."""
+"""The common part of the validator and the critic that check claims."""
 
 from typing import Any, ClassVar, Self
 

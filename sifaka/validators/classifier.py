@@ -24,7 +24,7 @@ from sifaka.record.thought import Thought
 from sifaka.validators.spec import ISSUE_LIMIT, OptionalSpec, usable_name
 
 _FORBIDDEN = {"sentiment": ("negative",)}
-"""What a built-in classifier may not answer when nothing else is said."""
+"""The labels that a built-in classifier may not answer unless the spec names others."""
 _NOTHING = frozenset({NONE_FOUND, UNKNOWN})
 
 Labels = Annotated[Sequence[str], AfterValidator(tuple)]

@@ -64,10 +64,10 @@ def negate(part: Part) -> ValidatorComponent:
 
 @dataclass(frozen=True)
 class _Composite(Composable):
-    """What compositions share. Every part is run, so a part that crashes always shows.
+    """Base of the compositions. Every part is run, so a part that crashes always shows.
 
-    An exception of a part goes through all levels: whoever runs validators takes the whole
-    composition for failed, and no negation makes a pass of it.
+    An exception of a part goes through all levels: the whole composition has failed, and no
+    negation makes a pass of it.
     """
 
     parts: tuple[ValidatorComponent, ...]
@@ -138,7 +138,7 @@ class AllOf(_Composite):
 class AnyOf(_Composite):
     """Passes where at least one part does. Its score is the highest; it has issues if all failed.
 
-    None of their fixes is safe: which alternative to meet is for whoever writes to choose.
+    None of their fixes is safe: the writer chooses the alternative to meet.
     """
 
     @property
@@ -242,7 +242,7 @@ class _Pending:
                     results[at] = _checked(await outcome if isawaitable(outcome) else outcome)
             except Suspended as suspended:
                 waiting.append(suspended)
-            # Raised again below, out of the exception group that nobody above expects.
+            # Raised again below, out of the exception group that no caller expects.
             except Exception as error:  # noqa: BLE001
                 failures[at] = error
 

@@ -65,7 +65,7 @@ class ContentValidator(Spec):
 
     @property
     def required(self) -> bool:
-        """Whether a text that fails is not done."""
+        """True when a text that fails is not done."""
         return self.must_pass
 
     @model_validator(mode="before")

@@ -43,8 +43,8 @@ class FunctionValidator(Composable):
 
     Args:
         function: Checks a text.
-        name: What its results are filed under; the function's name when None.
-        required: Whether a text that fails is not done.
+        name: The name that its results are filed under; the function's when None.
+        required: True when a text that fails is not done.
     """
 
     def __init__(
@@ -54,6 +54,11 @@ class FunctionValidator(Composable):
         self.name = name or function_name(function)
         self.required = required
         self.validate: _Check = self._later if iscoroutinefunction(function) else self._now
+
+    @property
+    def source(self) -> object:
+        """The function."""
+        return self.function
 
     def spec(self) -> Mapping[str, object]:
         """The function by its module and its name: it is code."""

@@ -26,10 +26,10 @@ logger = logging.getLogger("sifaka")
 async def run_validators(
     validators: Sequence[Validator], thought: Thought, original: str | None = None
 ) -> dict[str, ValidationResult]:
-    """What each validator says about the thought's text.
+    """Run the validators on the thought's text.
 
     Args:
-        validators: What to run; two of one name are told apart as `length` and `length#2`.
+        validators: The validators; two of one name are told apart as `length` and `length#2`.
         thought: The version to check. It stays as it is.
         original: The text the run started with, for validators that compare.
 
@@ -52,7 +52,7 @@ async def run_validators(
     monitor = current_calls().monitor
 
     async def run(name: str, validator: Validator) -> None:
-        # What must get through is raised below, out of the group of exceptions nobody expects.
+        # Errors that must get through are raised below, out of a group that no caller expects.
         try:
             with monitor.measure("validator", name), scope(f"validators.{name}"):
                 results[name] = await _result(name, validator, thought)
@@ -83,7 +83,7 @@ async def run_validators(
 
 
 def _takes_time(validator: Validator, thought: Thought) -> bool:
-    """Whether others had better not wait for it: it awaits something, or goes to a thread."""
+    """True when others run beside it: it awaits something, or goes to a thread."""
     return len(thought.text) > THREAD_FROM or iscoroutinefunction(validator.validate)
 
 
@@ -98,7 +98,7 @@ async def _result(name: str, validator: Validator, thought: Thought) -> Validati
         return result.model_copy(update={"validator": name, "required": validator.required})
     except StorageError:
         raise
-    # Broad on purpose: a validator is anybody's code, and one that crashes has failed its text.
+    # Broad on purpose: a validator may be foreign code, and one that crashes has failed its text.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, f"validator:{name}", error, source=validator, run_id=thought.run_id)
         if isinstance(error, ConfigurationError):

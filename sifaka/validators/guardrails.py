@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, mod
 from sifaka._internal.immutable import FrozenJson
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.guardrails_loader import Finding, module_of, run
+from sifaka.validators.guardrails_loader import Rejection, module_of, run
 from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec, Published
 
 COUNT_LIMIT = 20
@@ -90,7 +90,7 @@ class GuardrailsValidator(OptionalSpec):
 
     def _check(self, text: str) -> ValidationResult:
         findings = [run(part.name, part.args, text) for part in self._parts()]
-        failed = [finding for finding in findings if finding is not None]
+        failed = [rejection for rejection in findings if rejection is not None]
         count = len(findings)
         return ValidationResult(
             passed=not failed,
@@ -108,18 +108,18 @@ class GuardrailsValidator(OptionalSpec):
         ]
 
 
-def _issues(text: str, finding: Finding) -> list[Issue]:
-    about: dict[str, Any] = {"category": "guardrails", "rule": finding.name}
+def _issues(text: str, rejection: Rejection) -> list[Issue]:
+    about: dict[str, Any] = {"category": "guardrails", "rule": rejection.name}
     spans = [
-        Issue.at(text, start, end, reason or finding.message, **about)
-        for start, end, reason in finding.spans
+        Issue.at(text, start, end, reason or rejection.message, **about)
+        for start, end, reason in rejection.spans
         if 0 <= start < end <= len(text)
     ]
     # A fix is one for the whole text: it cannot be told apart by spans, and may be nonsense.
-    if finding.fix is not None and finding.fix != text:
-        whole = Issue.at(text, 0, len(text), finding.message, **about, fix=finding.fix)
+    if rejection.fix is not None and rejection.fix != text:
+        whole = Issue.at(text, 0, len(text), rejection.message, **about, fix=rejection.fix)
         return [whole, *spans]
-    return spans or [Issue(message=finding.message, **about)]
+    return spans or [Issue(message=rejection.message, **about)]
 
 
 def _found(name: str) -> bool:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, cast
 from sifaka.errors import ConfigurationError, ValidationError
 
 
-class Finding(NamedTuple):
-    """What a validator of Guardrails has against a text."""
+class Rejection(NamedTuple):
+    """The complaint of a validator of Guardrails about a text."""
 
     name: str
     message: str
@@ -28,8 +28,8 @@ def module_of(name: str) -> str:
     return f"guardrails_ai.{name.replace('-', '_')}"
 
 
-def run(name: str, args: Mapping[str, object], text: str) -> Finding | None:
-    """What the validator finds; None when the text passes.
+def run(name: str, args: Mapping[str, object], text: str) -> Rejection | None:
+    """The complaint of the validator; None when the text passes.
 
     Raises:
         ConfigurationError: Its package is missing or has no validator, or the arguments are wrong.
@@ -44,7 +44,7 @@ def run(name: str, args: Mapping[str, object], text: str) -> Finding | None:
         return None
     fix: object = getattr(outcome, "fix_value", None)
     spans: Any = getattr(outcome, "error_spans", None) or ()
-    return Finding(
+    return Rejection(
         name,
         str(getattr(outcome, "error_message", "")) or f"{name} failed",
         fix if isinstance(fix, str) else None,
@@ -73,12 +73,12 @@ def _loaded(name: str, args: str) -> tuple[Any, threading.Lock]:
 
 @lru_cache(maxsize=1)
 def silence() -> None:
-    """Import Guardrails with its telemetry off, whatever the file `.guardrailsrc` says.
+    """Import Guardrails with its telemetry off, also against the file `.guardrailsrc`.
 
     Its one switch is `enable_metrics`, on by default and read from that file at import, when
-    nothing is sent yet. It is set in memory: nobody's file is written. Its tracer takes the setting
-    over when it is made, or here, when somebody else has made it before. Inference at the service
-    of Guardrails is off as well.
+    nothing is sent yet. It is set in memory: no file is written. Its tracer takes the setting over
+    when it is made, or here, when other code has made it before. Inference at the service of
+    Guardrails is off as well.
     """
     settings = import_module("guardrails.settings").settings
     telemetry = import_module("guardrails.utils.hub_telemetry_utils").HubTelemetry

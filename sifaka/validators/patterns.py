@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 PATTERN_LIMIT = 2_000
 """The most characters of one pattern."""
 PATTERN_SECONDS = 0.25
-"""How long one pattern may run on one text."""
+"""Seconds that one pattern may run on one text."""
 
 
 def compile_pattern(pattern: str) -> "regex.Pattern[str]":

@@ -93,7 +93,7 @@ def lost_spans(original: str, text: str) -> tuple[str, ...]:
 
 
 def _lost(original: str, text: str, kinds: Iterable[Kind]) -> tuple[int, list[tuple[Kind, str]]]:
-    """How many spans of these kinds the original has, and those that the text has not."""
+    """The number of spans of these kinds in the original, and those that the text lacks."""
     total = 0
     lost: list[tuple[Kind, str]] = []
     for kind in kinds:

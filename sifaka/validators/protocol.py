@@ -1,4 +1,4 @@
-"""What every validator does."""
+"""The protocol of validators."""
 
 from collections.abc import Awaitable
 from typing import Protocol
@@ -13,12 +13,12 @@ class Validator(Protocol):
 
     @property
     def name(self) -> str:
-        """What its results are filed under."""
+        """The name that its results are filed under."""
         ...
 
     @property
     def required(self) -> bool:
-        """Whether a text that fails is not done."""
+        """True when a text that fails is not done."""
         ...
 
     def validate(self, thought: Thought) -> ValidationResult | Awaitable[ValidationResult]:

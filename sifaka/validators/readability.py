@@ -12,7 +12,7 @@ from sifaka.text.prose import words
 from sifaka.validators.spec import Name, OptionalSpec
 
 SENTENCES_SHOWN = 5
-"""How many of the hardest sentences are reported."""
+"""The most of the hardest sentences that are reported."""
 
 
 class ReadabilityValidator(OptionalSpec):

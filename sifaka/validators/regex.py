@@ -16,9 +16,9 @@ from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec
 COUNT_LIMIT = 50
 """The most patterns of one list."""
 TOTAL_SECONDS = 2.0
-"""How long all patterns of one validator may run together."""
+"""Seconds that all patterns of one validator may run together."""
 MATCH_LIMIT = 1_000
-"""Where counting the matches of one forbidden pattern ends."""
+"""The most matches of one forbidden pattern that are counted."""
 
 
 def _bounded(patterns: Sequence[str]) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ class RegexValidator(OptionalSpec):
 
 
 class _Finding:
-    """What came of one pattern."""
+    """The outcome of one pattern."""
 
     def __init__(
         self,

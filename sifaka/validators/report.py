@@ -26,8 +26,8 @@ class ReportValidator(OptionalSpec):
 
     The headings of the outline are there and none of their sections is still to be written; each
     marker such as `[2]` has its entry under `References`, and each entry names the title or the
-    address of one of the run's documents. Of a text that nobody has researched only the markers
-    are checked.
+    address of one of the run's documents. Of a text without research only the markers are
+    checked.
     """
 
     type: Literal["report"] = "report"
@@ -109,7 +109,7 @@ def _uncited(lines: ReportLines, documents: Sequence[Document] | None) -> Iterat
 
 
 def _names_one_of(entry: Entry, documents: Sequence[Document]) -> bool:
-    """Whether each web address of an entry, or where it has none its title, is a document's."""
+    """True when each web address of an entry, or without one its title, is a document's."""
     if entry.addresses:
         known = {bare_address("".join(document.url.split())) for document in documents}
         return all(address in known for address in entry.addresses)

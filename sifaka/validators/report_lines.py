@@ -11,7 +11,7 @@ from sifaka.text.markdown import Markdown
 from sifaka.text.sentences import blanked
 
 UNWRITTEN = "_To be written._"
-"""The line in place of a section that somebody has yet to write."""
+"""The line in place of a section that is still to be written."""
 REFERENCES = "References"
 """The heading of the list of references."""
 
@@ -55,7 +55,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportLines:
-    """What a report consists of."""
+    """The parts of a report."""
 
     text: str
     headings: tuple[ReportHeading, ...]

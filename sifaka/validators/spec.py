@@ -1,4 +1,4 @@
-"""What the built-in validators share as specs: strict options, and a JSON schema of few words."""
+"""The base of built-in validators as specs: strict options, and a JSON schema of few words."""
 
 from collections.abc import Awaitable, Mapping
 from typing import Annotated, Any, ClassVar, cast
@@ -27,7 +27,7 @@ def usable_name(name: str) -> str:
 
 
 Name = Annotated[SkipJsonSchema[str], AfterValidator(usable_name)]
-"""What a validator's results are filed under; too rarely given to be in the published schema."""
+"""The name of a validator's results; too rarely given to be in the published schema."""
 
 
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")

@@ -17,7 +17,7 @@ _NO_WORD_AFTER = rf"(?!{_LETTER}|[{_MARKS}])"
 
 @lru_cache(maxsize=1024)
 def term_pattern(term: str, *, case_sensitive: bool, whole_word: bool) -> re.Pattern[str]:
-    """What finds a term.
+    """The pattern that finds a term.
 
     The term is literal, but any white space in it matches any other (a line may break there), a
     straight apostrophe matches a curly one, and composed characters match decomposed ones.
@@ -32,11 +32,11 @@ def term_pattern(term: str, *, case_sensitive: bool, whole_word: bool) -> re.Pat
 
 
 def may_contain(folded: str, term: str) -> bool:
-    """Whether a search is worth its time: far quicker than one, and never wrong about a no.
+    """Check if a search is worth its time: far quicker than one, and a no is always right.
 
     Args:
         folded: The text, `casefold`ed once for all terms.
-        term: What would be searched for.
+        term: The term to search for.
     """
     # Composed, because a letter that a text may compose with its mark must not be in a run.
     runs: list[str] = _ASCII_RUN.findall(unicodedata.normalize("NFC", term).casefold())

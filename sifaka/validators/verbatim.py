@@ -59,7 +59,7 @@ def keeps_urls(text: str) -> Keeps:
 
 
 def quotes_in(text: str) -> Wanted:
-    """What stands between double quotation marks of any style, outside code."""
+    """The quotations in double quotation marks of any style, outside code."""
     hidden = blanked(text, code_spans(text))
     found = (next(filter(None, match.groups())) for match in _QUOTES.finditer(hidden))
     return {key: quote for quote in found if (key := _flat(quote).strip(" .,;:!?"))}

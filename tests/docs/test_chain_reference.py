@@ -11,7 +11,7 @@ from sifaka import Chain
 from sifaka.calls.breakers import LONGEST_COOLDOWN, Breakers
 from sifaka.calls.context import PARALLEL
 from sifaka.calls.ledger import SHORTEST_ANSWER
-from sifaka.calls.recovery import LONGEST_WAIT, MOST_ATTEMPTS, plan
+from sifaka.calls.recovery import LONGEST_WAIT, MOST_ATTEMPTS, plan_recovery
 from sifaka.errors import ModelProviderError
 from sifaka.record.entries import Policy, Strategy
 from sifaka.record.events import Phase
@@ -84,7 +84,7 @@ def _steps(failure: str, phase: Phase) -> list[str]:
     """The strategies for a failure that does not go away, up to the one that skips."""
     steps: list[str] = []
     for attempts in range(MOST_ATTEMPTS + 1):
-        chosen = plan(failure, phase=phase, attempts=attempts, uniform=_highest)
+        chosen = plan_recovery(failure, phase=phase, attempts=attempts, uniform=_highest)
         if chosen is None:
             break
         steps.append(chosen.strategy)
@@ -122,7 +122,9 @@ def test_the_numbers_about_waiting_are_those_of_the_code() -> None:
     for strategy, failure in (("retry", "server"), ("fewer_parallel_calls", "rate_limit")):
         rows = table(text[text.index("| Strategy") :])
         (told,) = (row[1] for row in rows if code(row[0])[0] == strategy)
-        plans = [plan(failure, phase="generate", attempts=n, uniform=_highest) for n in range(3)]
+        plans = [
+            plan_recovery(failure, phase="generate", attempts=n, uniform=_highest) for n in range(3)
+        ]
         longest = [f"{p.wait_seconds:g}" for p in plans if p is not None]
         numbers = dict.fromkeys(re.findall(r"\d+", told))
         assert [number for number in numbers if number in longest] == longest

@@ -18,7 +18,7 @@ from sifaka.research.limits import ORDER
 from sifaka.research.references import Reference
 from sifaka.research.report import Report
 from sifaka.research.search import MOST_JUDGED
-from sifaka.research.state import Section
+from sifaka.research.state import ReportSection
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS
 from sifaka_mcp.tools.research import research
 from tests.docs.markdown import code, section, table
@@ -46,7 +46,7 @@ def test_what_the_record_of_a_report_holds_is_told() -> None:
     told = set(code(section(DOCUMENT, "The report")))
     reference = Reference(number=1, document=SourceDocument(text="31 metres.", title="Skär"))
     report = Report(
-        mode="deep", title="Skär", sections=(Section(number=0, title="Light", status="done"),)
+        mode="deep", title="Skär", sections=(ReportSection(number=0, title="Light", status="done"),)
     )
     now = datetime.now(UTC)
     run = Run(run_id="run_0123456789abcdef", prompt="How high?", created_at=now, updated_at=now)

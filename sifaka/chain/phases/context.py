@@ -1,4 +1,4 @@
-"""What every phase of an iteration works with."""
+"""The context of every phase of an iteration."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ class PhaseContext:
         """Emit that a phase begins.
 
         Args:
-            phase: Which one.
-            message: What is being done, for a person.
+            phase: The phase.
+            message: The work that is being done, for a person.
         """
         if self.recorder.emit is not None:
             await self.recorder.emit(doing(self.run, phase, message))

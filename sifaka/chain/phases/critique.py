@@ -20,7 +20,7 @@ from sifaka.record.thought import Thought
 
 
 def critics_are_asked(parts: Parts, run: Run) -> bool:
-    """Whether critics look at the versions; under `last` they skip the last one."""
+    """True when critics look at the versions; under `last` they skip the last one."""
     if not parts.critics or not any(thought.text.strip() for thought in run.undecided):
         return False
     final = run.config.policy == "last" and attempts(run) >= run.config.max_iterations
@@ -89,7 +89,7 @@ def _silence(said: Sequence[CriticFeedback]) -> CriticError:
 
 
 def _left_out(run: Run) -> bool:
-    """Whether it was decided after a failure to go on without the critics of these versions."""
+    """True when a recovery has skipped the critics of these versions."""
     latest = run.undecided[-1].id
     return any(
         r.strategy == "skip" and (r.thought_id, r.phase) == (latest, run.reached)

@@ -117,10 +117,10 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
 def _affordable(
     context: PhaseContext, writer: Model, base: Thought, first: int
 ) -> tuple[int, float]:
-    """How many versions there is room for, and how many calls writing each of them may take.
+    """The number of versions that there is room for, and the calls that each of them may take.
 
-    Those are included whose answers are on record. A version that nobody can judge any more is not
-    worth paying for, but for the first.
+    Those are included whose answers are on record. Except for the first, a version is written only
+    when there is room to judge it.
 
     Raises:
         BudgetExceeded: Not even for one.
@@ -202,6 +202,6 @@ def _draft(
 
 
 def _lessons(run: Run) -> tuple[str, ...]:
-    """What past runs have taught, and the last reflections on this run's versions."""
+    """The lessons of past runs, and the last reflections on this run's versions."""
     said = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
     return (*run.remembered, *tuple(dict.fromkeys(said))[-MEMORY:])

@@ -15,7 +15,7 @@ from sifaka.research.protocol import Researcher
 from sifaka.text.input import check_text
 
 PLACE = "research"
-"""Where the journal keeps the calls of research."""
+"""The journal's place for the calls of research."""
 _UNAIDED = "unaided"
 
 
@@ -50,7 +50,7 @@ async def _report(researcher: Researcher, unaided: Researcher | None, desk: "_De
 
 
 def _first(run: Run, report: Thought) -> Thought:
-    """The report as the first version of the run, whoever made it."""
+    """The report as the first version of the run, whatever its author."""
     check_text(report.text, "the report")
     opening = Thought(prompt=run.prompt, run_id=run.run_id)
     return report.model_copy(

@@ -16,7 +16,7 @@ from sifaka.retrievers.protocol import Retriever
 async def retrieve(
     retrievers: Sequence[Retriever], query: str
 ) -> tuple[tuple[Document, ...], tuple[str, ...]]:
-    """What all retrievers find for a query, in the order of the retrievers.
+    """The documents of all retrievers for a query, in the order of the retrievers.
 
     Returns:
         The documents, and a line for each retriever that failed: the others go on without it.
@@ -40,7 +40,7 @@ async def first_version(run: Run, text: str, retrievers: Sequence[Retriever]) ->
 
 
 async def opening(context: PhaseContext) -> Thought:
-    """What a run without a text begins with: its task, and documents for it.
+    """The start of a run without a text: its task, and documents for it.
 
     Raises:
         BudgetExceeded: The time is over.

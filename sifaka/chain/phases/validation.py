@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 async def validate(context: PhaseContext) -> Sequence[Entry]:
     """Run all validators on each version.
 
-    They finish whatever the time: every text that is returned has been validated. Those that ask a
-    model leave the calls to the critics that these need.
+    They finish even when the time is up: every text that is returned has been validated. Those
+    that ask a model leave to the critics the calls that these need.
 
     Raises:
         StorageError: An answer could not be put on record.
@@ -67,6 +67,6 @@ async def _remember(context: PhaseContext, checker: "EvidenceChecker") -> None:
 
 
 def _details_of(thought: Thought) -> Iterator[Mapping[str, object]]:
-    """What validators and critics have put on record about a version."""
+    """The results of validators and critics on record about a version."""
     yield from (result.details for result in thought.validation_results.values())
     yield from (feedback.details for feedback in thought.critic_feedback)

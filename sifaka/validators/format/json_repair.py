@@ -12,9 +12,9 @@ from sifaka.validators.format.schema import Json
 REPAIR_LIMIT = 200_000
 """The most characters of a text that is repaired: a longer one takes more than half a second."""
 LOOKS_PER_CHARACTER = 20
-"""How often a repair may look at each character on average, and"""
+"""The most looks of a repair at each character on average."""
 LOOKS_LIMIT = 1_000_000
-"""how often altogether."""
+"""The most looks of a repair altogether."""
 CHATTER_LIMIT = 200
 """The most characters around JSON that count as its wrapping."""
 

@@ -8,22 +8,14 @@ from typing import Any, cast
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.text.prose import Span
 from sifaka.validators.format.json_repair import repaired
-from sifaka.validators.format.outcome import schema_result
+from sifaka.validators.format.outcome import Malformed, schema_result
 from sifaka.validators.format.schema import Json, Path, violations
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
-class Malformed(ValueError):
-    """The text is not JSON; carries where and why."""
-
-    def __init__(self, reason: str, position: int) -> None:
-        super().__init__(reason)
-        self.reason, self.position = reason, position
-
-
 def check_json(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
-    """Whether the text is one JSON value, and one the schema allows.
+    """Check that the text is one JSON value, and one the schema allows.
 
     A text that can be repaired without loss gets one issue over its whole length with the repaired
     text as a safe fix.
@@ -56,7 +48,7 @@ def parse(text: str) -> Json:
 
 
 def locate(text: str, path: Path) -> Span | None:
-    """Where the value at a path stands in a valid JSON text."""
+    """The place of the value at a path in a valid JSON text."""
     decoder = json.JSONDecoder()
     at = _skip(text, 0)
     for step in path:
@@ -72,7 +64,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _member(decoder: json.JSONDecoder, text: str, at: int, step: str | int) -> int | None:
-    """Where the value of a key or an index begins, in the object or array that begins at `at`."""
+    """The offset of the value of a key or an index, in the object or array that begins at `at`."""
     is_object = text[at] == "{"
     if text[at] not in "{[" or is_object is isinstance(step, int):
         return None

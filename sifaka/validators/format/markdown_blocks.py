@@ -11,7 +11,7 @@ _TIGHT_ITEM = re.compile(r"^[ \t]{0,3}(?:[-+](?=[^\W\d_])|\d{1,2}[.)](?=[^\W\d_]
 
 
 def block_issues(source: Markdown) -> Iterator[Issue]:
-    """What is broken in the blocks of a text."""
+    """The broken blocks of a text."""
     yield from _open_fences(source)
     yield from _skipped_levels(source)
     yield from _missing_spaces(source)

@@ -13,7 +13,7 @@ BROKEN = 3
 
 
 def check_markdown(text: str) -> ValidationResult:
-    """Whether the text means what its author must have meant.
+    """Check that the text means what its author must have meant.
 
     Every text is Markdown to a parser, so this looks for marks that did not become what they look
     like: unclosed fences, headings and lists without a space, skipped heading levels, ragged

@@ -1,10 +1,18 @@
-"""The result of a text that parsed, with or without a schema."""
+"""The outcomes of parsing: an error, or the result of a text that parsed."""
 
 from collections.abc import Callable, Mapping
 
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.text.prose import Span
 from sifaka.validators.format.schema import VIOLATION_LIMIT, Json, Path, Violation, violations
+
+
+class Malformed(ValueError):
+    """The text is not of the format; carries the reason and its position."""
+
+    def __init__(self, reason: str, position: int = 0) -> None:
+        super().__init__(reason)
+        self.reason, self.position = reason, position
 
 
 def schema_result(
@@ -19,8 +27,8 @@ def schema_result(
     Args:
         kind: The format's name in a message.
         schema: The JSON schema, if one was given.
-        value: What the text means.
-        text: Where it stands.
+        value: The value that the text stands for.
+        text: The text.
         locate: Finds the place of a value by its path.
     """
     if schema is None:

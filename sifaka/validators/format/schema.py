@@ -9,18 +9,18 @@ from typing import Any, NamedTuple, cast
 from sifaka.validators.patterns import PATTERN_SECONDS, compile_pattern
 
 Json = Any
-"""Whatever JSON can hold."""
+"""Any value of JSON."""
 Path = tuple[str | int, ...]
 """The keys and indexes that lead to a value."""
 
 SCHEMA_LIMIT = 100_000
 """The most characters of a schema."""
 SCHEMA_SECONDS = 5.0
-"""How long one text may be checked against a schema."""
+"""Seconds in which one text may be checked against a schema."""
 VIOLATION_LIMIT = 20
 """The most violations reported, the most relevant first."""
 SEARCH_LIMIT = 500
-"""Where collecting violations ends."""
+"""The most violations that are collected."""
 
 
 class Violation(NamedTuple):
@@ -66,7 +66,7 @@ def check_schema(schema: Mapping[str, object]) -> None:
 
 
 def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
-    """What is wrong with a value, best explanation first, at most `VIOLATION_LIMIT`.
+    """The violations of a value, best explanation first, at most `VIOLATION_LIMIT`.
 
     Raises:
         TimeoutError: It took too long, or a pattern in the schema did.
@@ -127,7 +127,7 @@ class _Bounded:
     """The keywords that could run for ever, with a deadline.
 
     Args:
-        deadline: When to give up, on the monotonic clock.
+        deadline: The time to give up, on the monotonic clock.
         kind: The draft whose other behaviour stays.
     """
 
@@ -288,7 +288,7 @@ def _error(message: str, at: int | None = None) -> Any:
 
 
 def _reason(error: Any) -> str:
-    """What an error says, on one line: a long value is cut, the reason at its end stays."""
+    """The message of an error, on one line: a long value is cut, the reason at its end stays."""
     while error.context and error.message.endswith("under any of the given schemas"):
         error = error.context[0]
     line = " ".join(str(error.message).split())

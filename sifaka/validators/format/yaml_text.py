@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.text.prose import Span
-from sifaka.validators.format.outcome import schema_result
+from sifaka.validators.format.outcome import Malformed, schema_result
 from sifaka.validators.format.schema import Json, Path
 
 DEPTH_LIMIT = 100
@@ -14,16 +14,8 @@ EXPANSION_LIMIT = 100_000
 """The most values that aliases may add."""
 
 
-class Malformed(ValueError):
-    """The text is not YAML we accept; carries where and why."""
-
-    def __init__(self, reason: str, position: int = 0) -> None:
-        super().__init__(reason)
-        self.reason, self.position = reason, position
-
-
 def check_yaml(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
-    """Whether the text is YAML that the schema allows.
+    """Check that the text is YAML that the schema allows.
 
     Without a schema it may be several documents, each a mapping or a list: nearly any prose is a
     YAML string. With one it is a single document.
@@ -50,7 +42,7 @@ class _Document(NamedTuple):
     shift: int
 
     def locate(self, path: Path) -> Span | None:
-        """Where the value at a path stands."""
+        """The place of the value at a path."""
         node = self.node
         for step in path:
             if node.id == "sequence" and isinstance(step, int) and step < len(node.value):

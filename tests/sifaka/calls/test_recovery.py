@@ -1,6 +1,6 @@
 import pytest
 
-from sifaka.calls.recovery import MOST_ATTEMPTS, Plan, code_of, plan
+from sifaka.calls.recovery import MOST_ATTEMPTS, Recovery, code_of, plan_recovery
 from sifaka.errors import (
     BudgetExceeded,
     ConfigurationError,
@@ -24,7 +24,7 @@ def longest(_low: float, high: float) -> float:
 
 
 def strategies(code: str, phase: Phase) -> list[Strategy | None]:
-    plans = [plan(code, phase=phase, attempts=n) for n in range(MOST_ATTEMPTS + 1)]
+    plans = [plan_recovery(code, phase=phase, attempts=n) for n in range(MOST_ATTEMPTS + 1)]
     return [each.strategy if each else None for each in plans]
 
 
@@ -98,14 +98,14 @@ def test_only_critics_are_ever_skipped() -> None:
 def test_critics_that_all_failed_alike_are_treated_by_their_code() -> None:
     error = CriticError("every critic abstained", code="rate_limit", retry_after=3.0)
     assert code_of(error) == "rate_limit"
-    found = plan(error, phase="critique", attempts=0)
+    found = plan_recovery(error, phase="critique", attempts=0)
     assert found is not None
     assert (found.strategy, found.wait_seconds) == ("fewer_parallel_calls", 3.0)
     assert code_of(CriticError("for different reasons")) == "critic_error"
 
 
 def test_an_unknown_failure_of_the_writer_is_for_somebody_to_look_at() -> None:
-    assert plan("unknown", phase="generate", attempts=0) is None
+    assert plan_recovery("unknown", phase="generate", attempts=0) is None
 
 
 @pytest.mark.parametrize(
@@ -127,14 +127,14 @@ def test_an_unknown_failure_of_the_writer_is_for_somebody_to_look_at() -> None:
 def test_what_is_stored_of_an_error_leads_to_the_same_plan(
     error: SifakaError, attempts: int
 ) -> None:
-    stored = plan(
+    stored = plan_recovery(
         code_of(error),
         phase="critique",
         attempts=attempts,
         retry_after=getattr(error, "retry_after", None),
         uniform=longest,
     )
-    assert plan(error, phase="critique", attempts=attempts, uniform=longest) == stored
+    assert plan_recovery(error, phase="critique", attempts=attempts, uniform=longest) == stored
 
 
 def test_the_wait_doubles_and_is_drawn_from_all_of_it() -> None:
@@ -144,7 +144,7 @@ def test_the_wait_doubles_and_is_drawn_from_all_of_it() -> None:
         drawn.append((low, high))
         return high / 4
 
-    plans = [plan("server", phase="generate", attempts=n, uniform=draw) for n in range(3)]
+    plans = [plan_recovery("server", phase="generate", attempts=n, uniform=draw) for n in range(3)]
     assert drawn == [(0.0, 2.0), (0.0, 4.0), (0.0, 8.0)]
     assert [each.wait_seconds for each in plans if each] == [0.5, 1.0, 2.0]
 
@@ -157,30 +157,32 @@ def test_a_rate_limit_without_a_time_is_waited_for_at_least_half_as_long() -> No
         return low
 
     for attempts in range(3):
-        plan("rate_limit", phase="generate", attempts=attempts, uniform=draw)
+        plan_recovery("rate_limit", phase="generate", attempts=attempts, uniform=draw)
     assert drawn == [(5.0, 10.0), (10.0, 20.0), (20.0, 40.0)]
 
 
 @pytest.mark.parametrize("code", ["rate_limit", "server", "circuit_open"])
 def test_what_the_provider_asks_for_is_waited_for(code: str) -> None:
-    found = plan(ModelProviderError("m", code=code, retry_after=60.0), phase="generate", attempts=0)
+    found = plan_recovery(
+        ModelProviderError("m", code=code, retry_after=60.0), phase="generate", attempts=0
+    )
     assert found is not None
     assert found.wait_seconds == 60.0
 
 
 def test_a_time_that_has_passed_is_no_wait() -> None:
-    found = plan("rate_limit", phase="generate", attempts=0, retry_after=-3.0)
+    found = plan_recovery("rate_limit", phase="generate", attempts=0, retry_after=-3.0)
     assert found is not None
     assert found.wait_seconds == 0.0
 
 
 @pytest.mark.parametrize("seconds", [60.5, float("inf")])
 def test_a_provider_that_asks_for_more_than_a_minute_has_failed(seconds: float) -> None:
-    assert plan("rate_limit", phase="generate", attempts=0, retry_after=seconds) is None
+    assert plan_recovery("rate_limit", phase="generate", attempts=0, retry_after=seconds) is None
 
 
 def test_critics_nobody_waits_a_minute_for_are_skipped_at_once() -> None:
-    assert plan("rate_limit", phase="critique", attempts=0, retry_after=61.0) == Plan(
+    assert plan_recovery("rate_limit", phase="critique", attempts=0, retry_after=61.0) == Recovery(
         strategy="skip",
         wait_seconds=0.0,
         why="rate_limit in phase critique: going on without",

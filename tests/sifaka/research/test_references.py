@@ -10,7 +10,7 @@ from sifaka.research.draft import tidied
 from sifaka.research.findings import Finding, source_of
 from sifaka.research.references import numbered
 from sifaka.research.report import Report, body_of
-from sifaka.research.state import Section
+from sifaka.research.state import ReportSection
 from sifaka.validators.report import ReportValidator
 
 
@@ -27,8 +27,8 @@ def finding(number: int, *quotes: str, **fields: str) -> Finding:
     )
 
 
-def section(number: int, text: str, *findings: Finding) -> Section:
-    return Section(
+def section(number: int, text: str, *findings: Finding) -> ReportSection:
+    return ReportSection(
         number=number, title=f"Part {number}", status="done", text=text, findings=findings
     )
 
@@ -79,7 +79,7 @@ def test_a_document_of_several_sections_goes_along_with_the_quotes_of_all() -> N
 
 
 def test_a_failed_section_stands_under_its_own_heading() -> None:
-    failed = Section(number=1, title="Part 1", status="failed", error="no [4]\nwiki")
+    failed = ReportSection(number=1, title="Part 1", status="failed", error="no [4]\nwiki")
     body, _ = body_of([section(0, "Fine [1].", finding(1)), failed])
     assert body.endswith("## Part 1\n\n_This section could not be researched: no \\[4\\] wiki_")
 

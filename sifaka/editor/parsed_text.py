@@ -23,7 +23,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
-class Passage:
+class ParsedText:
     """A text, what is protected in it, and where its sentences begin."""
 
     text: str
