@@ -16,6 +16,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+KEEP_ALIVE = 60
+"""Seconds that an idle connection stays open, longer than a client keeps it.
+
+With uvicorn's 5 seconds both ends would give it up at the same moment, and a request that is sent
+just then is lost, retried, and counted as one more model call.
+"""
 SLOW = "Take your time."
 """The mark of a question that is answered slowly."""
 
@@ -61,7 +67,8 @@ def main() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         print(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", file=sys.stderr, flush=True)
         app = _app(seconds, slow_seconds)
-        uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off")).run([listener])
+        config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_keep_alive=KEEP_ALIVE)
+        uvicorn.Server(config).run([listener])
 
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ from sifaka.chain import RunResult
 from sifaka.chain.settings import MOST_REMEMBERED
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.report import finish
+from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.cli.target import check_target, write_text
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.terminal import Progress
+from sifaka_mcp.view.terminal import TerminalProgress
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
     )
 
     async def work() -> RunResult:
-        with Progress(sys.stderr) as progress:
+        with TerminalProgress(sys.stderr) as progress:
             async with opt.closing(chain):
                 await opt.check_store(chain.store)
                 return await chain.run(options.prompt, text=text, listen=progress.show)

@@ -13,6 +13,8 @@ from sifaka.errors import ConfigurationError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from sifaka.chain import RunResult
+
 
 def prepare_streams() -> None:
     """Make standard output and error take every character, whatever the locale says.
@@ -84,3 +86,26 @@ def _drop_the_rest() -> None:
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, sys.stdout.fileno())
     os.close(sink)
+
+
+def finish(result: "RunResult", *, as_json: bool, show_text: bool = True) -> int:
+    """Print a run's result.
+
+    Returns:
+        0 when the run is done and its text passes, whatever ended it, else 1.
+
+    Raises:
+        ConfigurationError: Standard output cannot be written.
+    """
+    if as_json:
+        from sifaka_mcp.schemas.research import out_of
+
+        print_json(out_of(result))
+    else:
+        from sifaka_mcp.view.research_terminal import show_research
+        from sifaka_mcp.view.terminal import show_run
+
+        show = show_run if result.run.config.inquiry is None else show_research
+        with printing() as stream:
+            show(result, stream, show_text=show_text)
+    return 0 if result.status == "done" and result.passed else 1

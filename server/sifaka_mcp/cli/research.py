@@ -13,7 +13,7 @@ from sifaka.record.usage import Budget
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import add_adapter_names
-from sifaka_mcp.cli.report import finish
+from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.cli.target import check_target, write_text
 from sifaka_mcp.settings import Settings

@@ -17,7 +17,7 @@ from sifaka_mcp.schemas.evidence import SourceIn, VerifyOut, documents_of
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.evidence_terminal import show_verification
 from sifaka_mcp.view.evidence_text import verification
-from sifaka_mcp.view.terminal import Progress
+from sifaka_mcp.view.terminal import TerminalProgress
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +66,7 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
     chain = opt.chain_of(options, settings)
 
     async def work() -> ClaimReport:
-        with Progress(sys.stderr) as progress:
+        with TerminalProgress(sys.stderr) as progress:
             async with opt.closing(chain):
                 return await check_claims(
                     chain, text, documents=documents, options=chosen, hear=progress.tell

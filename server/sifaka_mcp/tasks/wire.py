@@ -23,7 +23,7 @@ TaskStatus = Literal["working", "completed", "cancelled"]
 and a run that failed has a result which says so; nothing is ever asked of the client."""
 
 
-class Task(BaseModel):
+class TaskOut(BaseModel):
     """A run as a task."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
@@ -38,7 +38,7 @@ class Task(BaseModel):
     poll_interval_ms: int = POLL_INTERVAL
 
     @classmethod
-    def of(cls, run: Run) -> "Task":
+    def of(cls, run: Run) -> "TaskOut":
         """The task that a run is."""
         return cls(
             task_id=run.run_id,
@@ -73,7 +73,7 @@ def status_of(run: Run) -> TaskStatus:
 async def created_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
     """The answer to a request that has become a task."""
     run = await store.load(run_id)
-    return {"resultType": "task", **Task.of(run).on_the_wire()}
+    return {"resultType": "task", **TaskOut.of(run).on_the_wire()}
 
 
 async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
@@ -84,7 +84,7 @@ async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
         StorageError: The store failed.
     """
     run = await store.load(run_id)
-    task = Task.of(run)
+    task = TaskOut.of(run)
     if task.status != "completed":
         return task.on_the_wire()
     result = RunResult(run=run, warnings=store.degraded)

@@ -14,7 +14,7 @@ from sifaka.record.events import ChainEvent
 from sifaka.record.run import Run
 from sifaka_mcp.schemas.research import ResearchedOut, SectionOut
 from sifaka_mcp.view.lines import flat, short
-from sifaka_mcp.view.terminal import Progress, show_run
+from sifaka_mcp.view.terminal import TerminalProgress, show_run
 
 _MARKS = {"done": Text("done", style="green"), "failed": Text("FAIL", style="red")}
 _LONGEST = 60
@@ -68,10 +68,10 @@ class ResearchProgress:
         return Group(table, Text(short(self._phase, 2 * _LONGEST)))
 
 
-def progress_of(run: Run, stream: TextIO) -> Progress | ResearchProgress:
+def progress_of(run: Run, stream: TextIO) -> TerminalProgress | ResearchProgress:
     """What shows the work on a run: of one that still has to research, its sections."""
     researches = run.config.inquiry is not None and run.original is None
-    return ResearchProgress(stream) if researches else Progress(stream)
+    return ResearchProgress(stream) if researches else TerminalProgress(stream)
 
 
 def show_research(result: RunResult, stream: TextIO, *, show_text: bool) -> None:

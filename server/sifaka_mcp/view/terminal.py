@@ -21,7 +21,7 @@ _CONTEXT = 40
 """Characters shown of an unchanged stretch on either side of a change."""
 
 
-class Progress:
+class TerminalProgress:
     """What a run is doing, on one line that is gone at the end; silent in a pipe."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -10,18 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from sifaka.models.framing import frame
 from sifaka_mcp.schemas.changes import HunkOut
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
-from sifaka_mcp.schemas.research import ResearchOut, ResearchSubmitOut
+from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
 from sifaka_mcp.schemas.reviews import CritiqueTextOut
 from sifaka_mcp.schemas.runs import BriefOut, ImproveOut, SubmitOut
 from sifaka_mcp.schemas.verdicts import CritiqueOut, IssueOut, UsageOut, ValidationOut
 from sifaka_mcp.view.lines import flat as _flat
 from sifaka_mcp.view.lines import section as _section
 from sifaka_mcp.view.lines import short as _short
-from sifaka_mcp.view.research_text import research_lines
 
 _RESEARCHED = (ResearchOut, ResearchSubmitOut)
 _MOST = 40
 """Lines of one kind; more would bury the rest. The structured part has them all."""
+_MOST_REFERENCES = 60
 
 
 def verdicts(results: Sequence[ValidationOut], *, passed: bool) -> str:
@@ -55,7 +55,7 @@ def improvement(out: ImproveOut) -> str:
         f"{out.iterations + 1}",
         f"run_id: {out.run_id}   thought_id: {out.thought_id}   history: run://{out.run_id}",
         f"usage: {usage(out.usage)}",
-        *(research_lines(out.research) if isinstance(out, _RESEARCHED) else ()),
+        *(_research_lines(out.research) if isinstance(out, _RESEARCHED) else ()),
         *_verdict_lines(out.validation_results),
         *_section("changes", _change_lines(out.diff)),
         *_section("issues left", _issue_lines(out.issues)),
@@ -189,3 +189,22 @@ def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
 
 def _yes(value: bool) -> str:
     return "yes" if value else "no"
+
+
+def _research_lines(out: ResearchedOut) -> Iterator[str]:
+    """The mode, the sections and the references of a research."""
+    stops = f"   stopped by: {', '.join(map(_flat, out.stop_reasons))}" if out.stop_reasons else ""
+    yield f"research: {_flat(out.mode)}{'   partial: yes' if out.partial else ''}{stops}"
+    for number, each in enumerate(out.sections, 1):
+        error = f": {_flat(each.error)}" if each.error else ""
+        rounds = f" after {each.iterations} iterations" if each.iterations else ""
+        yield f"  {number}. {_short(_flat(each.title))}: {_flat(each.status)}{rounds}{error}"
+    yield from _section(
+        "references",
+        [
+            f"[{each.n}] {_short(_flat(each.title), 120)!r} {_flat(each.url)}".rstrip()
+            for each in out.references[:_MOST_REFERENCES]
+        ],
+    )
+    if len(out.references) > _MOST_REFERENCES:
+        yield f"  ... and {len(out.references) - _MOST_REFERENCES} more"
