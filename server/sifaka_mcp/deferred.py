@@ -24,7 +24,7 @@ from sifaka_mcp.stdio import serve_stdio
 
 
 class DeferredServer(MCPServer[Any]):
-    """An `MCPServer` whose tools, resources and prompts are built when first asked for.
+    """An `MCPServer` that builds its tools, resources and prompts on the first request for them.
 
     Their schemas take longer to build than the handshake takes to answer. Subclasses say in
     `offer` what there is.

@@ -11,7 +11,7 @@ _OURS, _OTHER = "sifaka-mcp", "sifaka"
 """This project on PyPI, and the other one, whose module has the name of ours."""
 _REMEDY = f"run: pip uninstall {_OTHER}; pip install --force-reinstall {_OURS}"
 _MARK = "sifaka._internal"
-"""What our `sifaka/__init__.py` imports from, and theirs does not."""
+"""A module that our `sifaka/__init__.py` imports from, and theirs does not."""
 
 
 def wrong_package() -> str | None:
@@ -25,7 +25,7 @@ def wrong_package() -> str | None:
 
 
 def other_project() -> str | None:
-    """One line about the other project when it is installed: which files are whose, what to run."""
+    """One line about the other project when it is installed: its files, ours, and what to run."""
     from importlib.metadata import distributions
 
     for other in distributions(name=_OTHER):

@@ -28,7 +28,7 @@ _CLOSING_SECONDS = 5
 _PAUSE_BETWEEN_WORK, _PAUSE_WITHOUT_WORK = 0.05, 2.0
 """Seconds until a store is asked again to do what it has put off."""
 _UNTIL_A_CLIENT_COMES = 10.0
-"""Seconds after which what was put off is done although nobody has asked for anything yet."""
+"""Seconds after which deferred work is done even without a request."""
 
 
 class Lifespan:
@@ -54,7 +54,7 @@ class Lifespan:
         self._host_seconds = host_seconds
         self._concurrency = concurrency or settings.max_runs
         self.state: AppState | None = None
-        """What is open now, for handlers that are given no context."""
+        """The state that is open now, for handlers that are given no context."""
 
     @asynccontextmanager
     async def __call__(self, _: object) -> AsyncGenerator[AppState]:
@@ -99,7 +99,7 @@ class Lifespan:
                 await store.aclose()
 
     def stop(self) -> None:
-        """Have whoever waits answered within seconds: the process is about to end.
+        """Answer pending requests within seconds, since the process is about to end.
 
         May be called from a signal handler.
         """
@@ -149,7 +149,7 @@ async def _keep_up(state: AppState) -> None:
         try:
             left = await store.catch_up()
             working = True
-        # Whatever is wrong there, it must not take the server down.
+        # An error there, of any kind, must not take the server down.
         except Exception as error:  # noqa: BLE001 - reported just below
             if working:  # told once, not every few seconds
                 report_failure(logger, "store", error)

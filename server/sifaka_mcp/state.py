@@ -1,4 +1,4 @@
-"""What tools work with: the store, the runs in progress, and how chains are made on them."""
+"""The state that tools work with: the store, the runs in progress, and the making of chains."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -49,7 +49,7 @@ _MOST_DEATHS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppState:
-    """What the tools work with."""
+    """The state that the tools work with."""
 
     settings: Settings
     tenant: str
@@ -63,9 +63,9 @@ class AppState:
     monitor: Monitor
     connections: Connections
     plugins: Plugins
-    """Where critics and validators come from that are not built in."""
+    """The plugins that critics and validators come from, besides those built in."""
     adapters: Adapters
-    """Where evidence is searched for, past texts in the store of the tenant."""
+    """The sources of evidence, with past texts from the store of the tenant."""
     followers: Followers
     """Of the runs that clients have subscribed to."""
     group: anyio.abc.TaskGroup
@@ -87,7 +87,7 @@ class AppState:
         return replace(self, tenant=tenant, store=store, adapters=on_store(self.adapters, store))
 
     def key(self, run_id: str) -> RunKey:
-        """What a run of this tenant is known by."""
+        """The key of a run of this tenant."""
         return RunKey(self.tenant, run_id)
 
     def assignment(self, run: Run) -> Assignment:
@@ -118,7 +118,7 @@ class AppState:
         if chosen == AUTO and host is not None:
             chosen = HOST
         if chosen == HOST and host is None and critics is None:
-            critics = ("lint",)  # whoever writes then, the host will not be a critic
+            critics = ("lint",)  # with any writer, the host is no critic
         if asks_a_provider(chosen) and not is_pydantic_ai_loaded():
             await anyio.to_thread.run_sync(load_pydantic_ai)
         return Chain(
@@ -212,6 +212,6 @@ def _load(state: AppState) -> None:
             from sifaka.models.provider import provider_model
 
             provider_model(state.settings.model)
-    # Whatever is wrong is told again by the call that needs it; this must not take the server down.
+    # The call that needs it reports the error again; this must not take the server down.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, "warm-up", error)

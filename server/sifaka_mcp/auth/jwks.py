@@ -23,7 +23,7 @@ FETCH_SECONDS = 5.0
 LARGEST = 512 * 1024
 """Bytes of either."""
 PAUSE = 10.0
-"""Seconds at least between two fetches, whatever unknown keys are named meanwhile."""
+"""Seconds at least between two fetches, also when tokens name unknown keys meanwhile."""
 LONGEST_AGE = 3600.0
 """Seconds after which the keys are fetched anew: one that was withdrawn is not trusted for long."""
 
@@ -79,7 +79,7 @@ class KeySet:
         return found
 
     async def fetch(self) -> tuple[jwt.PyJWK, ...]:
-        """The keys as they are now, whatever is known already.
+        """Fetch the keys anew, also when some are known already.
 
         Raises:
             IssuerUnavailable: They cannot be had, or are no keys.

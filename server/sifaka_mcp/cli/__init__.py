@@ -140,7 +140,7 @@ def _parser(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentParser]
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
         command.add_argument("--store", help="where runs are kept, such as sqlite:///path")
-        command.add_argument("--tenant", help="whose runs they are")
+        command.add_argument("--tenant", help="the tenant of the runs")
         command.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
         # Only the command that is called needs its options, and its imports.
         if name in arguments[:1]:

@@ -6,9 +6,9 @@ from typing import Any
 
 
 def add_adapter_names(parser: argparse.ArgumentParser) -> None:
-    """Where to search for evidence.
+    """Add the option for the sources of evidence.
 
-    What is written like a setting (`name=scheme:url`) takes the place of SIFAKA_ADAPTERS, in
+    A value written like a setting (`name=scheme:url`) takes the place of SIFAKA_ADAPTERS, in
     `options.adapters`; names alone choose among those configured, in `options.chosen_adapters`.
     """
     parser.add_argument(

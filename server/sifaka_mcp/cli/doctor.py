@@ -27,9 +27,9 @@ from sifaka_mcp.stores.catalogue import open_url
 from sifaka_mcp.view.lines import visible
 
 LOCAL = ("model2vec:", "fastembed:", "sentence-transformers:")
-"""How the names of embedding models begin that run here and cost nothing."""
+"""The prefixes of embedding models that run here and cost nothing."""
 Finding = tuple[str, bool, str]
-"""What was looked at, whether it works, and what was found."""
+"""The thing checked, True when it works, and the finding."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -115,7 +115,7 @@ def _store(settings: Settings) -> Iterator[Finding]:
 
 
 def _embedder(settings: Settings) -> tuple[Finding, Embedder | None]:
-    """What is found of the embedding model, and the model if the store can work with it."""
+    """Findings on the embedding model, and the model if the store can work with it."""
     name = settings.embedding_model
     if name is None:
         return ("semantic search", True, "disabled: no embedding model configured"), None
@@ -155,7 +155,7 @@ def _model(part: str, name: str) -> Finding:
 
 
 def _adapters(settings: Settings) -> Iterator[Finding]:
-    """What each source answers that evidence is searched in."""
+    """The answer of each source of evidence."""
     known = settings.open_adapters(MemoryStorage()).names
     for name in settings.adapter_keys:
         if name not in known:
@@ -188,7 +188,7 @@ async def _health_of_adapters(settings: Settings) -> dict[str, Health]:
 
 
 def _plugins(settings: Settings) -> Iterator[Finding]:
-    """What the allowed packages offer; nothing of them is imported for that."""
+    """The plugins of the allowed packages, found without importing them."""
     plugins = Plugins(settings.plugins)
     built_in: dict[Family, Mapping[str, object]] = {
         "critics": CRITICS,
@@ -217,7 +217,7 @@ def _editor() -> Finding:
 
 
 def _access(settings: Settings) -> Iterator[Finding]:
-    """Who is let in over HTTP, where that is configured."""
+    """The access over HTTP, where it is configured."""
     if settings.auth_tokens_file is not None:
         yield _tokens(settings.auth_tokens_file)
     if settings.oauth_issuer is not None:

@@ -24,7 +24,7 @@ def add_text(parser: argparse.ArgumentParser) -> None:
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """What a text must pass."""
+    """Add the options for validators."""
     rules = parser.add_argument_group("rules")
     for limit in ("max-words", "min-words", "max-chars", "min-chars"):
         rules.add_argument(f"--{limit}", type=int, metavar="N")
@@ -40,7 +40,7 @@ def add_spec(parser: argparse.ArgumentParser) -> None:
 
 
 def add_judges(parser: argparse.ArgumentParser) -> None:
-    """Who judges and writes."""
+    """Add the options for the judge and the writer."""
     parser.add_argument("--critics", metavar="A,B", help="such as lint,self_refine")
     parser.add_argument("--model", help="auto, editor, caller or provider:name")
     parser.add_argument("--prompt", default="", metavar="P", help="what the text is for")
@@ -52,7 +52,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
-    """How many entries of a list."""
+    """Add the option for the number of entries of a list."""
     parser.add_argument(
         "--limit", type=whole_number(1, 100), default=default, metavar="N", help="1 to 100"
     )

@@ -1,4 +1,4 @@
-"""Printing to whatever standard output is: a terminal, a pipe, a full disk, nothing."""
+"""Printing to standard output, be it a terminal, a pipe, a full disk or closed."""
 
 import io
 import json
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def prepare_streams() -> None:
-    """Make standard output and error take every character, whatever the locale says.
+    """Make standard output and error take every character, in every locale.
 
     A terminal keeps its encoding, since it can show no other; files and pipes get UTF-8. A stream
     that was closed by the caller takes everything and keeps nothing.
@@ -49,7 +49,7 @@ def print_line(line: str) -> bool:
 def printing() -> Generator[TextIO]:
     """Standard output, flushed at the end.
 
-    A reader that has left is nobody to tell: what was to be printed is dropped.
+    When the reader has left, the rest of the output is dropped.
 
     Raises:
         ConfigurationError: It cannot be written, such as on a full disk.
@@ -92,7 +92,7 @@ def finish(result: "RunResult", *, as_json: bool, show_text: bool = True) -> int
     """Print a run's result.
 
     Returns:
-        0 when the run is done and its text passes, whatever ended it, else 1.
+        0 when the run is done and its text passes, for any stop reason, else 1.
 
     Raises:
         ConfigurationError: Standard output cannot be written.

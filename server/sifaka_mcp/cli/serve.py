@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--allow-anonymous",
         action="store_true",
         default=None,
-        help="for http: let everybody in who reaches an address beyond this machine",
+        help="for http: accept requests without a token from other machines",
     )
     parser.set_defaults(run=serve)
 
@@ -45,7 +45,7 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
 
     Raises:
         ConfigurationError: The store's embedding model cannot be used: a server without the search
-            that somebody configured would not be missed until it is needed.
+            that was configured would not be missed until it is needed.
     """
     settings.open_embedder()
     if options.transport == "http":

@@ -1,4 +1,4 @@
-"""What ends a command from outside: Ctrl-C and the termination signal."""
+"""Signals that end a command: Ctrl-C and the termination signal."""
 
 import logging
 import os
@@ -13,7 +13,7 @@ from typing import NoReturn
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes: 128 and the signal's number, as shells have it."""
 PARTING_SECONDS = 1.0
-"""How long a server that was interrupted may take to put the ends of its runs on record."""
+"""Seconds that an interrupted server may take to record the ends of its runs."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -53,7 +53,7 @@ def termination_interrupts() -> Generator[None]:
 
 @contextmanager
 def interruption_ends_the_process(ending: Callable[[], None]) -> Generator[None]:
-    """Within it Ctrl-C and the termination signal end the process, whatever a thread waits for.
+    """Let Ctrl-C and the termination signal end the process, also while a thread waits.
 
     The interpreter would join the thread that waits for standard input, and it reads until the
     client closes the pipe. A second signal does not wait for anything.
@@ -62,7 +62,7 @@ def interruption_ends_the_process(ending: Callable[[], None]) -> Generator[None]
         ending: Is called first, from the signal handler.
     """
     usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
-    # Not where somebody ignores the signal: shells do that for what they start in the background.
+    # Not where the signal is ignored, as shells have it for commands in the background.
     ours = [number for number, handler in usual.items() if signal.getsignal(number) is handler]
     code = INTERRUPTED
 

@@ -17,7 +17,7 @@ def parse_spec(text: str, name: str) -> tuple[Specs, Sequence[str | Mapping[str,
     import yaml
 
     try:
-        # YAML's safe loader raises whatever Python does on a value that is not of its tag.
+        # YAML's safe loader passes on Python's own errors for a value that is not of its tag.
         found: object = yaml.safe_load(text)
     except yaml.YAMLError as error:
         reason = str(error).splitlines()[0]

@@ -1,4 +1,4 @@
-"""Writing a text to the file somebody named."""
+"""Writing a text to the file that the user named."""
 
 import os
 import tempfile
@@ -54,7 +54,7 @@ def _replace(path: Path, data: bytes) -> None:
     ) as file:
         temporary = Path(file.name)
         try:
-            # Before the text is in it: nobody may read what they could not read before.
+            # Before the text is in it, so that it is never readable for more users than before.
             temporary.chmod(mode)
             file.write(data)
             file.flush()

@@ -12,7 +12,7 @@ from sifaka_mcp.settings import Settings
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("name", help="the tenant whose runs its holder sees and writes")
+    parser.add_argument("name", help="the tenant: its holder sees and writes the runs of it")
     parser.add_argument("--expires", metavar="AGE", help="when it ends: 12h, 90d; never without")
     parser.add_argument("--scopes", help="comma-separated: sifaka:read, sifaka:write; all without")
     parser.add_argument(

@@ -26,7 +26,7 @@ from sifaka_mcp.state import AppState
 _BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0)
 """Seconds. A request may wait for a run, by default up to 45."""
 _GIVEN_UP = "499"
-"""nginx's status for a request whose caller has left before the answer."""
+"""nginx's status for a request that the client left before the answer."""
 
 
 class Metrics:

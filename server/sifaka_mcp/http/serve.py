@@ -114,9 +114,9 @@ def _check_access(settings: Settings, host: str, address: tuple[str, int]) -> No
         return
     if not _asks_who(settings) and not settings.allow_anonymous:
         raise ConfigurationError(
-            f"{host} can be reached from other machines, and nobody would be asked who they are",
+            f"{host} can be reached from other machines, and no token would be asked for",
             "give tokens with --auth-tokens-file (`sifaka token` makes them) or "
-            "SIFAKA_OAUTH_ISSUER, or let everybody in with --allow-anonymous",
+            "SIFAKA_OAUTH_ISSUER, or accept requests without a token with --allow-anonymous",
         )
     if settings.oauth_issuer is not None and settings.public_url is None:
         raise ConfigurationError(

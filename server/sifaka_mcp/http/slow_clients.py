@@ -8,7 +8,7 @@ from sifaka_mcp.http.fields import FieldProtocol
 
 
 class PatientProtocol(FieldProtocol):
-    """HTTP/1.1 whose requests have to be complete within `patience` seconds.
+    """HTTP/1.1 that wants each request complete within `patience` seconds.
 
     A client that sends a byte now and then would otherwise keep its connection for ever, and the
     process may only have so many.

@@ -1,4 +1,4 @@
-"""The era of 2026-07-28: `subscriptions/listen`, whose answer is the stream of notifications."""
+"""The era of 2026-07-28: `subscriptions/listen`, answered with a stream of notifications."""
 
 import math
 from collections.abc import Iterable
@@ -72,7 +72,7 @@ class Listening:
         tenant = tenant_of_request()
         if ctx.request_id is None:
             raise MCPError(code=INVALID_REQUEST, message="a stream of notifications needs an id")
-        if sum(whose == tenant for whose, _ in self._open) >= MOST_STREAMS:
+        if sum(owner == tenant for owner, _ in self._open) >= MOST_STREAMS:
             raise MCPError(code=INTERNAL_ERROR, message=f"{MOST_STREAMS} streams are open already")
         wanted = params.notifications
         uris = list(dict.fromkeys(wanted.resource_subscriptions or ()))

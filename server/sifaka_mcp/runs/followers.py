@@ -1,4 +1,4 @@
-"""Following runs in the store for whoever wants to hear that they have moved."""
+"""Follows runs in the store and tells listeners of each new entry."""
 
 import logging
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class _Following:
 
 
 class Followers:
-    """Tells listeners of every entry of a run, whatever process has written it.
+    """Tells listeners of every entry of a run, by whichever process it was written.
 
     A run is followed once for all who listen to it, until the last of them leaves or nothing can
     happen to the run any more.
@@ -85,7 +85,7 @@ class Followers:
         return leave
 
     def _check_room(self, tenant: str | None) -> None:
-        if sum(whose == tenant for whose, _ in self._followed) >= MOST:
+        if sum(owner == tenant for owner, _ in self._followed) >= MOST:
             raise MemoryLimitError(
                 f"{MOST} runs are being followed", "end other subscriptions, or ask now and then"
             )
@@ -113,7 +113,7 @@ class Followers:
                                 _tell(following)
                         return
                     except ThoughtNotFound:
-                        _tell(following)  # it is gone, which whoever reads it learns
+                        _tell(following)  # its listeners learn that it is gone when they read it
                         return
                     except SifakaError as error:
                         if pause == self._pause:  # told once, not at every try

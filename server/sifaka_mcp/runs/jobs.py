@@ -23,14 +23,14 @@ from sifaka_mcp.runs.work import Assignment, Job, Result, Work
 logger = logging.getLogger(__name__)
 
 _PARTING_SECONDS = 10
-"""How long a cancelled run may take to put its end on record."""
+"""Seconds that a cancelled run may take to record its end."""
 _UNWATCHED_SECONDS = 0.5
-"""How long a run is not worth telling others about: most are done by then."""
+"""Seconds before other processes are told of a run; most runs are done by then."""
 _GRACE_SECONDS = 2.0
-"""How long a run may take to finish for whoever waits for it, when the process is told to end. A
+"""Seconds that a run may take to finish for a pending request when the process is told to end. A
 server over HTTP waits longer for its requests."""
 _LEASING_SECONDS = 2
-"""How long an answer waits for others to know of the run."""
+"""Seconds that an answer waits until other processes know of the run."""
 
 
 class Jobs:
@@ -65,7 +65,7 @@ class Jobs:
         self._expected: Counter[str] = Counter()
         self._loop = asyncio.get_running_loop()
         self.stopping = False
-        """Whether the process is about to end."""
+        """True when the process is about to end."""
         self.stopped = anyio.Event()
         """Set soon after `stopping`."""
 
@@ -84,11 +84,11 @@ class Jobs:
             self._expected[tenant] -= 1
 
     def works_on(self, key: RunKey) -> bool:
-        """Whether this process works on a run."""
+        """True when this process works on a run."""
         return key in self._jobs
 
     async def attended(self, key: RunKey) -> bool:
-        """Whether a run is worked on, here or elsewhere, or waits in the queue."""
+        """True when a run is worked on, here or elsewhere, or waits in the queue."""
         return key in self._jobs or (self._leases is not None and await self._leases.held(key))
 
     async def offer(self, assignment: Assignment, listener: Listener) -> Job | None:
@@ -146,7 +146,7 @@ class Jobs:
     ) -> Result | None:
         """Work on a run in this process and wait for it, but not longer than `wait_seconds`.
 
-        While somebody waits, the events go to `listener`; a cancelled wait cancels the run. After
+        While the caller waits, the events go to `listener`; a cancelled wait cancels the run. After
         `wait_seconds`, or when the process is about to end, the run goes on by itself.
 
         Returns:
@@ -202,12 +202,12 @@ class Jobs:
                 await job.finished.wait()
 
     def stop(self) -> None:
-        """Have whoever waits answered within seconds: the process is about to end.
+        """Answer pending requests within seconds, since the process is about to end.
 
         May be called from a signal handler.
         """
         self.stopping = True
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
+        with suppress(RuntimeError):  # the loop is closed: no request is pending
             self._loop.call_soon_threadsafe(self._loop.call_later, _GRACE_SECONDS, self._answer_all)
 
     def prepare(self) -> None:
@@ -255,7 +255,7 @@ class Jobs:
             with anyio.move_on_after(seconds):
                 await job.answerable.wait()
         if not job.finished.is_set():
-            # An answer `running` is a promise: whatever becomes of this process now.
+            # An answer `running` is a promise, also if this process dies now.
             job.left.set()
             with anyio.move_on_after(_LEASING_SECONDS):
                 await job.leased.wait()
@@ -268,8 +268,8 @@ class Jobs:
                 job.result = await work(job.tell, lambda: self._parting(job))
         except Suspended as suspended:
             job.suspended = suspended
-        # Whoever waits gets it raised; a run nobody waits for must not take the others down.
-        except Exception as error:  # noqa: BLE001 - kept, and reported when nobody waits for it
+        # A waiting caller gets it raised; a run in the background must not take the others down.
+        except Exception as error:  # noqa: BLE001 - kept, and reported when no caller waits
             retried = job.queued and isinstance(error, SifakaError)
             if job.left.is_set() and not retried:
                 report_failure(logger, "background run", error, run_id=key.run_id)
@@ -315,7 +315,7 @@ class Jobs:
             await self._leases.let_go(job.assignment.key)
 
     def _parting(self, job: Job) -> Stopped | None:
-        """What to record about work that is being cancelled."""
+        """The parting to record for work that is being cancelled."""
         if job.on_purpose or not self.stopping:
             return cancellation()
         return None if job.queued else interruption()
@@ -327,5 +327,5 @@ class Jobs:
 
 
 def _refused(error: SifakaError) -> bool:
-    """Whether another process has the run now."""
+    """True when another process has the run now."""
     return isinstance(error, AppendRefused) or isinstance(error.__cause__, AppendRefused)

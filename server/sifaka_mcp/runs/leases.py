@@ -35,7 +35,7 @@ class Leases(Protocol):
         ...
 
     async def held(self, key: RunKey) -> bool:
-        """Whether a process works on a run."""
+        """True when a process works on a run."""
         ...
 
 

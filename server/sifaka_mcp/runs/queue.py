@@ -30,7 +30,7 @@ _TASK = "work_on_run"
 _PATIENCE = 5.0
 """Seconds in which Redis has to answer."""
 _RENEWALS = 3
-"""How often a lease is renewed while it lasts."""
+"""The number of renewals of a lease in its lifetime."""
 _POLL = timedelta(seconds=0.1)
 """Between two looks for a free place. A task that comes while there is one starts at once."""
 _DUE = timedelta(seconds=0.25)
@@ -48,15 +48,15 @@ _INSTALL = "pip install 'sifaka-mcp[redis]', or each server works on the runs it
 class RunQueue:
     """The runs that wait for a worker or are worked on, in Redis.
 
-    The arguments of a task are pickled by docket: they are plain strings and a number, and whoever
-    can write to these keys can run code in the workers.
+    The arguments of a task are pickled by docket: they are plain strings and a number. A program
+    that can write to these keys can run code in the workers.
 
     It also holds leases (see `Leases`) on runs that have to stay in their process.
 
     Args:
         url: The Redis server.
-        name: What its keys begin with, the same for all processes that share the queue.
-        seconds: How long a worker may be silent before it is taken for dead.
+        name: The prefix of its keys, the same for all processes that share the queue.
+        seconds: Seconds that a worker may be silent before it is taken for dead.
         at_once: Runs this process works on at the same time.
         for_tenant: Runs of one tenant that all workers together work on at the same time.
         work_on: Works on a run.
@@ -84,7 +84,7 @@ class RunQueue:
 
     @property
     def is_open(self) -> bool:
-        """Whether runs can be added now."""
+        """True when runs can be added now."""
         return self._docket is not None
 
     async def opened(self) -> bool:
@@ -135,7 +135,7 @@ class RunQueue:
         await self._ask(lambda docket, redis: redis.delete(_lease(docket, key)))
 
     async def held(self, key: RunKey) -> bool:
-        """Whether a run is queued, worked on or held; False while Redis is away."""
+        """True when a run is queued, worked on or held; False while Redis is away."""
         return bool(await self._ask(lambda docket, redis: _look(docket, redis, key)))
 
     def stop(self) -> None:

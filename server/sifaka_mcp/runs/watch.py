@@ -1,4 +1,4 @@
-"""Looking out for somebody who stops a run that this process works on."""
+"""Watches for a run of this process being cancelled or forgotten elsewhere."""
 
 from contextlib import aclosing
 
@@ -14,9 +14,9 @@ _PAUSE = 1.0
 
 
 async def stopped_elsewhere(store: ThoughtStore, run_id: str, *, after: int) -> None:
-    """Return when somebody has cancelled a run, or has had it forgotten.
+    """Return when a run has been cancelled or forgotten elsewhere.
 
-    Who was interrupted has not cancelled it, but left it to whoever goes on with it.
+    An interrupted process has not cancelled the run, but left it to the next one.
 
     Args:
         store: Where the run is.

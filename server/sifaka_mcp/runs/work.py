@@ -37,7 +37,7 @@ class Assignment:
 
     @property
     def needs_host(self) -> bool:
-        """Whether the run asks the model of a client, and so has to stay with its connection."""
+        """True when the run asks the model of a client, and so has to stay with its connection."""
         return not self.run.handed_over and _asks_host(self.run.config)
 
 
@@ -47,7 +47,7 @@ class Job:
 
     assignment: Assignment
     queued: bool = False
-    """Whether the run came from the queue, where another worker can take it."""
+    """True when the run came from the queue, where another worker can take it."""
     listeners: list[Listener] = field(default_factory=list[Listener])
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     guarding: anyio.CancelScope = field(default_factory=anyio.CancelScope)
@@ -60,7 +60,7 @@ class Job:
     answerable: anyio.Event = field(default_factory=anyio.Event)
     """Set when there is no use in waiting any more."""
     on_purpose: bool = False
-    """Whether the run was cancelled for good."""
+    """True when the run was cancelled for good."""
     result: RunResult | None = None
     error: Exception | None = None
     suspended: Suspended | None = None

@@ -1,1 +1,1 @@
-"""What the tools take and answer, as it goes over the wire."""
+"""Arguments and results of the tools, in their wire form."""

@@ -1,4 +1,4 @@
-"""What was changed, on the wire."""
+"""Changes of a text, in their wire form."""
 
 from typing import Literal, cast
 

@@ -132,7 +132,7 @@ def _started(run: Run) -> Mapping[str, object]:
     return next((entry.state for entry in run.research if entry.step == "started"), _NOTHING)
 
 
-# What is on record may be of a researcher of somebody's own.
+# The record may be of a researcher that is not built in.
 def _items(told: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
     return [_mapping(each) for each in _list(told.get(name))]
 

@@ -1,4 +1,4 @@
-"""What validators and critics say, on the wire."""
+"""Verdicts of validators and critics, in their wire form."""
 
 from collections.abc import Iterable
 from typing import Any, Literal

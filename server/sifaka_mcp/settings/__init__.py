@@ -54,7 +54,7 @@ READING = frozenset({"validate_text", "critique_text", "verify_evidence", "get_t
 _SHORTEST_KEY = 32
 MOST_RUNS = 64
 _SECRET = frozenset({"store", "state_keys", "adapters", "adapter_keys"})
-"""Settings whose values are not repeated: a reason names a URL as far as it may be."""
+"""Settings with values that errors do not repeat: a reason names a URL as far as it may."""
 _NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
 _PROVIDER = re.compile(r"[^\s:]+:\S+")
 _EMBEDDER = re.compile(r"[^\s:]+:\S.*")
@@ -69,7 +69,7 @@ class Settings(HttpSettings):
     fallback_models: tuple[str, ...] = ()
     """Asked in this order when the model has failed for good; `caller` may be the last."""
     plugins: tuple[str, ...] = ()
-    """Packages whose critics, validators and stores may be loaded when a spec or URL names them."""
+    """Packages with critics, validators and stores that may be loaded by a spec or URL."""
     store: str = "sqlite:"
     adapter_keys: FrozenMap[SecretStr] = Field(default_factory=dict[str, SecretStr])
     """By the names of adapters, what they are asked with: see `open_adapters`."""
@@ -87,7 +87,7 @@ class Settings(HttpSettings):
     takeover_seconds: float = Field(default=15.0, ge=1, le=3600)
     """After which a silent process is taken for dead, and others go on with its runs; on Redis."""
     state_keys: tuple[SecretStr, ...] = ()
-    """What seals the state that clients carry between rounds, each of 32 characters at least; the
+    """Keys that seal the state clients carry between rounds, each of 32 characters at least; the
     first seals. Replicas need the same ones; alone, a key is made in the home folder."""
     log_level: LogLevel = "WARNING"
     log_format: Literal["text", "json"] = "text"

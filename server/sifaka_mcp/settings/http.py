@@ -117,13 +117,13 @@ class HttpSettings(Frozen):
     cors_origins: Origins = ()
     """Web pages that may call the server from a browser."""
     trusted_proxies: Proxies = ()
-    """Addresses and networks whose X-Forwarded-For and X-Forwarded-Proto are believed."""
+    """Addresses and networks of trusted proxies: X-Forwarded-For and -Proto are taken from them."""
     allow_anonymous: bool = False
     """True to listen beyond loopback without asking for tokens."""
     auth_tokens_file: Path | None = None
     """The tokens that are let in, each a line with the name of its tenant."""
     oauth_issuer: Url | None = None
-    """The authorization server whose tokens are let in too."""
+    """The authorization server that issues further valid tokens."""
     oauth_audience: str | None = Field(default=None, min_length=1)
     """The audience of its tokens for this server; the public URL when None."""
     oauth_jwks_url: Url | None = None

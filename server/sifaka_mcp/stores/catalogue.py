@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _PARAMETERS = re.compile(r"""(?<=\?)[^\s'"]+""")
 """Of a URL; any of them may be a key."""
 _PASSED_ON = ("REDIS_", "MILVUS_")
-"""How the variables begin by which those servers are told where their database is. Other variables
-they do not get: the keys of models are none of their business."""
+"""Prefixes of the variables that tell those servers where their database is. They get no other
+variables, so no keys of models."""
 
 
 def open_url(

@@ -1,4 +1,4 @@
-"""A store that is only read, whatever asks it for more."""
+"""A store that refuses every change."""
 
 from collections.abc import AsyncGenerator, Sequence
 
@@ -19,12 +19,12 @@ class ReadOnlyStore:
 
     @property
     def place(self) -> str:
-        """Where the runs are."""
+        """The store that has the runs."""
         return self._store.place
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """What does not work as it should."""
+        """The parts that are degraded, one line each."""
         return self._store.degraded
 
     async def append(
@@ -62,7 +62,7 @@ class ReadOnlyStore:
         return await self._store.search(query, limit=limit, only=only)
 
     async def size(self, run_id: str) -> int:
-        """How many bytes a run takes."""
+        """The size of a run in bytes."""
         return await self._store.size(run_id)
 
     async def health(self) -> tuple[Health, ...]:

@@ -20,7 +20,7 @@ from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage.tool_backed import ToolCaller
 
 _START_SECONDS = 30.0
-"""How long a server may take to answer the handshake: some import a lot first."""
+"""Seconds that a server may take to answer the handshake: some import a lot first."""
 _CALL_SECONDS = 60.0
 _WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _SECRETS = re.compile(
@@ -33,7 +33,7 @@ class StdioToolSession(ToolCaller):
     """One long-lived session with a server that is started as a child, at the first call.
 
     It lives in a thread with an event loop of its own, so calls may come from any task of any loop.
-    A server that has died is started again, once a call; a call whose answer was lost that way is
+    A server that has died is started again, once a call; a call that lost its answer that way is
     repeated.
 
     Args:
@@ -72,7 +72,7 @@ class StdioToolSession(ToolCaller):
             if result is None:
                 connection = await self._connected(lost=connection)
                 result = await connection.call(tool, arguments)
-        # Schemas of answers, time limits, refusals: whatever it is, the call has failed.
+        # Schemas of answers, time limits, refusals: each means that the call has failed.
         except (MCPError, RuntimeError, ValueError) as error:
             raise self._failed(f"the tool {tool} failed: {_line(error)}") from error
         if result is None:
@@ -117,7 +117,7 @@ class StdioToolSession(ToolCaller):
         connection = _Connection(self._parameters, self._start_seconds)
         try:
             connection.open()
-        # Whatever goes wrong in a program of somebody else, it could not be started.
+        # Any error of a foreign program means that it could not be started.
         except Exception as error:
             connection.close()
             raise self._failed(f"it did not start: {_line(error)}{connection.said}") from error
@@ -183,7 +183,7 @@ class _Connection:
             yield client
 
     def _stderr(self) -> TextIO:
-        """Where the server writes what is not protocol; the last line of it is remembered."""
+        """The server's stderr; its last line is remembered."""
         reading, writing = os.pipe()
 
         def remember() -> None:
@@ -202,7 +202,7 @@ def without_secrets(text: str) -> str:
 
 
 def _line(error: BaseException | str) -> str:
-    """What an error says, in one line; of a group, what the first of them says."""
+    """The message of an error in one line; of a group, that of its first error."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         return _line(group.exceptions[0])

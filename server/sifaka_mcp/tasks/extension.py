@@ -47,7 +47,7 @@ class TasksExtension(Extension):
 
     identifier = TASKS
     TOOLS = frozenset({"improve_text", "research", "resume_run"})
-    """The tools whose answer `running` becomes a task."""
+    """The tools that answer with a task in place of `running`."""
 
     def methods(self) -> Sequence[MethodBinding]:
         """See `Extension`."""

@@ -10,7 +10,7 @@ ToolContext = Context[AppState, object]
 
 
 def state_of(ctx: ToolContext) -> AppState:
-    """What this server works with, as the tenant of the request sees it."""
+    """The state of this server, as the tenant of the request sees it."""
     return ctx.request_context.lifespan_context.of_request()
 
 

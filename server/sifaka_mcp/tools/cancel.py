@@ -16,7 +16,7 @@ from sifaka_mcp.view.text import improvement
 async def cancel_run(run_id: str, ctx: ToolContext) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
     state = state_of(ctx)
-    await state.store.load(run_id)  # whoever may not see a run does not stop it either
+    await state.store.load(run_id)  # a run that the tenant may not see, it may not stop
     await state.jobs.cancel(state.key(run_id))
     result = await cancel(state.store, run_id)
     out = out_of(result)

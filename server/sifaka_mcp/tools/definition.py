@@ -1,4 +1,4 @@
-"""How a function becomes a tool: strict about its arguments, terse in its schema."""
+"""Makes a tool of a function: strict about its arguments, terse in its schema."""
 
 import inspect
 import json
@@ -105,7 +105,7 @@ def _brief(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def compact(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema whose definitions stand where they are used.
+    """A schema with its definitions in the places that use them.
 
     That unknown names are refused it says once, at its root; further inside the error says it.
     """
@@ -123,7 +123,7 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def hoisted(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema whose unions say once what is true of all their branches."""
+    """A schema with the common keys of a union's branches moved to the union."""
     return _mapped(schema, _hoisted)
 
 

@@ -1,4 +1,4 @@
-"""Waiting for a run that somebody else works on."""
+"""Waits for a run that another process works on."""
 
 from contextlib import aclosing
 
@@ -11,13 +11,13 @@ from sifaka_mcp.runs import Job
 from sifaka_mcp.state import AppState
 
 _HERE_SECONDS = 0.01
-"""How long a queued run may take to begin in this process, before it is followed in the store."""
+"""Seconds in which a queued run may begin in this process, before it is followed in the store."""
 _LOOK_AGAIN = 1.0
-"""Seconds between two looks whether anybody works on a run still."""
+"""Seconds between two checks that a run is still worked on."""
 
 
 async def after_others(state: AppState, run: Run, listen: Listener, *, seconds: float) -> Run:
-    """The run when nobody works on it any more, or after so many seconds.
+    """The run when no process works on it any more, or after so many seconds.
 
     Args:
         state: The tenant's.
@@ -81,14 +81,14 @@ async def _follow(state: AppState, run: Run, listen: Listener) -> None:
         group.cancel_scope.cancel()
 
     async def look() -> None:
-        while await state.jobs.attended(state.key(run.run_id)):  # noqa: ASYNC110 - nobody tells
+        while await state.jobs.attended(state.key(run.run_id)):  # noqa: ASYNC110 - there is no event
             await anyio.sleep(_LOOK_AGAIN)
         group.cancel_scope.cancel()
 
     async with anyio.create_task_group() as group:
         group.start_soon(tell)
         group.start_soon(look)
-        await state.jobs.stopped.wait()  # whoever waits is answered before this process ends
+        await state.jobs.stopped.wait()  # pending requests are answered before this process ends
         group.cancel_scope.cancel()
     if failures:
         raise failures[0]

@@ -22,7 +22,7 @@ _SEARCHES = 6
 
 
 class Steps:
-    """How far a run has come on its way through the phases of all its iterations.
+    """The progress of a run through the phases of all its iterations.
 
     Most runs need fewer iterations: the end is then reached in one step.
 
@@ -33,13 +33,13 @@ class Steps:
     def __init__(self, run: Run) -> None:
         self._research = _research(run.config.inquiry)
         self.total = self._research + _STEPS * (_rounds(run.config) + 1) + 1
-        """What the run takes if it needs all its iterations."""
+        """The number of steps if the run needs all its iterations."""
         self._told = 0
         self._run = run
         self._reached = -1
 
     def advance(self, event: ChainEvent) -> int | None:
-        """How many steps lie behind, once an event has happened; None when it brings no new one."""
+        """The number of steps done after an event; None when it completes no new one."""
         self._run = event.run or self._run
         if isinstance(event.entry, Started | Called):
             return None  # they belong to no phase
@@ -77,7 +77,7 @@ def reporter(ctx: ToolContext, run: Run) -> Listener:
 
 
 def _research(inquiry: Inquiry | None) -> int:
-    """How many steps come before the first version at most, as a rule."""
+    """The usual maximum of steps before the first version."""
     if inquiry is None:
         return 0
     sections = 1 if inquiry.mode == "iterative" else inquiry.max_sections
@@ -85,6 +85,6 @@ def _research(inquiry: Inquiry | None) -> int:
 
 
 def _rounds(config: ChainConfig) -> int:
-    """How many rounds of writing follow the first version at most, as a rule."""
+    """The usual maximum of rounds of writing after the first version."""
     edits_first = config.model in {AUTO, CALLER, EDITOR} and config.inquiry is None
     return config.max_iterations + edits_first

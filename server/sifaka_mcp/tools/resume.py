@@ -25,7 +25,7 @@ def tool() -> Tool:
     return define(
         resume_run,
         title="Resume a run",
-        description="Wait for a `running` run, or go on if nobody does.",
+        description="Wait for a `running` run; resume an interrupted one.",
         annotations=ToolAnnotations(
             read_only_hint=False,
             destructive_hint=False,

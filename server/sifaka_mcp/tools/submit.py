@@ -40,7 +40,7 @@ async def submit_revision(
     chain = await state.chain_of(run, host=exchange.host)
 
     def submit(listen: Listener, parting: Parting) -> Awaitable[Submission]:
-        del parting  # what was submitted stays open for whoever submits it again
+        del parting  # the submission stays open, to be submitted again
         return chain.submit(run_id, parent_id, text, listen=listen, interrupted=again)
 
     result = await outcome_of(ctx, run, submit, exchange, wait_seconds=WAIT_SECONDS)

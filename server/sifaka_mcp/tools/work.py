@@ -27,7 +27,7 @@ _PARTING_SECONDS = 5
 async def answer_of_run(
     ctx: ToolContext, run_id: str, exchange: Exchange, *, wait_seconds: float
 ) -> CallToolResult | InputRequiredResult:
-    """Wait for a run that somebody works on, and go on with one that nobody does.
+    """Wait for a run that a process works on; go on with one that no process works on.
 
     One that is over is told as it is. So is one whose host has still time to answer, where another
     client asks for it.
@@ -56,8 +56,8 @@ async def work_on(
 ) -> CallToolResult | InputRequiredResult:
     """The run after some work on it: its result, its state, or what the host has to be asked.
 
-    Whoever asked and leaves before the answer has cancelled the run, but not where it is this
-    process that leaves.
+    A client that leaves before the answer has cancelled the run, unless this process is
+    ending.
     """
     state, run_id = state_of(ctx), run.run_id
     try:
@@ -67,7 +67,7 @@ async def work_on(
         else:
             result = await outcome_of(ctx, run, work, exchange, wait_seconds=wait_seconds)
     except anyio.get_cancelled_exc_class():
-        # Somebody else may be at work on it, whom this request has waited for.
+        # This request may have waited for another process that works on it.
         if not (state.jobs.stopping or state.jobs.works_on(state.key(run_id))):
             # If the work had not begun, the record is still open.
             with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
@@ -84,7 +84,7 @@ async def work_on(
 async def outcome_of(
     ctx: ToolContext, run: Run, work: Work[Result], exchange: Exchange, *, wait_seconds: float
 ) -> Result | InputRequiredResult | None:
-    """What comes of some work on a run within so many seconds.
+    """The outcome of some work on a run within so many seconds.
 
     Returns:
         The result, what the host has to be asked first, or None when the run goes on.

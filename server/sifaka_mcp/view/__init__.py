@@ -1,1 +1,1 @@
-"""What tools and commands print for a reader."""
+"""The text that tools and commands print for a reader."""

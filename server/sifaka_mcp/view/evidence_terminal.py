@@ -53,7 +53,7 @@ def show_verification(out: VerifyOut, stream: TextIO) -> None:
 
 
 def _evidence(verdict: ClaimOut) -> Text:
-    """What is shown beside a claim: of its evidence what decides, else why there is none."""
+    """The cell beside a claim: its deciding evidence, or the reason there is none."""
     told = Text()
     for each in verdict.evidence:
         if each.quote:

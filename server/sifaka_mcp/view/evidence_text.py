@@ -13,11 +13,11 @@ from sifaka_mcp.view.text import usage
 _MOST = 100
 """Claims; the structured part has them all."""
 _LONGEST = 500
-"""Characters of a quote. A passage that somebody is to judge by is shown whole."""
+"""Characters of a quote. A passage for the caller to judge by is shown whole."""
 
 
 def verification(out: VerifyOut) -> str:
-    """What `verify_evidence` says."""
+    """The text of `verify_evidence`."""
     lines = [f"claims: {len(out.verdicts)} ({counts(out.counts)})"]
     lines += [f"blocking: {'yes' if out.blocking else 'no'}", f"usage: {usage(out.usage)}"]
     for number, verdict in enumerate(out.verdicts[:_MOST], 1):
@@ -30,7 +30,7 @@ def verification(out: VerifyOut) -> str:
 
 
 def counts(counted: CountsOut) -> str:
-    """How many claims have each verdict, in one line; verdicts that none has are left out."""
+    """The number of claims with each verdict, in one line, without verdicts that none has."""
     told = [f"{n} {name}" for name, n in counted.model_dump().items() if n]
     return ", ".join(told) or "none found"
 
@@ -58,7 +58,7 @@ def _evidence_lines(evidence: EvidenceOut) -> Iterator[str]:
 
 
 def source(evidence: EvidenceOut) -> str:
-    """Where a piece of evidence is from, and of when, in one line."""
+    """The source and the date of a piece of evidence, in one line."""
     named = repr(short(flat(evidence.title), 120)) if evidence.title else "a document"
     told = [named, *([flat(evidence.url)] if evidence.url else [])]
     told += [f"by {flat(evidence.adapter)}"] if evidence.adapter else []

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 _COMMANDS = re.compile(
     r"(?!\r\n)[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
-"""What a terminal does not show but obeys, and what makes it show words in another order."""
+"""Control characters of terminals, and marks that reorder the words shown."""
 
 
 def section(title: str, lines: Iterable[str]) -> list[str]:

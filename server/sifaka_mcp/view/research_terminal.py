@@ -22,7 +22,7 @@ _LONGEST = 60
 
 
 class ResearchProgress:
-    """What is done for each section, a line each, and gone at the end; silent in a pipe."""
+    """The step of each section, a line each, removed at the end; silent in a pipe."""
 
     def __init__(self, stream: TextIO) -> None:
         console = Console(file=stream)
@@ -69,7 +69,7 @@ class ResearchProgress:
 
 
 def progress_of(run: Run, stream: TextIO) -> TerminalProgress | ResearchProgress:
-    """What shows the work on a run: of one that still has to research, its sections."""
+    """The progress display of a run: by section while it still has to research."""
     researches = run.config.inquiry is not None and run.original is None
     return ResearchProgress(stream) if researches else TerminalProgress(stream)
 

@@ -22,7 +22,7 @@ _CONTEXT = 40
 
 
 class TerminalProgress:
-    """What a run is doing, on one line that is gone at the end; silent in a pipe."""
+    """The step of a run, on one line that is removed at the end; silent in a pipe."""
 
     def __init__(self, stream: TextIO) -> None:
         console = Console(file=stream)

@@ -25,12 +25,12 @@ _MOST_REFERENCES = 60
 
 
 def verdicts(results: Sequence[ValidationOut], *, passed: bool) -> str:
-    """What `validate_text` says."""
+    """The text of `validate_text`."""
     return "\n".join([f"passed: {_yes(passed)}", *_verdict_lines(results)])
 
 
 def critique(out: CritiqueTextOut) -> str:
-    """What `critique_text` says."""
+    """The text of `critique_text`."""
     lines = [f"verdict: {out.verdict}"]
     for said in out.critiques:
         scores = ", ".join(f"{_flat(aspect)} {score:.2f}" for aspect, score in said.scores.items())
@@ -47,7 +47,7 @@ def critique(out: CritiqueTextOut) -> str:
 
 
 def improvement(out: ImproveOut) -> str:
-    """What `improve_text` and `cancel_run` say."""
+    """The text of `improve_text` and `cancel_run`."""
     state = f"status: {out.status}" + (f" ({out.stop_reason})" if out.stop_reason else "")
     lines = [
         state,
@@ -69,12 +69,12 @@ def improvement(out: ImproveOut) -> str:
 
 
 def submission(out: SubmitOut) -> str:
-    """What `submit_revision` says."""
+    """The text of `submit_revision`."""
     return f"{'accepted' if out.accepted else 'turned down'}: {out.reason}\n{improvement(out)}"
 
 
 def history(out: HistoryOut, *, as_data: bool = False) -> str:
-    """What `get_thought_history` says.
+    """The text of `get_thought_history`.
 
     Args:
         out: The answer.
@@ -111,7 +111,7 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
 
 
 def usage(spent: UsageOut) -> str:
-    """What was consumed, in one line."""
+    """The usage, in one line."""
     cost = "unknown" if spent.cost_usd is None else f"${spent.cost_usd:.4f}"
     return (
         f"{spent.model_calls} model calls, {spent.input_tokens} + {spent.output_tokens} tokens, "
@@ -133,7 +133,7 @@ def _thought_lines(thought: ThoughtOut) -> Iterator[str]:
 
 
 def _remarks(said: CritiqueOut) -> Iterator[str]:
-    """What else a critic has put on record."""
+    """Further fields that a critic has put on record."""
     if said.reflection:
         yield f"lesson: {_flat(said.reflection)}"
     if said.details:

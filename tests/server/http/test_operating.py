@@ -149,7 +149,7 @@ def refused(port: int) -> None:
 @pytest.mark.parametrize(
     ("arguments", "environ", "said"),
     [
-        (["--host", "0.0.0.0"], {}, "or let everybody in with --allow-anonymous"),  # noqa: S104 - that is the point
+        (["--host", "0.0.0.0"], {}, "or accept requests without a token with --allow-anonymous"),  # noqa: S104 - that is the point
         (["--host", "0.0.0.0"], {"OAUTH_ISSUER": "https://issuer.example"}, "SIFAKA_PUBLIC_URL"),  # noqa: S104 - the same
         (["--auth-tokens-file", "/no/tokens"], {}, "cannot be read: No such file"),
         ([], {"AUTH_TOKENS_FILE": "/no/tokens"}, "cannot be read: No such file"),
