@@ -29,7 +29,7 @@ async def answer_of_run(
 ) -> CallToolResult | InputRequiredResult:
     """Wait for a run that a process works on; go on with one that no process works on.
 
-    One that is over is told as it is. So is one whose host has still time to answer, where another
+    One that is over is answered as it is. So is one with a host that still has time, where another
     client asks for it.
 
     Raises:
