@@ -15,7 +15,7 @@ from sifaka.plugins import Plugins
 from sifaka.storage.catalogue import deciding_url
 from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.host.seal import LIFETIME
-from sifaka_mcp.runs import FileLeases, Jobs, RunKey, RunQueue
+from sifaka_mcp.runs import FileLeases, Jobs, RunKey
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
@@ -125,6 +125,8 @@ class Lifespan:
         async def work_on(key: RunKey, deaths: int) -> bool:
             assert self.state is not None, "no run is taken before there is a state"
             return await self.state.work_on(key, deaths)
+
+        from sifaka_mcp.runs.queue import RunQueue
 
         url, prefix = place
         queue = RunQueue(

@@ -2,7 +2,6 @@
 
 from sifaka_mcp.runs.jobs import Jobs
 from sifaka_mcp.runs.leases import FileLeases, RunKey
-from sifaka_mcp.runs.queue import RunQueue
 from sifaka_mcp.runs.work import Assignment, Job, Result, Work
 
 __all__ = [
@@ -12,6 +11,5 @@ __all__ = [
     "Jobs",
     "Result",
     "RunKey",
-    "RunQueue",
     "Work",
 ]

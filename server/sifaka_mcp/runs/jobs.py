@@ -5,7 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import anyio
 import anyio.abc
@@ -16,9 +16,11 @@ from sifaka.chain import Listener, RunResult, cancellation, interruption
 from sifaka.errors import AppendRefused, SifakaError
 from sifaka.record.entries import Stopped
 from sifaka_mcp.runs.leases import Leases, RunKey
-from sifaka_mcp.runs.queue import RunQueue
 from sifaka_mcp.runs.watch import stopped_elsewhere
 from sifaka_mcp.runs.work import Assignment, Job, Result, Work
+
+if TYPE_CHECKING:
+    from sifaka_mcp.runs.queue import RunQueue
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +56,7 @@ class Jobs:
         *,
         most: int,
         leases: Leases | None = None,
-        queue: RunQueue | None = None,
+        queue: "RunQueue | None" = None,
     ) -> None:
         self._group = group
         self._leases = queue or leases

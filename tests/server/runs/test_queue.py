@@ -13,7 +13,8 @@ import anyio
 import pytest
 
 from sifaka.errors import StorageError
-from sifaka_mcp.runs import RunKey, RunQueue
+from sifaka_mcp.runs import RunKey
+from sifaka_mcp.runs.queue import RunQueue
 from tests.stubs.redis_server import RedisServer, redis_server, shared_redis
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +24,7 @@ LONG = 3600.0
 ACL = Path(__file__).parents[3] / "examples" / "redis.acl"
 WORKER = """
 import sys, anyio, anyio.to_thread
-from sifaka_mcp.runs import RunQueue
+from sifaka_mcp.runs.queue import RunQueue
 
 async def work_on(key, deaths):
     print(key.run_id, deaths, flush=True)
