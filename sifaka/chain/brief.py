@@ -74,7 +74,8 @@ def _instructions(run: Run, champion: Thought) -> str:
     )
     how = (
         f"Submit it whole with submit_revision(run_id={run.run_id!r}, parent_id={champion.id!r}, "
-        "text=...)."
+        "text=...). What you leave on purpose you decline with `reason`; with accept=true the text "
+        "stays as it is."
     )
     how += f" {_MATERIAL}"
     latest = run.latest

@@ -16,12 +16,14 @@ from sifaka.chain.handle import RunHandle
 from sifaka.chain.replay import Replay, replay
 from sifaka.chain.result import RunResult
 from sifaka.chain.submission import Submission, settled, take_in
+from sifaka.chain.submission import accept as accept_text
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import RunStatus
 from sifaka.record.events import ChainEvent, Listener
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR
 from sifaka.text.input import check_text
+from sifaka.text.markdown import unwrapped
 
 _SETTLED: frozenset[RunStatus] = frozenset({"done", "needs_revision"})
 """A run in such a state is not gone on with by itself."""
@@ -186,8 +188,10 @@ class Chain(AssessingChain):
         self,
         run_id: str,
         parent_id: str,
-        text: str,
+        text: str = "",
         *,
+        accept: bool = False,
+        reason: str | None = None,
         listen: Listener | None = None,
         interrupted: bool = False,
     ) -> Submission:
@@ -198,7 +202,10 @@ class Chain(AssessingChain):
         Args:
             run_id: The run.
             parent_id: The version that was revised.
-            text: The revision.
+            text: The revision. One that is wrapped in a code fence as a whole is unwrapped.
+            accept: True to end the run with the text as it is, which declines what is left.
+            reason: The caller's reason for declining the issues that the revision leaves; with the
+                unchanged text it is the same as `accept`.
             listen: Gets each event as it happens.
             interrupted: True when it is known that no process is at work on this submission,
                 although it was begun.
@@ -211,17 +218,34 @@ class Chain(AssessingChain):
             StaleRevision: The version was written against another than the current champion.
             ConfigurationError: The run does not wait for a revision, or the text is not usable.
         """
-        if not check_text(text).strip():
-            raise ConfigurationError("the revision is empty", "submit the complete text")
+        if not (check_text(text).strip() or accept):
+            raise ConfigurationError(
+                "the revision is empty", "submit the complete text, or accept the one there is"
+            )
+        if reason is not None:
+            check_text(reason, "reason")
         run = await self._own(run_id)
         if run.status == "running" and not interrupted:
             run = await settled(self.store, run)
-        run, draft = await take_in(self.store, run, parent_id, text)
+        version = next((t for t in run.thoughts if t.id == parent_id), None)
+        if version is not None:
+            text = unwrapped(text, like=version.text) if text else version.text
+            if accept and text != version.text:
+                raise ConfigurationError(
+                    "`accept` is for the text as it is, and the revision is another text",
+                    "leave out `accept` or `text`; `reason` declines what the revision leaves",
+                )
+            if accept or (reason is not None and text == version.text):
+                run = await accept_text(self.store, run, parent_id, reason or "")
+                return Submission.taken(run, self.store.degraded)
+        run, draft = await take_in(self.store, run, parent_id, text, declined=reason)
         fence = 0
         if draft.id not in run.decisions:
             fence = await self.store.claim(run_id)
             # Another process may have judged or stopped it meanwhile.
-            run, _ = await take_in(self.store, await self._own(run_id), parent_id, text)
+            run, _ = await take_in(
+                self.store, await self._own(run_id), parent_id, text, declined=reason
+            )
         if draft.id in run.decisions:
             return Submission.of(run, draft.id, self.store.degraded)
         # A caller that leaves meanwhile may come back: what it submitted stays open.

@@ -10,10 +10,18 @@ from sifaka.calls.host import Host, Unreachable
 from sifaka.chain.judging import Judge, ModelJudge
 from sifaka.chain.resources import Parts, Resources
 from sifaka.chain.settings import ChainSettings
-from sifaka.chain.writers import Writer, by_section, judge_for, writers_for
+from sifaka.chain.writers import (
+    Writer,
+    asks_a_provider,
+    by_section,
+    editor_for,
+    judge_for,
+    writers_for,
+)
 from sifaka.critics import read_by_section
 from sifaka.errors import ConfigurationError
 from sifaka.models import HOST
+from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
 from sifaka.research.protocol import Researcher
 
@@ -53,7 +61,7 @@ def parts_of(
         fallbacks=settings.fallback_models,
         deps=resources.deps,
         opening=opening,
-        edits=settings.inquiry is None,
+        edits=settings.edits,
     )
     asked = judge_for(
         None if isinstance(settings.judge_model, Judge) else settings.judge_model,
@@ -108,6 +116,7 @@ def bound(
         ),
         retrievers=settings.retrievers,
         store=resources.store,
+        editor=_editor(settings),
         judge=judge,
         asked=binding.model,
         breakers=resources.breakers,
@@ -115,6 +124,12 @@ def bound(
         connections=resources.connections,
         **others,
     )
+
+
+def _editor(settings: ChainSettings) -> EditorModel | None:
+    """The editor beside a model; without one it is a writer."""
+    beside = settings.edits and asks_a_provider(settings.model)
+    return editor_for(settings.validators) if beside else None
 
 
 def _checker(

@@ -11,6 +11,7 @@ from sifaka.record.entries import (
     Called,
     Critiqued,
     Decided,
+    Declined,
     Drafted,
     Entry,
     Recovered,
@@ -102,6 +103,8 @@ def _told(entry: Entry) -> tuple[Phase, str]:
         case Decided(decision=decision):
             verdict = "accepted" if decision.accepted else "turned down"
             return "select", f"{verdict}: {decision.reason}"
+        case Declined(reason=reason):
+            return "select", f"the rest is declined: {reason}" if reason else "the rest is declined"
         case Anchored(decision=decision):
             return "select", decision.reason
         case Recovered(error=error):

@@ -13,7 +13,7 @@ from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import Model
 from sifaka.models.connections import Connections
 from sifaka.plugins import Plugins
-from sifaka.record.entries import Policy
+from sifaka.record.entries import Fixes, Policy
 from sifaka.record.inquiry import Inquiry
 from sifaka.record.usage import Budget
 from sifaka.research.protocol import Researcher
@@ -85,6 +85,9 @@ class TaskOptions(TypedDict, total=False):
     section_chars: int | None
     """Characters beyond which models write and judge a text section by section, at least 2,000;
     never when None."""
+    fixes: Fixes
+    """The fixes that the editor makes in the input, before the first call of a model, and in every
+    version of a model before it is judged: `safe` ones, or `none`."""
     connections: Connections | None
     """Keeps the providers' clients open from run to run; otherwise each run opens and closes its
     own."""

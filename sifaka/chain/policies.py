@@ -46,7 +46,22 @@ def decide(run: Run) -> tuple[Decided, ...]:
     return tuple(taken)
 
 
+def contenders(run: Run) -> tuple[Thought, ...]:
+    """The versions that critics are asked about: those that are not compared yet.
+
+    Of an input and the editor's version of it, that is the one which stays by what was measured.
+    """
+    edited = run.drafted
+    if edited == run.undecided:
+        return edited
+    original = _original(run)
+    lost = first_difference((*FACTS, *_protection(run)), edited[0], original)
+    return (original,) if lost and not lost.accepted else edited
+
+
 def _compared(run: Run, candidate: Thought) -> Decision:
+    if candidate.author == EDITOR and not _champion(run).critic_feedback:
+        return compare(candidate, _champion(run), _original(run), (*FACTS, *_protection(run)))
     abstained = any(feedback.status == "abstained" for feedback in candidate.critic_feedback)
     if not (run.handed_over and candidate.author == CALLER and abstained):
         return compare(candidate, _champion(run), _original(run), _criteria(run))

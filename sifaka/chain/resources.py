@@ -14,6 +14,7 @@ from sifaka.chain.writers import Writer
 from sifaka.critics.protocol import CriticComponent
 from sifaka.evidence.sources.collection import NONE, Adapters
 from sifaka.models.connections import Connections
+from sifaka.models.editor import EditorModel
 from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.research.protocol import Researcher
 from sifaka.retrievers.protocol import Retriever
@@ -50,6 +51,8 @@ class Parts:
     critics: tuple[CriticComponent, ...]
     retrievers: tuple[Retriever, ...]
     store: ThoughtStore
+    editor: EditorModel | None = None
+    """Edits the input and each version of a model; None where nothing is to be edited."""
     judge: Judge | None
     """Compares versions, with the policy `judged`."""
     asked: "JournaledModel | None" = None

@@ -6,6 +6,7 @@ from typing import cast
 
 from sifaka._internal.immutable import Frozen
 from sifaka.chain.brief import Brief, brief_for
+from sifaka.chain.checks import Check, checks_of
 from sifaka.chain.inherited import findings
 from sifaka.chain.review import Review
 from sifaka.record.clustering import cluster
@@ -48,7 +49,11 @@ class RunResult(Frozen):
 
     @property
     def passed(self) -> bool:
-        """True when the best text passes every required validator."""
+        """True when the best text was checked and nothing is known to be wrong with it.
+
+        It passes every required validator, its critics do not ask for a revision, and no mistake
+        that they found is left but what the caller has declined.
+        """
         return self.run.passed
 
     @property
@@ -80,13 +85,26 @@ class RunResult(Frozen):
     def left(self) -> tuple[Issue, ...]:
         """The issues of the best text that are not dealt with.
 
-        They are those of the validators it does not pass and those of its critics. What several
-        report counts once. A validator that fails without an issue counts as one.
+        They are those of the validators it does not pass and, unless the caller has declined them,
+        those of its critics. What several report counts once. A validator that fails without an
+        issue counts as one.
         """
         failed = (result for result in self.validation_results if not result.passed)
         found = [result.issues or (_unplaced(result),) for result in failed]
         said = [f.issues for f in self.thought.critic_feedback if f.status == "ok"]
-        return cluster([*found, *said])
+        return cluster(found if self.run.is_declined(self.thought) else [*found, *said])
+
+    @property
+    def checked(self) -> tuple[Check, ...]:
+        """What was checked in the best text, and what was not, with the reason."""
+        return checks_of(self.thought, has_task=bool(self.run.prompt))
+
+    @property
+    def turned_down(self) -> tuple[Thought, ...]:
+        """The versions that were written and not kept; `run.decisions` has the reason of each."""
+        decisions = self.run.decisions
+        written = (t for t in self.run.thoughts if t.author != "input" and t.id in decisions)
+        return tuple(thought for thought in written if not decisions[thought.id].accepted)
 
     @property
     def usage(self) -> Usage:

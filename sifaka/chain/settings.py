@@ -14,8 +14,9 @@ from sifaka.chain.writers import asks_a_provider, can_judge, model_name
 from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER
-from sifaka.record.entries import ChainConfig, Policy, Started
+from sifaka.record.entries import ChainConfig, Fixes, Policy, Started
 from sifaka.record.inquiry import Inquiry
+from sifaka.record.thought import EDITOR
 from sifaka.record.usage import Budget
 from sifaka.retrievers.protocol import Retriever
 from sifaka.text.sections import SECTION_CHARS
@@ -61,6 +62,7 @@ class ChainSettings:
     remember: int = 0
     inquiry: Inquiry | None = None
     section_chars: int | None = SECTION_CHARS
+    fixes: Fixes | None = "safe"
 
     def __post_init__(self) -> None:
         try:
@@ -76,6 +78,10 @@ class ChainSettings:
         if CALLER in self.fallback_models[:-1]:
             raise ConfigurationError(
                 "`caller` stands in for every model that fails", "name it last in fallback_models"
+            )
+        if self.model == EDITOR and self.fixes == "none":
+            raise ConfigurationError(
+                "`fixes` is `none`, and the editor makes fixes alone", "leave fixes out"
             )
         if config.policy == "judged" and not self._has_judge:
             raise ConfigurationError(
@@ -120,7 +126,16 @@ class ChainSettings:
             fallback_models=tuple(model_name(model) for model in self.fallback_models),
             inquiry=self.inquiry,
             section_chars=self.section_chars,
+            fixes=self.fixes,
         )
+
+    @property
+    def edits(self) -> bool:
+        """True when the editor may change the text.
+
+        It may not change a report of research: what that quotes was written by others.
+        """
+        return self.inquiry is None and self.fixes != "none"
 
     @cached_property
     def chosen_critics(self) -> tuple[CriticComponent, ...]:

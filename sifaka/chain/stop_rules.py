@@ -1,27 +1,81 @@
 """Stop rules: they read the record alone, so that a resume decides the same."""
 
+from collections.abc import Iterator
+
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.record.entries import StopReason
-from sifaka.record.results import majority
+from sifaka.record.results import Issue, majority
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 
 
-def nothing_left_to_do(run: Run) -> bool:
-    """True when the champion passes the required validators and no critic asks for a revision."""
+def finished(run: Run) -> StopReason | None:
+    """The reason to stop with the champion; None when a further version is worth a try.
+
+    It passes the required validators, no critic that judges asks for a revision, and each mistake
+    that is left has been put to a writer once.
+    """
     champion = run.champion
     if champion is None or not champion.text.strip() or not champion.passed:
-        return False
+        return None
+    if run.is_declined(champion):
+        return "accepted"
     feedback = champion.critic_feedback
     unheard = all(f.status == "abstained" for f in feedback) if feedback else run.config.critics
     if unheard and run.handed_over and champion.author == CALLER:
-        return True  # no critic is left that could be heard
-    if unheard or majority(feedback) == "revise":
-        return False
+        return _verdict(run)  # no critic is left that could be heard
+    if unheard:
+        return None
+    opposed = majority(feedback) == "revise"
+    if (opposed or champion.mistakes) and _is_worth_a_try(run, champion):
+        return None
     # A task in words that no critic weighs is not done before the caller has written for it.
     judged = any(f.judges_task for f in feedback if f.status == "ok")
     asked = bool(run.prompt) and not judged and run.config.model in {AUTO, CALLER, HOST}
-    return not asked or attempts(run) > 0
+    return None if asked and not attempts(run) else _verdict(run)
+
+
+def _verdict(run: Run) -> StopReason:
+    """The word for a champion on which no more work is to be done."""
+    champion = run.champion
+    if champion is None or run.passed:
+        return "passed"
+    opposed = bool(champion.mistakes) or majority(champion.critic_feedback) == "revise"
+    return "issues_left" if opposed else "unchecked"
+
+
+def _is_worth_a_try(run: Run, champion: Thought) -> bool:
+    """True when a critic that judges has objected, or no writer knows of the mistakes yet."""
+    if majority(champion.critic_feedback) == "revise":
+        judging = (f for f in champion.critic_feedback if f.judges_task or not f.issues)
+        if any(f.verdict == "revise" for f in judging):
+            return True
+    open_ = {_key(issue) for issue in _asked_for(champion)}
+    if not open_ or any(_is_of_writer(t) and t.parent_id == champion.id for t in run.thoughts):
+        return False
+    version = champion
+    while open_ and version.parent_id is not None:
+        parent = run.thought(version.parent_id)
+        if _is_of_writer(version):
+            open_ -= {_key(issue) for issue in _asked_for(parent)}
+        version = parent
+    return bool(open_)
+
+
+def _asked_for(thought: Thought) -> Iterator[Issue]:
+    """The mistakes, and all that a critic of mechanics reports when it asks for a revision."""
+    for feedback in thought.critic_feedback:
+        asks = feedback.verdict == "revise" and not feedback.judges_task
+        yield from feedback.issues if asks else feedback.mistakes
+
+
+def _key(issue: Issue) -> tuple[str | None, str]:
+    """The identity of an issue from version to version, where its place is another."""
+    return issue.rule, issue.quote
+
+
+def _is_of_writer(thought: Thought) -> bool:
+    return thought.author not in {EDITOR, "input"}
 
 
 def no_more_attempts(run: Run) -> StopReason | None:

@@ -1,12 +1,14 @@
 """Versions that the caller submits: whether they can be taken in, and what became of them."""
 
+from functools import reduce
+
 import anyio
 
 from sifaka.chain.cancellation import is_interrupted
 from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
 from sifaka.models import CALLER
-from sifaka.record.entries import Drafted
+from sifaka.record.entries import Declined, Drafted, Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
@@ -33,17 +35,34 @@ class Submission(RunResult):
         return cls(run=run, warnings=warnings, accepted=accepted, reason=reason)
 
     @classmethod
+    def taken(cls, run: Run, warnings: tuple[str, ...] = ()) -> "Submission":
+        """A text that was accepted as it is."""
+        reason = "" if run.champion_id is None else run.declined.get(run.champion_id, "")
+        told = "the text as it is, and what is left is declined"
+        reason = f"{told}: {reason}" if reason else told
+        return cls(run=run, warnings=warnings, accepted=True, reason=reason)
+
+    @classmethod
     def pending(cls, run: Run, warnings: tuple[str, ...] = ()) -> "Submission":
         """A submission that is taken in and not decided yet."""
         reason = run.error or "it is still being judged; submit it again to hear the outcome"
         return cls(run=run, warnings=warnings, accepted=False, reason=reason)
 
 
-async def take_in(store: ThoughtStore, run: Run, parent_id: str, text: str) -> tuple[Run, Thought]:
+async def take_in(
+    store: ThoughtStore, run: Run, parent_id: str, text: str, *, declined: str | None = None
+) -> tuple[Run, Thought]:
     """Store a submission as the next version of a run that waits for it.
 
     A submission that is stored already, by the same caller or by another at the same moment, is not
     stored again.
+
+    Args:
+        store: The store of the run.
+        run: The run.
+        parent_id: The version that was revised.
+        text: The revision.
+        declined: The reason for declining what critics still report in it; None declines nothing.
 
     Returns:
         The run, and the version that was submitted; it is still to be judged unless the run holds a
@@ -62,15 +81,42 @@ async def take_in(store: ThoughtStore, run: Run, parent_id: str, text: str) -> t
         draft = champion.next_iteration(iteration=len(run.thoughts)).with_text(
             text, author=CALLER, history=()
         )
-        entry = Drafted(thought=draft)
-        after = run.apply(entry)
+        entries: list[Entry] = [Drafted(thought=draft)]
+        if declined is not None:
+            entries.append(Declined(thought_id=draft.id, reason=declined))
+        after = reduce(Run.apply, entries, run)
         try:
-            await store.append(after, [entry], expected_version=run.version)
+            await store.append(after, entries, expected_version=run.version)
         except VersionConflict:
             # Another caller submitted at the same moment.
             run = await settled(store, await store.load(run.run_id))
             continue
         return after, draft
+
+
+async def accept(store: ThoughtStore, run: Run, parent_id: str, reason: str) -> Run:
+    """End a run that waits for a revision with the version that it has, as its caller wants.
+
+    A version that is accepted already is not accepted again.
+
+    Raises:
+        ConfigurationError: The run does not wait for a revision.
+        StaleRevision: It waits for a revision of another version.
+    """
+    while parent_id not in run.declined or run.status != "done":
+        champion = _waiting_champion(run, parent_id)
+        entries: list[Entry] = [
+            Declined(thought_id=champion.id, reason=reason),
+            Stopped(status="done", stop_reason="accepted"),
+        ]
+        after = reduce(Run.apply, entries, run)
+        try:
+            await store.append(after, entries, expected_version=run.version)
+        except VersionConflict:
+            run = await settled(store, await store.load(run.run_id))
+            continue
+        return after
+    return run
 
 
 def _earlier_submission(run: Run, parent_id: str, text: str) -> Thought | None:

@@ -71,20 +71,13 @@ def writers_for(
     Raises:
         ConfigurationError: The model is unknown or cannot be used.
     """
-    # An edit that is only tried is no reason to search: facts stay as they are in any edit.
-    local = [each for each in validators if not each.checks]
-
-    async def passes(thought: Thought) -> bool:
-        results = await run_validators(local, thought, thought.text)
-        return all(r.passed for r in results.values() if r.required)
-
     if isinstance(model, str):
         if model == EDITOR:
-            return (EditorModel(passes),)
+            return (editor_for(validators),)
         if model in {AUTO, CALLER} and not edits:
             return (None,)
         if model == AUTO:
-            return (EditorModel(passes), None)
+            return (editor_for(validators), None)
         if model == CALLER:
             return (EditorModel(), None)
         if ":" not in model and model not in {HOST, "test"}:
@@ -97,6 +90,18 @@ def writers_for(
     if isinstance(model, Model):
         return (model, *last)
     return (_of_pydantic_ai(model, models_among(fallbacks), deps, opening), *last)
+
+
+def editor_for(validators: Sequence[ValidatorComponent]) -> EditorModel:
+    """The editor, whose versions are to pass the validators."""
+    # An edit that is only tried is no reason to search: facts stay as they are in any edit.
+    local = [each for each in validators if not each.checks]
+
+    async def passes(thought: Thought) -> bool:
+        results = await run_validators(local, thought, thought.text)
+        return all(r.passed for r in results.values() if r.required)
+
+    return EditorModel(passes)
 
 
 def by_section(writer: Writer, section_chars: int | None, *, protect: bool = True) -> Writer:

@@ -15,6 +15,9 @@ from sifaka.validators.spec import Name
 BLOCKING = 3
 """The severity from which a mistake that cannot be fixed safely still asks for a revision."""
 
+ENOUGH = 0.8
+"""The least score of mechanics that is accepted."""
+
 SUGGESTIONS = 8
 """The most different suggestions that are passed on."""
 
@@ -30,20 +33,25 @@ class LintCritic(Frozen, Component):
         return data_spec(self)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """The issues that the editor's rules find in `thought.text`."""
+        """The issues that the editor's rules find in `thought.text`.
+
+        Without a vote when nothing was examined, as in a text that is not English.
+        """
         from sifaka.editor import lint
 
         report = await to_thread.run_sync(lint, thought.text)
-        revise = any(issue.safe or issue.severity >= BLOCKING for issue in report.issues)
+        skipped = (f"mechanics: not checked, {report.skipped}",) if report.skipped else ()
+        score = _score(thought.text, report.issues)
+        grave = any(issue.safe or issue.severity >= BLOCKING for issue in report.issues)
         return CriticFeedback(
             critic=self.name,
-            verdict="revise" if revise else "accept",
-            scores={"mechanics": _score(thought.text, report.issues)},
+            verdict="revise" if grave or score < ENOUGH else None if skipped else "accept",
+            scores={} if skipped else {"mechanics": score},
             issues=report.issues,
             suggestions=_suggestions(report.issues),
-            confidence=_confidence(report.issues, degraded=len(report.degraded)),
+            confidence=None if skipped else _confidence(report.issues, len(report.degraded)),
             judges_task=False,
-            degraded=report.degraded,
+            degraded=(*skipped, *report.degraded),
         )
 
 
@@ -54,7 +62,7 @@ def _score(text: str, issues: tuple[Issue, ...]) -> float:
     return round(max(0.0, 1 - points / hundreds / 10), 3)
 
 
-def _confidence(issues: tuple[Issue, ...], *, degraded: int) -> float:
+def _confidence(issues: tuple[Issue, ...], degraded: int) -> float:
     """The confidence in the verdict, 0 to 1.
 
     Safe findings are right about 95 times in 100. That nothing was found means less: the rules see

@@ -11,6 +11,7 @@ from sifaka.editor.commas import commas
 from sifaka.editor.contractions import contractions
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import grammar
+from sifaka.editor.language import foreign_share
 from sifaka.editor.latin import latin
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.repetition import repetition
@@ -44,6 +45,9 @@ ADVISORS: Mapping[str, Rule] = {"grammar": grammar, "style": style}
 LONG_TEXT = 200_000
 """Characters beyond which a text is checked with less care, to stay within seconds."""
 
+_MOSTLY = 0.5
+"""The share in other languages from which a text is not English."""
+
 GRAMMAR_LIMIT = LONG_TEXT
 """Characters beyond which grammar is not checked."""
 
@@ -56,19 +60,29 @@ class Lint:
     """In text order; none overlaps a safe one."""
     degraded: tuple[str, ...]
     """One line for each check that did not run."""
+    skipped: str | None = None
+    """The reason that nothing was checked, such as "it is not in English"."""
 
 
 def lint(text: str) -> Lint:
     """Every mistake the rules and the optional tools find in a text.
 
-    A text that is a JSON object or array has none: it is data.
+    None is looked for in a text that is a JSON object or array, or mostly in another language than
+    English.
     """
+    if is_data(text):
+        return Lint(issues=(), degraded=(), skipped="it is data")
     rules = {**RULES, **ADVISORS}
     skipped: tuple[str, ...] = ()
     if len(text) > GRAMMAR_LIMIT:
         del rules["grammar"]
         skipped = (f"grammar: not checked, the text has more than {GRAMMAR_LIMIT:,} characters",)
     issues, degraded = findings(text, rules.values())
+    elsewhere = foreign_share(text)
+    if elsewhere > _MOSTLY:
+        return Lint(issues=issues, degraded=degraded, skipped="it is not in English")
+    if elsewhere:
+        skipped += (f"mechanics: {elsewhere:.0%} of the text is not in English, and not checked",)
     return Lint(issues=issues, degraded=(*degraded, *skipped))
 
 

@@ -31,16 +31,39 @@ class EditorModel:
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The edited text; see `Model`."""
+        edited = await self.edit_input(thought)
+        shorter = await self._cut(thought) if edited.text == thought.text else None
+        return edited if shorter is None else Generation(text=shorter)
+
+    async def edit_input(self, thought: Thought) -> Generation:
+        """The text with the safe edits and the certain fixes of validators; it is never cut."""
         from sifaka.editor import edit
 
         edited = await anyio.to_thread.run_sync(edit, thought.text, _certain_fixes(thought))
-        if edited.text == thought.text:
-            edited = await self._cut(thought) or edited
-        log = [{"rule": e.rule, "before": e.before, "after": e.after} for e in edited.edits]
-        return Generation(text=edited.text, metadata={"edits": log} if log else {})
+        return _generation(edited)
 
-    async def _cut(self, thought: Thought) -> "Edited | None":
-        from sifaka.editor import Edited, cut
+    async def edit_answer(self, thought: Thought, answer: Generation) -> Generation:
+        """A model's version after a thought, with the safe edits.
+
+        It stays as it is where they would cost it a required validator.
+        """
+        from sifaka.editor import edit
+
+        edited = await anyio.to_thread.run_sync(edit, answer.text)
+        if not edited.edits or await self._costs(thought, answer.text, edited.text):
+            return answer
+        metadata = {**answer.metadata, **_generation(edited).metadata}
+        return answer.model_copy(update={"text": edited.text, "metadata": metadata})
+
+    async def _costs(self, thought: Thought, written: str, edited: str) -> bool:
+        """True when a text passes the required validators and its edited form does not."""
+        if self._passes is None or await self._passes(thought.with_text(edited)):
+            return False
+        return await self._passes(thought.with_text(written))
+
+    async def _cut(self, thought: Thought) -> str | None:
+        """The text cut at a sentence's end, when nothing but its length was wrong."""
+        from sifaka.editor import cut
 
         if self._passes is None:
             return None
@@ -54,7 +77,12 @@ class EditorModel:
         shorter = cut(thought.text, min(limits)) if limits else None
         if shorter is None or not await self._passes(thought.with_text(shorter)):
             return None
-        return Edited(text=shorter, edits=())
+        return shorter
+
+
+def _generation(edited: "Edited") -> Generation:
+    log = [{"rule": e.rule, "before": e.before, "after": e.after} for e in edited.edits]
+    return Generation(text=edited.text, metadata={"edits": log} if log else {})
 
 
 def _certain_fixes(thought: Thought) -> tuple[Issue, ...]:

@@ -23,6 +23,9 @@ from sifaka.text.sections import SECTION_CHARS
 RunStatus = Literal["done", "needs_revision", "running", "cancelled", "failed"]
 StopReason = Literal[
     "passed",
+    "accepted",
+    "issues_left",
+    "unchecked",
     "max_iterations",
     "budget_calls",
     "budget_tokens",
@@ -35,6 +38,7 @@ StopReason = Literal[
     "error",
 ]
 Policy = Literal["best", "judged", "best_of_n", "last"]
+Fixes = Literal["none", "safe"]
 INTERRUPTED = "interrupted"
 """The code of a run that has stopped only because its process was told to end."""
 FINAL: frozenset[RunStatus] = frozenset({"done", "cancelled", "failed"})
@@ -70,11 +74,15 @@ class ChainConfig(Frozen):
     """Characters beyond which a text is worked on section by section; None means never."""
     inquiry: Inquiry | None = None
     """The research for the first version; None when it is given, or written from the task."""
+    fixes: Fixes | None = None
+    """The fixes that the editor makes in the input and in every version of a model; None in records
+    of runs from before there was a choice, in which it edited for callers alone."""
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it, so that a changed configuration is noticed."""
-        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        usual = {"fixes"} if self.fixes in {None, "safe"} else set[str]()
+        canonical = json.dumps(self.model_dump(mode="json", exclude=usual), sort_keys=True)
         return sha256(canonical.encode()).hexdigest()
 
 
@@ -172,6 +180,14 @@ class Decided(_Entry):
     decision: Decision
 
 
+class Declined(_Entry):
+    """The caller has declined the issues that are left in a version."""
+
+    kind: Literal["declined"] = "declined"
+    thought_id: str
+    reason: str = ""
+
+
 class Called(_Entry):
     """An answer of a model or a source of evidence, durable before it is used."""
 
@@ -250,6 +266,7 @@ Entry = Annotated[
     | Validated
     | Critiqued
     | Decided
+    | Declined
     | Called
     | Researched
     | Anchored

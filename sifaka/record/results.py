@@ -47,6 +47,10 @@ class Issue(Frozen):
         return self.start is not None
 
 
+MATTERS_OF_STYLE = frozenset({"wordiness", "style"})
+"""Categories of issues about which writers may differ."""
+
+
 class ValidationResult(Frozen):
     """The result of one validator."""
 
@@ -91,6 +95,17 @@ class CriticFeedback(Frozen):
     """The parts of the text that it could not examine, one line each."""
     usage: Usage = Usage()
     """Usage of the opinion; its seconds are the time from the question to the answer."""
+
+    @property
+    def mistakes(self) -> tuple[Issue, ...]:
+        """The mistakes of form among its issues, where it reads by rules and not by judgement."""
+        if self.judges_task or self.status == "abstained":
+            return ()
+        return tuple(
+            issue
+            for issue in self.issues
+            if issue.severity > 1 and issue.category not in MATTERS_OF_STYLE
+        )
 
     @classmethod
     def abstain(

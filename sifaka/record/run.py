@@ -20,6 +20,7 @@ from sifaka.record.entries import (
     Critiqued,
     Decided,
     Decision,
+    Declined,
     Drafted,
     Entry,
     Recovered,
@@ -31,7 +32,8 @@ from sifaka.record.entries import (
     StopReason,
     Validated,
 )
-from sifaka.record.thought import Thought
+from sifaka.record.results import majority
+from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
 
 
@@ -91,6 +93,8 @@ class Run(Frozen):
     champion_id: str | None = None
     thoughts: tuple[Thought, ...] = ()
     decisions: FrozenMap[Decision] = Field(default_factory=dict[str, Decision])
+    declined: FrozenMap[str] = Field(default_factory=dict[str, str])
+    """By version, the caller's reason for declining the issues that are left in it."""
     usage: Usage = Usage()
     version: int = 0
     """The number of its entries."""
@@ -151,6 +155,8 @@ class Run(Frozen):
                     "decisions": MappingProxyType({**self.decisions, id_: decision}),
                     "champion_id": id_ if decision.accepted else self.champion_id,
                 }
+            case Declined(thought_id=id_, reason=reason):
+                changes = {"declined": MappingProxyType({**self.declined, id_: reason})}
             case Called():
                 changes = {"calls": (*self.calls, entry)}
             case Researched():
@@ -166,7 +172,7 @@ class Run(Frozen):
                     "failures": self.failures + (status == "failed"),
                     "handed_over": self.handed_over or handed_over,
                 }
-        if not isinstance(entry, Called | Researched | Recovered | Stopped):
+        if not isinstance(entry, Called | Declined | Researched | Recovered | Stopped):
             changes["reached"] = entry.kind
         stopped = entry if isinstance(entry, Stopped) else None
         changes |= {
@@ -213,6 +219,13 @@ class Run(Frozen):
         return self.thoughts[first:]
 
     @property
+    def drafted(self) -> tuple[Thought, ...]:
+        """The versions of `undecided`, without the input where the editor has edited it."""
+        latest = self.undecided
+        edited = len(latest) == 2 and latest[1].author == EDITOR
+        return latest[1:] if edited else latest
+
+    @property
     def champion(self) -> Thought | None:
         """The best version so far."""
         return self.thought(self.champion_id) if self.champion_id else None
@@ -224,8 +237,29 @@ class Run(Frozen):
 
     @property
     def passed(self) -> bool:
-        """True when the champion passes every required validator."""
-        return self.champion is not None and bool(self.champion.text) and self.champion.passed
+        """True when the champion was checked and nothing is known to be wrong with it.
+
+        It passes every required validator, its critics do not ask for a revision, and no mistake
+        that they found is left but what the caller has declined.
+        """
+        champion = self.champion
+        if champion is None or not champion.text or not champion.passed:
+            return False
+        if self.is_declined(champion):
+            return True
+        verdict = majority(champion.critic_feedback)
+        if verdict is None and not champion.validation_results:
+            return False
+        return verdict != "revise" and not champion.mistakes
+
+    def is_declined(self, thought: Thought) -> bool:
+        """True when the caller has declined what is left in a version.
+
+        The editor's version of a text inherits that from the text.
+        """
+        while thought.author == EDITOR and thought.parent_id is not None:
+            thought = self.thought(thought.parent_id)
+        return thought.id in self.declined
 
     @property
     def iterations(self) -> int:

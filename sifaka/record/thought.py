@@ -10,7 +10,7 @@ from typing import cast
 from pydantic import Field
 
 from sifaka._internal.immutable import Frozen, FrozenJson, FrozenMap
-from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.usage import Usage
 
 EDITOR = "editor"
@@ -162,6 +162,11 @@ class Thought(Frozen):
     def passed(self) -> bool:
         """True when every required validator that ran has passed."""
         return all(r.passed for r in self.validation_results.values() if r.required)
+
+    @property
+    def mistakes(self) -> tuple[Issue, ...]:
+        """The mistakes of form that its critics found by rules, whatever their verdict is."""
+        return tuple(issue for f in self.critic_feedback for issue in f.mistakes)
 
     def save_to_file(self, path: str | Path) -> None:
         """Write the thought to a file as indented JSON."""

@@ -7,7 +7,7 @@ from sifaka._internal.naming import unique
 from sifaka.calls.concurrency import fan_out
 from sifaka.chain.degradation import place, shortened
 from sifaka.chain.phases.context import PhaseContext
-from sifaka.chain.policies import decide
+from sifaka.chain.policies import contenders, decide
 from sifaka.chain.resources import Parts
 from sifaka.chain.stop_rules import attempts, twin
 from sifaka.critics.execution import run_critics
@@ -28,7 +28,7 @@ def critics_are_asked(parts: Parts, run: Run) -> bool:
 
 
 async def critique(context: PhaseContext) -> Sequence[Entry]:
-    """Ask all critics about all versions at once; without a judge, compare these too.
+    """Ask all critics about all versions at once that can win; without a judge, compare these too.
 
     Raises:
         CriticError: Every critic of every version abstained, although there was room for calls
@@ -37,7 +37,7 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
     """
     run, parts, calls = context.run, context.parts, context.calls
     await context.tell("critique", f"asking {', '.join(critic.name for critic in parts.critics)}")
-    versions = run.undecided
+    versions = contenders(run)
     with calls.monitor.measure("phase", "critique"):
         by_version = await fan_out(
             {place(run, each.iteration): partial(_feedback, context, each) for each in versions},

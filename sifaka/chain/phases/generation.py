@@ -13,7 +13,7 @@ from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.phases.research import research
 from sifaka.chain.phases.retrieval import opening
 from sifaka.chain.phases.selection import end, stopped_by
-from sifaka.chain.stop_rules import no_more_attempts, nothing_left_to_do, twin
+from sifaka.chain.stop_rules import finished, no_more_attempts, twin
 from sifaka.critics import MEMORY
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import Generation, Model
@@ -41,8 +41,8 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
     champion = run.champion
     if champion is None and context.parts.researcher is not None:
         return await research(context, context.parts.researcher)
-    if champion is not None and nothing_left_to_do(run):
-        return await end(context, status="done", reason="passed")
+    if champion is not None and (reason := finished(run)):
+        return await end(context, status="done", reason=reason)
     base = champion or await opening(context)
     failure: ModelProviderError | None = None
     for writer in writers:
@@ -70,6 +70,26 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
         return [Drafted(thought=draft) for draft in drafts]
     is_edited = bool(writers) and isinstance(writers[-1], EditorModel)
     return await end(context, status="done", reason="no_safe_edit" if is_edited else "stalled")
+
+
+def is_unedited(run: Run) -> bool:
+    """True when a run has its input alone, and the editor has not seen that."""
+    alone = len(run.thoughts) == 1 and run.thoughts[0].author == "input"
+    return alone and run.champion is None and run.config.fixes is not None
+
+
+async def edit_input(context: PhaseContext) -> Sequence[Entry]:
+    """Make the certain edits of the input, as a version of its own; nothing where there are none.
+
+    It comes before the first critique, so that no critic is paid for what the editor mends.
+    """
+    run, editor, original = context.run, context.parts.editor, context.run.original
+    assert editor is not None, "the phase is for runs that are edited"
+    assert original is not None, "the phase is for runs with an input"
+    generation = await editor.edit_input(original)
+    if generation.text == original.text:
+        return ()
+    return (Drafted(thought=_draft(run, original, generation, editor.name)),)
 
 
 async def _next_versions(context: PhaseContext, base: Thought, writer: Model) -> Sequence[Thought]:
@@ -103,7 +123,9 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
         )
     if not written:
         raise BudgetExceeded("seconds")
-    generations = [each for each in written if isinstance(each, Generation)]
+    generations = [
+        await _edited(context, base, each) for each in written if isinstance(each, Generation)
+    ]
     failures = [each for each in written if not isinstance(each, Generation)]
     if not generations:
         raise failures[0]
@@ -112,6 +134,15 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
         _draft(run, drafted_from, each, writer.name, candidate=n)
         for n, each in enumerate(generations)
     ]
+
+
+async def _edited(context: PhaseContext, base: Thought, written: Generation) -> Generation:
+    """A model's version with the certain edits, where the run is edited."""
+    run, editor = context.run, context.parts.editor
+    if editor is None or run.config.fixes is None:
+        return written
+    with scope(f"{place(run, len(run.thoughts))}/edit"):
+        return await editor.edit_answer(base, written)
 
 
 def _affordable(

@@ -59,7 +59,7 @@ async def retrieve_for_critics(context: PhaseContext) -> Sequence[Entry]:
     await context.tell("retrieve", "looking for documents for the critics")
     found: list[Retrieved] = []
     with anyio.move_on_after(context.calls.ledger.seconds_left):
-        for version in context.run.undecided:
+        for version in context.run.drafted:
             documents, degraded = await retrieve(context.parts.retrievers, version.text)
             found.append(Retrieved(thought_id=version.id, documents=documents, degraded=degraded))
         return found

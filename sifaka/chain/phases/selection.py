@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sifaka.calls.recovery import code_of
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.policies import anchor, decide, decide_by_judge, needs_anchor, unanchored
-from sifaka.chain.stop_rules import nothing_left_to_do
+from sifaka.chain.stop_rules import finished
 from sifaka.errors import BudgetExceeded, SifakaError
 from sifaka.record.entries import Entry, RunStatus, Stopped, StopReason
 
@@ -43,7 +43,7 @@ async def conclude(context: PhaseContext) -> Sequence[Entry]:
     ending = context.run.ending
     assert ending is not None, "the phase `anchored` has its entry"
     reason = ending.stop_reason
-    if reason == "passed" and not nothing_left_to_do(context.run):
+    if reason == "passed" and finished(context.run) != "passed":
         reason = "stalled"  # the version that passed has lost against the original
     return (Stopped(status=ending.status, stop_reason=reason),)
 

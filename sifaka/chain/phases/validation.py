@@ -34,12 +34,12 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
     if context.parts.checker is not None:
         await _remember(context, context.parts.checker)
     if not validators:
-        return [Validated(thought_id=version.id, results={}) for version in run.undecided]
+        return [Validated(thought_id=version.id, results={}) for version in run.drafted]
     await context.tell("validate", f"{len(validators)} validators")
     original = run.original.text if run.original else None
     validated: list[Validated] = []
     with _without_critics(context).active(), context.calls.monitor.measure("phase", "validate"):
-        for version in run.undecided:
+        for version in run.drafted:
             with scope(place(run, version.iteration)):
                 results = await run_validators(validators, version, original)
             validated.append(Validated(thought_id=version.id, results=results))
@@ -52,7 +52,7 @@ def _without_critics(context: PhaseContext) -> Calls:
     left = calls.ledger.calls_left
     if math.isinf(left):
         return calls
-    versions, critics = context.run.undecided, context.parts.critics
+    versions, critics = context.run.drafted, context.parts.critics
     kept = sum(critic.calls(version.text) for version in versions for critic in critics)
     if not kept:
         return calls

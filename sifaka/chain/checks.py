@@ -1,0 +1,53 @@
+"""What was checked in a text, and what was not."""
+
+from collections.abc import Iterator
+
+from sifaka._internal.immutable import Frozen
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import EDITOR, Thought
+
+
+class Check(Frozen):
+    """One thing that a text may be checked for."""
+
+    what: str
+    """A validator or critic by name, or `task`, `meaning`."""
+    done: bool
+    reason: str | None = None
+    """The reason that it was not checked, or that a part of the text was not."""
+
+
+def checks_of(thought: Thought, *, has_task: bool = False) -> tuple[Check, ...]:
+    """The checks of a text by its validators and critics.
+
+    Form is not meaning: without a critic that judges, the meaning of the text is listed as not
+    checked, and so is its task.
+
+    Args:
+        thought: The text with the results on it.
+        has_task: True when the text was written for a task in words.
+    """
+    return tuple(_checks(thought, has_task=has_task))
+
+
+def _checks(thought: Thought, *, has_task: bool) -> Iterator[Check]:
+    for name in thought.validation_results:
+        yield Check(what=name, done=True)
+    for feedback in thought.critic_feedback:
+        yield _of_critic(feedback)
+    judged = any(f.judges_task and f.status == "ok" for f in thought.critic_feedback)
+    if not judged:
+        reason = "no model judged it"
+        if has_task:
+            ignored = thought.author in {EDITOR, "input"}
+            unwritten = f"{reason}, and none wrote for it"
+            yield Check(what="task", done=False, reason=unwritten if ignored else reason)
+        yield Check(what="meaning", done=False, reason=reason)
+
+
+def _of_critic(feedback: CriticFeedback) -> Check:
+    silent = feedback.status == "abstained" or (feedback.verdict is None and not feedback.issues)
+    notes = (feedback.reason, *feedback.degraded)
+    return Check(
+        what=feedback.critic, done=not silent, reason="; ".join(filter(None, notes)) or None
+    )
