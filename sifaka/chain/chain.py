@@ -24,6 +24,7 @@ from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR
 from sifaka.text.input import check_text
 from sifaka.text.markdown import unwrapped
+from sifaka.validators.preserve import PreserveValidator
 
 _SETTLED: frozenset[RunStatus] = frozenset({"done", "needs_revision"})
 """A run in such a state is not gone on with by itself."""
@@ -130,6 +131,11 @@ class Chain(AssessingChain):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
         settings, resources = self.settings, self.resources
         if not text.strip():
+            compares = any(isinstance(each, PreserveValidator) for each in settings.validators)
+            if compares and settings.inquiry is None:
+                raise ConfigurationError(
+                    "`preserve` compares with an original, and there is none", "give a text"
+                )
             if settings.inquiry is not None and resources.researcher is None:
                 resources.adapters.chosen(settings.inquiry.adapters)
             if settings.model == EDITOR:

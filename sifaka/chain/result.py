@@ -15,7 +15,7 @@ from sifaka.record.entries import RunStatus, StopReason
 from sifaka.record.provenance import explained_diff
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.run import Run
-from sifaka.record.thought import Thought
+from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
 
 
@@ -147,6 +147,7 @@ class RunResult(Frozen):
         return (
             *self.review.degraded,
             *dict.fromkeys(lines),
+            *self._ignored,
             *self._fallbacks,
             *(r.error for r in self.run.recoveries),
             *self.warnings,
@@ -171,6 +172,13 @@ class RunResult(Frozen):
         if self.error is None or self.status != "needs_revision":
             return () if self.error is None else (self.error,)
         return (f"the caller writes in place of a model that failed: {self.error}",)
+
+    @property
+    def _ignored(self) -> tuple[str, ...]:
+        """The task of a run that only the editor works on."""
+        if self.run.config.model != EDITOR or not self.run.prompt:
+            return ()
+        return ("the task was ignored: the editor follows none; choose a model, or `caller`",)
 
     @property
     def _fallbacks(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The rule-based editor as a writer: what can be mended without a model."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
@@ -81,7 +82,7 @@ class EditorModel:
 
 
 def _generation(edited: "Edited") -> Generation:
-    log = [{"rule": e.rule, "before": e.before, "after": e.after} for e in edited.edits]
+    log = [asdict(edit) for edit in edited.edits]
     return Generation(text=edited.text, metadata={"edits": log} if log else {})
 
 

@@ -6,14 +6,15 @@ through the diffs of the later steps to their place in the last version.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, cast
 
 from sifaka.record.diff import Hunk, diff
 from sifaka.record.results import Issue
 from sifaka.record.run import Run
-from sifaka.record.thought import Thought
+from sifaka.record.thought import EDITOR, Thought
 
 _NEAR = 2
 """Characters between a change and a hunk that are still the same place: the space of a word that
@@ -40,14 +41,27 @@ def explained_diff(run: Run, thought: Thought) -> tuple[Hunk, ...]:
         return ()
     line = [*(run.thought(each.thought_id) for each in thought.history), thought]
     if len(line) == 2 or line[0].id != original.id:
-        return diff(original.text, thought.text, issues_of(original))
+        return diff(original.text, thought.text, reasons_for(original, thought))
     changes: list[_Change] = []
     for before, after in pairwise(line):
-        hunks = diff(before.text, after.text, issues_of(before))
+        hunks = diff(before.text, after.text, reasons_for(before, after))
         changes = sorted(
             (*_carried(changes, hunks), *_made(hunks)), key=lambda change: change.start
         )
     return tuple(_explained(diff(original.text, thought.text), changes))
+
+
+def reasons_for(before: Thought, after: Thought) -> list[Issue]:
+    """The issues that the changes from one version to the next may answer.
+
+    They are those of the version before, and the log of the editor.
+    """
+    logged = after.metadata.get("edits", ()) if after.author == EDITOR else ()
+    edits = [e for e in cast("Sequence[Mapping[str, Any]]", logged) if "start" in e]
+    return issues_of(before) + [
+        Issue.at(before.text, e["start"], e["start"] + len(e["before"]), e["message"])
+        for e in edits
+    ]
 
 
 def issues_of(thought: Thought) -> list[Issue]:

@@ -10,6 +10,7 @@ from sifaka.record.thought import Thought
 from sifaka.text.input import check_text
 from sifaka.validators import Validator, parse_validators
 from sifaka.validators.execution import run_validators
+from sifaka.validators.preserve import PreserveValidator
 
 
 class ValidationReport(Frozen):
@@ -41,20 +42,25 @@ async def validate(
     Args:
         text: The text.
         validators: Validators or their specs.
-        original: The text that `preserve` compares with; the text itself when empty.
+        original: The text that `preserve` compares with.
         plugins: The packages that offer further validators.
 
     Returns:
         A verdict for each validator. A validator that crashed has failed.
 
     Raises:
-        ConfigurationError: A spec is wrong, there is none, or a text cannot be used.
+        ConfigurationError: A spec is wrong, there is none, a text cannot be used, or `preserve` is
+            given no original.
         PluginError: A validator of another package is not allowed, or cannot be used.
     """
     check_text(text)
     parsed = parse_validators(validators, plugins=plugins)
     if not parsed:
         raise ConfigurationError("there are no validators", 'give some: [{"type": "length", ...}]')
+    if not original and any(isinstance(each, PreserveValidator) for each in parsed):
+        raise ConfigurationError(
+            "`preserve` compares with an original, and there is none", "give `original`"
+        )
     original = check_text(original, "original") or text
     results = await run_validators(parsed, Thought(text=text), original)
     return ValidationReport(results=tuple(results.values()))

@@ -55,7 +55,11 @@ class PreserveValidator(OptionalSpec):
         """Look for what the original has and the text has not."""
         original = thought.metadata.get("original")
         if not isinstance(original, str):
-            return ValidationResult(passed=True, message="no original text to compare with")
+            return ValidationResult(
+                passed=False,
+                message="no original text to compare with",
+                suggestions=("give the original",),
+            )
         total, gone = _lost(original, thought.text, self._kinds())
         lost: list[tuple[Kind, str]] = [(kind, _brief(shown)) for kind, shown in gone]
         return ValidationResult(

@@ -1,6 +1,7 @@
 """`sifaka validate`: check a text against rules."""
 
 import argparse
+from functools import partial
 
 import anyio
 
@@ -17,6 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     opt.add_text(parser)
     opt.add_rules(parser)
+    parser.add_argument("--original", metavar="FILE", help="what `preserve` compares with")
     opt.add_json(parser)
     parser.set_defaults(run=validate)
 
@@ -27,7 +29,8 @@ def validate(options: argparse.Namespace, settings: Settings) -> int:
     validators = opt.chain_of(options, settings).settings.validators
     if not validators:
         raise ConfigurationError("there are no rules", "give some, such as --max-words 120")
-    report = anyio.run(check, text, validators)
+    original = opt.read_text(options.original) if options.original else ""
+    report = anyio.run(partial(check, text, validators, original=original))
     if options.json:
         print_json(ValidateOut.of(report))
     else:

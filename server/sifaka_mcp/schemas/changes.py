@@ -5,7 +5,7 @@ from typing import Literal, cast
 from pydantic import BaseModel
 
 from sifaka.record.diff import Hunk, diff
-from sifaka.record.provenance import issues_of
+from sifaka.record.provenance import reasons_for
 from sifaka.record.thought import Thought
 
 NOBODY_ASKED = "no issue asked for it"
@@ -35,5 +35,5 @@ def changes(before: Thought | None, after: Thought) -> list[HunkOut]:
     """The changes from one version to the one that was made of it."""
     if before is None or before.id == after.id:
         return []
-    hunks = diff(before.text, after.text, issues_of(before))
+    hunks = diff(before.text, after.text, reasons_for(before, after))
     return [HunkOut.of(hunk) for hunk in hunks if hunk.op != "equal"]

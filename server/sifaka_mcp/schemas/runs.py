@@ -45,6 +45,22 @@ class BriefOut(BaseModel):
         )
 
 
+class CheckOut(BaseModel):
+    """Something that was checked, or was not, for a reason."""
+
+    what: str
+    done: bool
+    reason: str | None = None
+
+
+class TurnedDownOut(BaseModel):
+    """A version that was written and not kept."""
+
+    version: int
+    author: str
+    reason: str
+
+
 class ImproveOut(BaseModel):
     """A run: its best text so far and what is known about exactly this text."""
 
@@ -59,6 +75,9 @@ class ImproveOut(BaseModel):
     model: str
     validation_results: list[ValidationOut]
     issues: list[IssueOut]
+    left: list[IssueOut]
+    checked: list[CheckOut]
+    turned_down: list[TurnedDownOut]
     diff: list[HunkOut]
     usage: UsageOut
     brief: BriefOut | None = None
@@ -83,6 +102,16 @@ class ImproveOut(BaseModel):
             "model": result.run.config.model,
             "validation_results": [ValidationOut.of(r) for r in result.validation_results],
             "issues": IssueOut.all_of(result.issues),
+            "left": IssueOut.all_of(result.left),
+            "checked": [CheckOut(**check.model_dump()) for check in result.checked],
+            "turned_down": [
+                TurnedDownOut(
+                    version=each.iteration,
+                    author=each.author,
+                    reason=result.run.decisions[each.id].reason,
+                )
+                for each in result.turned_down
+            ],
             "diff": [HunkOut.of(hunk) for hunk in result.changes],
             "usage": UsageOut.of(result.usage),
             "brief": BriefOut.of(result.brief) if result.brief else None,

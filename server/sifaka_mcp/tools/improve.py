@@ -69,9 +69,9 @@ def tool() -> Tool:
         improve_text,
         title="Improve a text",
         description="Improve a text (or write one) until it passes the validators and satisfies "
-        "the critics. Never returns anything worse than the input. `done`: use `text`. "
-        "`needs_revision`: write the next version by `brief` and call submit_revision. `running`: "
-        "call resume_run.",
+        "the critics. Never returns anything worse than the input. `done`: use `text`, and tell "
+        "what is `left`. `needs_revision`: write the next version by `brief` and call "
+        "submit_revision. `running`: call resume_run.",
         annotations=ToolAnnotations(
             read_only_hint=False,
             destructive_hint=False,

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from sifaka.chain import Listener, Parting, Submission
 from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.schemas.arguments import OptionalText
 from sifaka_mcp.schemas.research import out_of_submission
 from sifaka_mcp.schemas.runs import SubmitOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
@@ -26,8 +27,14 @@ WAIT_SECONDS = 45.0
 async def submit_revision(
     run_id: str,
     parent_id: Annotated[str, Field(description="from the brief")],
-    text: Annotated[str, Field(description="the complete new version")],
     ctx: ToolContext,
+    text: Annotated[OptionalText, Field(description="the complete new version")] = "",
+    accept: Annotated[
+        bool, Field(description="end with the text as it is; declines what is left")
+    ] = False,
+    reason: Annotated[
+        OptionalText, Field(description="why the issues left in your version stay")
+    ] = "",
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
     state, exchange = state_of(ctx), Exchange.of(ctx)
@@ -41,7 +48,15 @@ async def submit_revision(
 
     def submit(listen: Listener, parting: Parting) -> Awaitable[Submission]:
         del parting  # the submission stays open, to be submitted again
-        return chain.submit(run_id, parent_id, text, listen=listen, interrupted=again)
+        return chain.submit(
+            run_id,
+            parent_id,
+            text,
+            accept=accept,
+            reason=reason or None,
+            listen=listen,
+            interrupted=again,
+        )
 
     result = await outcome_of(ctx, run, submit, exchange, wait_seconds=WAIT_SECONDS)
     if isinstance(result, InputRequiredResult):
@@ -61,8 +76,9 @@ def tool() -> Tool:
     return define(
         submit_revision,
         title="Submit a revision",
-        description="Hand in the version a brief asked for. It is validated and compared with the "
-        "best so far: accepted or turned down with the reason, then `done` or the next brief.",
+        description="Hand in the version a brief asked for, or decline its issues. A version is "
+        "compared with the best so far: accepted, or turned down with the reason; then `done` or "
+        "the next brief.",
         annotations=ToolAnnotations(
             read_only_hint=False,
             destructive_hint=False,

@@ -1,6 +1,6 @@
 """Results for a person at a terminal; plain text when the output is a pipe."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Self, TextIO
 
@@ -15,7 +15,7 @@ from sifaka.record.diff import Hunk
 from sifaka.record.events import ChainEvent
 from sifaka.record.results import Issue, ValidationResult
 from sifaka_mcp.schemas.changes import NOBODY_ASKED
-from sifaka_mcp.view.lines import flat, visible
+from sifaka_mcp.view.lines import flat, short, visible
 
 _CONTEXT = 40
 """Characters shown of an unchanged stretch on either side of a change."""
@@ -54,15 +54,21 @@ class TerminalProgress:
 
 
 def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
-    """Print a run: the changes with their reasons, the verdicts, what is left."""
+    """Print a run: its changes with their reasons, the text, the verdicts, what is left.
+
+    Where the text is printed the changes are a list; otherwise they are marked in the text.
+    """
     console = Console(file=stream, highlight=False, soft_wrap=True)
     original = result.run.original
     if original is not None and result.changed and original.text:
-        show_changes(result.diff, console)
-    elif show_text:
-        console.print(Text(visible(result.text)))
+        show = _list_changes if show_text else show_changes
+        show(result.diff, console)
+    if show_text:
+        console.print(Text(visible(result.text.rstrip("\n"))))
     show_verdicts(result.validation_results, stream)
-    _show_issues(result.issues, console)
+    _show_issues(result.left, console)
+    for line in _notes(result):
+        console.print(Text(visible(line), style="yellow"))
     for line in result.degraded:
         console.print(Text(f"degraded: {flat(line)}", style="yellow"))
     if result.brief:
@@ -79,9 +85,33 @@ def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
         )
     )
     console.print(Text(f"history: sifaka history {result.run_id}", style="dim"))
-    if show_text and result.changed:
-        console.print(Text("\n--- text ---", style="dim"))
-        console.print(Text(visible(result.text)))
+
+
+def _list_changes(hunks: Sequence[Hunk], console: Console) -> None:
+    """Print each change on a line of its own, and a blank line after them."""
+    for hunk in hunks:
+        if hunk.op == "equal":
+            continue
+        line = Text()
+        line.append(repr(short(hunk.before)), style="red")
+        line.append(" -> ")
+        line.append(repr(short(hunk.after)), style="green")
+        line.append(f"  ({flat(hunk.reason or NOBODY_ASKED)})", style="dim italic")
+        console.print(line)
+    console.print()
+
+
+def _notes(result: RunResult) -> Iterator[str]:
+    """The versions that were not kept, and what was not checked."""
+    decisions = result.run.decisions
+    if result.turned_down and not result.changed:
+        yield "every version was turned down:"
+    for version in result.turned_down:
+        reason = flat(decisions[version.id].reason)
+        yield f"turned down: version {version.iteration} by {flat(version.author)}: {reason}"
+    for check in result.checked:
+        if not check.done:
+            yield f"not checked: {check.what}: {flat(check.reason or 'no verdict')}"
 
 
 def show_changes(hunks: Sequence[Hunk], console: Console) -> None:

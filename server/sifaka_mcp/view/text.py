@@ -12,7 +12,7 @@ from sifaka_mcp.schemas.changes import HunkOut
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
 from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
 from sifaka_mcp.schemas.reviews import CritiqueTextOut
-from sifaka_mcp.schemas.runs import BriefOut, ImproveOut, SubmitOut
+from sifaka_mcp.schemas.runs import BriefOut, CheckOut, ImproveOut, SubmitOut
 from sifaka_mcp.schemas.verdicts import CritiqueOut, IssueOut, UsageOut, ValidationOut
 from sifaka_mcp.view.lines import flat as _flat
 from sifaka_mcp.view.lines import section as _section
@@ -58,7 +58,9 @@ def improvement(out: ImproveOut) -> str:
         *(_research_lines(out.research) if isinstance(out, _RESEARCHED) else ()),
         *_verdict_lines(out.validation_results),
         *_section("changes", _change_lines(out.diff)),
-        *_section("issues left", _issue_lines(out.issues)),
+        *_section("left", _issue_lines(out.left)),
+        *_section("not checked", _unchecked_lines(out.checked)),
+        *_turned_down_lines(out),
         *_section("degraded", _degraded_lines(out.degraded)),
         *_brief_lines(out.brief),
         "",
@@ -160,6 +162,23 @@ def _issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
         yield f"{place}{quote}{_flat(issue.message)}{fix} ({about})"
     if len(issues) > _MOST:
         yield f"... and {len(issues) - _MOST} more"
+
+
+def _unchecked_lines(checks: Iterable[CheckOut]) -> Iterator[str]:
+    for check in checks:
+        if not check.done or check.reason:
+            part = " in part" if check.done else ""
+            yield f"{_flat(check.what)}{part}: {_flat(check.reason or 'no verdict')}"
+
+
+def _turned_down_lines(out: ImproveOut) -> list[str]:
+    """The versions that were not kept; said plainly when that is all of them."""
+    every = bool(out.turned_down) and not out.changed
+    title = "every version was turned down" if every else "turned down"
+    return _section(
+        title,
+        [f"version {d.version} by {_flat(d.author)}: {_flat(d.reason)}" for d in out.turned_down],
+    )
 
 
 def _change_lines(hunks: Sequence[HunkOut]) -> Iterator[str]:

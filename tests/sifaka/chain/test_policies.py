@@ -234,12 +234,8 @@ async def test_best_of_n_from_a_prompt_takes_the_best_first_version() -> None:
 
 
 async def test_several_first_versions_are_not_a_round_of_revisions() -> None:
-    lines = [
-        " ".join(
-            ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"][n:]
-        )
-        for n in range(7)
-    ]
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    lines = [" ".join(words[n:]) for n in range(7)]
     lines += ["a b c d", "b c d e"]
     result = await Chain(
         model=ScriptedModel(lines=lines),

@@ -18,7 +18,7 @@ def check(original: str, text: str, *kinds: str) -> ValidationResult:
 
 def test_without_an_original_there_is_nothing_to_compare() -> None:
     result = PreserveValidator().validate(Thought(text="5"))
-    assert (result.passed, result.message) == (True, "no original text to compare with")
+    assert (result.passed, result.message) == (False, "no original text to compare with")
 
 
 def test_what_is_gone_is_named_and_counted() -> None:

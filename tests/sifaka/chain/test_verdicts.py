@@ -1,0 +1,262 @@
+"""Verdicts: a run says what was checked, what was not, and what is left."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+
+from sifaka import Chain, RunResult
+from sifaka.errors import ConfigurationError
+from sifaka.storage import MemoryStorage
+from sifaka.tasks import critique, validate
+from sifaka.testing import ScriptedCritic, ScriptedModel
+
+pytestmark = pytest.mark.anyio
+
+WRONG = "I has two cat. He go to school yesterday."
+RIGHT = "I have two cats. He went to school yesterday."
+FRENCH = "Ceci est un texte en français. Nous ne pouvons pas le lire avec les règles de l'anglais."
+TYPO = "The parcel was recieved on Monday."
+CONTENT = ScriptedCritic(objects_to=lambda _: False)
+
+
+def quotes(result: RunResult) -> list[str]:
+    return [issue.quote for issue in result.left]
+
+
+def not_checked(result: RunResult) -> list[str]:
+    return [check.what for check in result.checked if not check.done]
+
+
+async def waiting(text: str = WRONG, **options: Any) -> tuple[Chain, RunResult]:
+    chain = Chain(**options)
+    result = await chain.run(text=text)
+    assert (result.status, result.passed) == ("needs_revision", False)
+    return chain, result
+
+
+async def test_mistakes_that_only_a_writer_can_mend_are_put_to_the_caller() -> None:
+    _, result = await waiting()
+    assert quotes(result) == ["has", "go"]
+    assert result.brief is not None
+    assert [issue.fix for issue in result.brief.issues] == ["have", "goes"]
+
+
+async def test_a_text_without_mistakes_passes_and_says_that_its_meaning_was_not_checked() -> None:
+    result = await Chain().run(text=RIGHT)
+    assert (result.status, result.stop_reason, result.passed) == ("done", "passed", True)
+    assert not_checked(result) == ["meaning"]
+
+
+async def test_a_revision_that_mends_everything_passes() -> None:
+    chain, before = await waiting()
+    result = await chain.submit(before.run_id, before.thought.id, RIGHT)
+    assert (result.status, result.stop_reason, result.passed) == ("done", "passed", True)
+    assert (result.text, result.left) == (RIGHT, ())
+
+
+async def test_a_mistake_is_put_to_the_caller_once() -> None:
+    chain, before = await waiting()
+    half = "I have two cat. He go to school yesterday."
+    result = await chain.submit(before.run_id, before.thought.id, half)
+    assert (result.status, result.stop_reason, result.passed) == ("done", "issues_left", False)
+    assert quotes(result) == ["go"]
+
+
+async def test_a_mistake_that_is_new_is_put_to_the_caller_too() -> None:
+    chain, before = await waiting()
+    other = "I have two cats. We goes to school."
+    result = await chain.submit(before.run_id, before.thought.id, other)
+    assert result.status == "needs_revision"
+    assert quotes(result) == ["goes"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"accept": True}, ""),
+        ({"accept": True, "reason": "it is dialect"}, "it is dialect"),
+        ({"text": WRONG, "reason": "it is dialect"}, "it is dialect"),
+    ],
+)
+async def test_the_caller_may_decline_what_is_left(options: dict[str, Any], reason: str) -> None:
+    chain, before = await waiting()
+    for _ in range(2):  # said twice, it is taken once
+        result = await chain.submit(before.run_id, before.thought.id, **options)
+        assert (result.status, result.stop_reason) == ("done", "accepted")
+        assert (result.passed, result.accepted, result.left) == (True, True, ())
+        assert (result.text, result.reason.endswith(reason)) == (WRONG, True)
+    stored = await chain.store.load(before.run_id)
+    assert (stored.declined, len(stored.thoughts)) == ({before.thought.id: reason}, 1)
+
+
+async def test_a_revision_may_decline_what_it_leaves() -> None:
+    chain, before = await waiting()
+    half = "I have two cat. He go to school yesterday."
+    result = await chain.submit(before.run_id, before.thought.id, half, reason="he says so")
+    assert (result.status, result.stop_reason, result.passed) == ("done", "accepted", True)
+    assert (result.text, result.left) == (half, ())
+
+
+async def test_what_is_declined_is_no_validator() -> None:
+    chain, before = await waiting(validators=[{"type": "length", "max_words": 3}])
+    result = await chain.submit(before.run_id, before.thought.id, accept=True)
+    assert (result.status, result.stop_reason, result.passed) == ("done", "accepted", False)
+    assert [issue.category for issue in result.left] == ["length"]
+
+
+async def test_the_unchanged_text_without_a_reason_is_turned_down() -> None:
+    chain, before = await waiting()
+    result = await chain.submit(before.run_id, before.thought.id, WRONG)
+    assert (result.accepted, result.reason) == (False, "the same text as version 0")
+
+
+async def test_accepting_another_text_is_an_error_that_changes_nothing() -> None:
+    chain, before = await waiting()
+    with pytest.raises(ConfigurationError, match="another text"):
+        await chain.submit(before.run_id, before.thought.id, RIGHT, accept=True)
+    assert (await chain.store.load(before.run_id)) == before.run
+
+
+async def test_a_run_that_is_done_cannot_be_accepted() -> None:
+    chain = Chain()
+    done = await chain.run(text=RIGHT)
+    with pytest.raises(ConfigurationError, match="does not wait"):
+        await chain.submit(done.run_id, done.thought.id, accept=True)
+
+
+async def test_the_editor_alone_passes_nothing_that_is_known_to_be_wrong() -> None:
+    result = await Chain(model="editor").run(text=WRONG)
+    assert (result.status, result.stop_reason, result.passed) == ("done", "no_safe_edit", False)
+    assert quotes(result) == ["has", "go"]
+
+
+async def test_a_text_that_was_not_looked_at_is_not_passed() -> None:
+    result = await Chain().run(text=FRENCH)
+    assert (result.status, result.stop_reason, result.passed) == ("done", "unchecked", False)
+    assert not_checked(result) == ["lint", "meaning"]
+    assert "not in English" in (result.checked[0].reason or "")
+    short = await Chain(validators=[{"type": "length", "max_words": 50}]).run(text=FRENCH)
+    assert (short.stop_reason, short.passed) == ("passed", True)
+    assert not_checked(short) == ["lint", "meaning"]
+
+
+async def test_a_run_without_validators_and_critics_checks_nothing() -> None:
+    chain = Chain(model=ScriptedModel(lines=["a b"]), critics=[])
+    result = await chain.run("write two letters")
+    assert (result.stop_reason, result.passed) == ("unchecked", False)
+    assert not_checked(result) == ["task", "meaning"]
+
+
+@pytest.mark.parametrize("text", [WRONG, f"{WRONG} {RIGHT}"])
+async def test_lint_accepts_no_text_below_four_fifths(text: str) -> None:
+    review = await critique(text)
+    (feedback,) = review.feedback
+    assert feedback.scores["mechanics"] < 0.8
+    assert review.verdict == "revise"
+
+
+async def test_lint_does_not_vote_on_what_it_cannot_read() -> None:
+    for text in (FRENCH, '{"a": "he go"}'):
+        review = await critique(text)
+        assert review.verdict is None
+        assert "mechanics: not checked" in review.degraded[0]
+
+
+async def test_a_text_of_two_languages_says_how_much_was_not_checked() -> None:
+    review = await critique(f"{RIGHT} {RIGHT}\n\n{FRENCH}")
+    assert review.verdict == "accept"
+    assert "not in English" in review.degraded[0]
+
+
+async def test_the_editor_comes_before_the_first_critic() -> None:
+    seen: list[str] = []
+
+    def objects(text: str) -> bool:
+        seen.append(text)
+        return False
+
+    store = MemoryStorage()
+    chain = Chain(
+        model=ScriptedModel(lines=[]), critics=[ScriptedCritic(objects_to=objects)], store=store
+    )
+    result = await chain.run(text=TYPO)
+    assert seen == ["The parcel was received on Monday."]
+    assert [t.author for t in result.run.thoughts] == ["input", "editor"]
+    assert (result.text, result.stop_reason, result.passed) == (seen[0], "passed", True)
+    assert [hunk.reason for hunk in result.changes] == ['"recieved" should be "received"']
+    assert (await chain.replay(result.run_id)).exact
+
+
+async def test_a_models_versions_are_edited_before_they_are_judged() -> None:
+    model = ScriptedModel(lines=["The parcel has been recieved by us."])
+    critic = ScriptedCritic(objects_to=lambda text: "was" in text)
+    chain = Chain(model=model, critics=[critic])
+    result = await chain.run(text="The parcel was here.")
+    assert result.text == "The parcel has been received by us."
+    assert result.thought.author == "scripted"
+    (edit,) = cast("Sequence[Mapping[str, object]]", result.thought.metadata["edits"])
+    assert (edit["rule"], edit["before"], edit["after"]) == ("misspelling", "recieved", "received")
+    assert (await chain.replay(result.run_id)).exact
+
+
+async def test_an_edit_that_costs_a_required_validator_is_not_made() -> None:
+    rule = {"type": "content", "required": ["recieved"]}
+    result = await Chain(model=ScriptedModel(lines=[]), critics=[CONTENT], validators=[rule]).run(
+        text=TYPO
+    )
+    assert (result.text, result.stop_reason) == (TYPO, "passed")
+    assert result.thought.critic_feedback, "the critics were asked about the text that stays"
+    written = Chain(model=ScriptedModel(lines=[TYPO]), critics=[CONTENT], validators=[rule])
+    assert (await written.run("say that it came")).text == TYPO
+
+
+async def test_fixes_may_be_left_out() -> None:
+    chain = Chain(model=ScriptedModel(lines=[TYPO]), critics=[CONTENT], fixes="none")
+    assert (await chain.run("say that it came")).text == TYPO
+    assert (await chain.run(text=TYPO)).text == TYPO
+    assert (await Chain(fixes="none").run(text=TYPO)).run.thoughts[-1].author == "input"
+    with pytest.raises(ConfigurationError, match="fixes"):
+        Chain(model="editor", fixes="none")
+
+
+async def test_the_versions_that_were_turned_down_are_told_with_their_reasons() -> None:
+    chain = Chain(
+        model=ScriptedModel(lines=["a b c d", "a b c d e"]),
+        critics=[],
+        validators=[{"type": "length", "max_words": 2}],
+    )
+    result = await chain.run(text="a b c")
+    assert (result.text, result.changed, result.passed) == ("a b c", False, False)
+    assert [t.text for t in result.turned_down] == ["a b c d", "a b c d e"]
+    reasons = [result.run.decisions[t.id].reason for t in result.turned_down]
+    assert all("distance from passing" in reason for reason in reasons)
+
+
+async def test_preserve_needs_an_original() -> None:
+    with pytest.raises(ConfigurationError, match="preserve"):
+        await validate("It costs 6 dollars.", [{"type": "preserve"}])
+    with pytest.raises(ConfigurationError, match="preserve"):
+        await Chain(model=ScriptedModel(lines=[]), validators=[{"type": "preserve"}]).run("write")
+
+
+async def test_the_editor_says_that_it_ignores_a_task() -> None:
+    result = await Chain(model="editor").run("Translate into French.", text=RIGHT)
+    assert any("the task was ignored" in line for line in result.degraded)
+    assert not_checked(result) == ["task", "meaning"]
+
+
+@pytest.mark.parametrize(
+    "wrapped", [f"```\n{RIGHT}\n```", f"```markdown\n{RIGHT}\n```\n", f"~~~md\n{RIGHT}\n~~~"]
+)
+async def test_a_revision_in_a_code_fence_is_unwrapped(wrapped: str) -> None:
+    chain, before = await waiting()
+    result = await chain.submit(before.run_id, before.thought.id, wrapped)
+    assert (result.text, result.accepted) == (RIGHT, True)
+
+
+async def test_a_revision_that_is_code_keeps_its_fence() -> None:
+    fenced = "```python\nprint()\n```"
+    chain, before = await waiting()
+    result = await chain.submit(before.run_id, before.thought.id, fenced)
+    assert result.run.thoughts[1].text == fenced
