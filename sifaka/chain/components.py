@@ -12,7 +12,6 @@ from sifaka.chain.resources import Parts, Resources
 from sifaka.chain.settings import ChainSettings
 from sifaka.chain.writers import (
     Writer,
-    asks_a_provider,
     by_section,
     editor_for,
     judge_for,
@@ -21,7 +20,6 @@ from sifaka.chain.writers import (
 from sifaka.critics import read_by_section
 from sifaka.errors import ConfigurationError
 from sifaka.models import HOST
-from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
 from sifaka.research.protocol import Researcher
 
@@ -116,7 +114,7 @@ def bound(
         ),
         retrievers=settings.retrievers,
         store=resources.store,
-        editor=_editor(settings),
+        editor=editor_for(settings.validators) if settings.edits else None,
         judge=judge,
         asked=binding.model,
         breakers=resources.breakers,
@@ -124,12 +122,6 @@ def bound(
         connections=resources.connections,
         **others,
     )
-
-
-def _editor(settings: ChainSettings) -> EditorModel | None:
-    """The editor beside a model; without one it is a writer."""
-    beside = settings.edits and asks_a_provider(settings.model)
-    return editor_for(settings.validators) if beside else None
 
 
 def _checker(

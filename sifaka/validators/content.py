@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, ClassVar, Literal, TypeVar, cast
+from typing import Annotated, Literal, TypeVar, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -52,8 +52,6 @@ class ContentValidator(Spec):
     says, as with every validator, whether the result is binding: `must_pass` sets that, and a spec
     with a boolean under `required` is understood.
     """
-
-    schema_note: ClassVar[str] = "`required` are terms here; must_pass: false makes it advice"
 
     type: Literal["content"] = "content"
     name: Name = "content"

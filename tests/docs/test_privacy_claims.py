@@ -26,7 +26,7 @@ from sifaka_mcp.cli import run
 text, spec, order, referring, sources = sys.argv[1:]
 for command, *rest in (
     ["improve", text, "--spec", spec],
-    ["validate", text, "--spec", spec],
+    ["validate", text, "--spec", spec, "--original", text],
     ["critique", text],
     ["verify", text, "--adapters", sources],
     ["research", "What is announced?", "--adapters", sources],

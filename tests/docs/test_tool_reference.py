@@ -124,6 +124,8 @@ def test_every_shape_in_an_answer_is_told() -> None:
         assert list(rows(heading, "Field")) == [*shapes[definition]["properties"]], heading
     within = {"FailureOut": ("brief", "Field", "failures")}
     within["CountsOut"] = ("verify_evidence", "Result", "counts")
+    within["CheckOut"] = ("improve_text", "Result", "checked")
+    within["TurnedDownOut"] = ("improve_text", "Result", "turned_down")
     assert set(shapes) - set(SHAPES.values()) == set(within), "told where they stand"
     for definition, (heading, first, field) in within.items():
         (told,) = rows(heading, first)[field]

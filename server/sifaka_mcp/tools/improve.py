@@ -24,7 +24,9 @@ async def improve_text(
     ] = "",
     validators: Annotated[
         list[AnyValidator] | None,
-        Field(description="what to pass; `required`: false makes one advice"),
+        Field(
+            description="what to pass; `required` (in content must_pass): false is advice"
+        ),
     ] = None,
     critics: CriticList = None,
     effort: Effort = "standard",
@@ -69,8 +71,8 @@ def tool() -> Tool:
         improve_text,
         title="Improve a text",
         description="Improve a text (or write one) until it passes the validators and satisfies "
-        "the critics. Never returns anything worse than the input. `done`: use `text`, and tell "
-        "what is `left`. `needs_revision`: write the next version by `brief` and call "
+        "the critics. Never returns anything worse than the input. `done`: use `text`, tell what "
+        "is `left`. `needs_revision`: write the next version by `brief` and call "
         "submit_revision. `running`: call resume_run.",
         annotations=ToolAnnotations(
             read_only_hint=False,

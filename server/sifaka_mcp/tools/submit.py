@@ -30,10 +30,10 @@ async def submit_revision(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="the complete new version")] = "",
     accept: Annotated[
-        bool, Field(description="end with the text as it is; declines what is left")
+        bool, Field(description="keep the text, decline what is left")
     ] = False,
     reason: Annotated[
-        OptionalText, Field(description="why the issues left in your version stay")
+        OptionalText, Field(description="why what is left stays")
     ] = "",
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
@@ -76,9 +76,8 @@ def tool() -> Tool:
     return define(
         submit_revision,
         title="Submit a revision",
-        description="Hand in the version a brief asked for, or decline its issues. A version is "
-        "compared with the best so far: accepted, or turned down with the reason; then `done` or "
-        "the next brief.",
+        description="Hand in the version a brief asked for, or decline its issues: accepted, or "
+        "turned down with the reason, then `done` or the next brief.",
         annotations=ToolAnnotations(
             read_only_hint=False,
             destructive_hint=False,

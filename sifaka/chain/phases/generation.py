@@ -86,7 +86,8 @@ async def edit_input(context: PhaseContext) -> Sequence[Entry]:
     run, editor, original = context.run, context.parts.editor, context.run.original
     assert editor is not None, "the phase is for runs that are edited"
     assert original is not None, "the phase is for runs with an input"
-    generation = await editor.edit_input(original)
+    with context.calls.monitor.measure("phase", "edit"):
+        generation = await editor.edit_input(original)
     if generation.text == original.text:
         return ()
     return (Drafted(thought=_draft(run, original, generation, editor.name)),)

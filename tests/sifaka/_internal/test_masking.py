@@ -201,7 +201,7 @@ class Leaking:
 async def test_no_error_in_a_stored_run_holds_a_secret() -> None:
     model = ScriptedModel(lines=[ModelProviderError(f"refused sk-{KEY}", code="authentication")])
     chain = Chain(model=model, critics=[Leaking(), "lint"])
-    result = await chain.run("Write.", text="This is is a text.")
+    result = await chain.run("Write.", text="He go to school.")
     assert result.status == "failed"
     stored = result.run.model_dump_json()
     assert "***" in stored

@@ -5,7 +5,17 @@ import pytest
 
 from sifaka.chain import Chain
 from sifaka.errors import SifakaError, StorageError
-from sifaka.record.entries import ChainConfig, Decided, Decision, Drafted, Entry, Started, Stopped
+from sifaka.record.entries import (
+    ChainConfig,
+    Decided,
+    Decision,
+    Drafted,
+    Entry,
+    Started,
+    Stopped,
+    Validated,
+)
+from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.retrievers import ThoughtRetriever
@@ -34,7 +44,12 @@ async def keep(
     for number, text in enumerate(texts):
         thought = Thought(run_id=run.run_id, iteration=number, prompt=prompt, text=text)
         decision = Decision(accepted=number == best, reason="as written down")
-        entries += [Drafted(thought=thought), Decided(thought_id=thought.id, decision=decision)]
+        passing = {"length": ValidationResult(passed=True)}
+        entries += [
+            Drafted(thought=thought),
+            Validated(thought_id=thought.id, results=passing),
+            Decided(thought_id=thought.id, decision=decision),
+        ]
     if done:
         entries.append(Stopped(status="done", stop_reason="passed"))
     run = Run.replay(entries)

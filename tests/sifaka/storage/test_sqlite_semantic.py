@@ -11,7 +11,8 @@ import pytest
 
 from sifaka.embeddings.protocol import Role, Vector
 from sifaka.errors import ConfigurationError, EmbeddingError, StorageError
-from sifaka.record.entries import Decided, Decision
+from sifaka.record.entries import Decided, Decision, Validated
+from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
@@ -213,7 +214,10 @@ async def test_filters_hold_for_what_is_found_by_meaning(store: SQLiteStorage, k
         await keep(store, "automobile")
     tagged = await keep(store, "An automobile, a price.", tags=("legal",))
     decided = Decided(thought_id=tagged.thoughts[0].id, decision=Decision(accepted=True, reason=""))
-    await store.append(tagged.apply(decided), [decided], expected_version=tagged.version)
+    passing = {"length": ValidationResult(passed=True)}
+    validated = Validated(thought_id=tagged.thoughts[0].id, results=passing)
+    after = tagged.apply(validated).apply(decided)
+    await store.append(after, [validated, decided], expected_version=tagged.version)
     while await store.catch_up():
         pass
 

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.record.entries import Decided, Decision
+from sifaka.record.entries import Decided, Decision, Validated
+from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.storage.elasticsearch import ElasticsearchIndex
 from sifaka.storage.index import Filters
@@ -58,7 +59,9 @@ async def test_a_vector_outlives_a_change_of_its_document(
     await semantic.put(run)
     await semantic.catch_up()
     decided = Decided(thought_id="run_1.0", decision=Decision(accepted=True, reason=""))
-    await semantic.put(run.apply(decided))
+    passing = {"length": ValidationResult(passed=True)}
+    validated = Validated(thought_id="run_1.0", results=passing)
+    await semantic.put(run.apply(validated).apply(decided))
 
     hits = await semantic.search("car", limit=5, only=Filters(passed=True))
 
