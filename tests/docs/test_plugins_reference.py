@@ -50,8 +50,8 @@ def test_the_specs_and_the_url_that_are_told_name_what_the_package_offers(tmp_pa
     assert "archive:2026" in told
     plugins = Plugins([NAME])
     chain = Chain(model="editor", critics=[TONE], validators=[LINES], plugins=plugins)
-    result = chain.run_sync(text="Send the the parcel back, please.")
-    assert (result.text, result.passed) == ("Send the parcel back, please.", True)
+    result = chain.run_sync(text="Send the the parcel back, thanks.")
+    assert (result.text, result.passed) == ("Send the parcel back, thanks.", True)
     assert [dict(spec) for spec in result.run.config.critics] == [TONE]
     store = open_store("archive:2026", home=tmp_path, plugins=plugins)
     assert isinstance(store, SQLiteStorage)
