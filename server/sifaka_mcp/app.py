@@ -23,6 +23,9 @@ from sifaka_mcp.tasks.extension import TasksExtension, hurry
 if TYPE_CHECKING:
     from sifaka_mcp.auth.access import Access
 
+_HANDSHAKE = frozenset({"initialize", "notifications/initialized", "server/discover"})
+"""Messages after which a client asks for the tools, which the warm-up would delay."""
+
 
 class SifakaServer(DeferredServer):
     """The MCP server of Sifaka.
@@ -73,18 +76,23 @@ class SifakaServer(DeferredServer):
 
     def offer(self) -> list[Tool]:
         """See `DeferredServer`."""
+        from sifaka_mcp.tools import tools
+
+        return tools(self._settings.tools)
+
+    def register(self) -> None:
+        """See `DeferredServer`."""
         from sifaka_mcp.prompts import add_prompts
         from sifaka_mcp.resources import add_resources
-        from sifaka_mcp.tools import tools
 
         add_resources(self, Plugins(self._settings.plugins))
         add_prompts(self, self._settings.tools)
-        return tools(self._settings.tools)
 
 
 async def _warm_up_after_first_answer(
     ctx: ServerRequestContext[AppState, Any], call_next: CallNext
 ) -> HandlerResult:
     result = await call_next(ctx)
-    ctx.lifespan_context.warm_up()
+    if ctx.method not in _HANDSHAKE:
+        ctx.lifespan_context.warm_up()
     return result

@@ -11,7 +11,6 @@ from mcp_types import (
     ResourceTemplateReference,
 )
 
-from sifaka.critics import CRITICS
 from sifaka.plugins import NO_PLUGINS
 from sifaka_mcp.lifespan import Lifespan
 from sifaka_mcp.state import AppState
@@ -35,6 +34,8 @@ def add_completions(
     ) -> Completion | None:
         match argument.name:
             case "critic" if "critique_text" in tools:
+                from sifaka.critics import CRITICS
+
                 plugins = lifespan.state.plugins if lifespan.state else NO_PLUGINS
                 names = [*CRITICS, *plugins.offered("critics", CRITICS)]
             case "run_id" | "thought_id" if lifespan.state is not None:

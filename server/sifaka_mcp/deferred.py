@@ -27,25 +27,40 @@ class DeferredServer(MCPServer[Any]):
     """An `MCPServer` that builds its tools, resources and prompts on the first request for them.
 
     Their schemas take longer to build than the handshake takes to answer. Subclasses say in
-    `offer` what there is.
+    `offer` and `register` what there is.
     """
 
     _tools: dict[str, Tool] | None = None
+    _registered = False
 
     def __init__(self, name: str, **settings: Any) -> None:
         super().__init__(name, **settings)
         self._filling = threading.Lock()
 
     def offer(self) -> list[Tool]:
-        """Register the resources and prompts, and return the tools."""
+        """The tools, newly built."""
         raise NotImplementedError
 
-    def fill(self) -> dict[str, Tool]:
-        """The tools by name; the first call builds everything, from any thread."""
+    def register(self) -> None:
+        """Register the resources and prompts."""
+        raise NotImplementedError
+
+    def fill(self) -> None:
+        """Build everything that is not built yet, from any thread."""
+        self._tools_by_name()
+        self._fill_rest()
+
+    def _tools_by_name(self) -> dict[str, Tool]:
         with self._filling:
             if self._tools is None:
                 self._tools = {tool.name: tool for tool in self.offer()}
         return self._tools
+
+    def _fill_rest(self) -> None:
+        with self._filling:
+            if not self._registered:
+                self.register()
+                self._registered = True
 
     async def list_tools(self) -> list[ListedTool]:
         """See `MCPServer`."""
@@ -58,14 +73,14 @@ class DeferredServer(MCPServer[Any]):
                 output_schema=tool.output_schema,
                 annotations=tool.annotations,
             )
-            for tool in self.fill().values()
+            for tool in self._tools_by_name().values()
         ]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """See `MCPServer`."""
-        tool = self.fill().get(name)
+        tool = self._tools_by_name().get(name)
         if tool is None:
             raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name}")
         with tool_errors():
@@ -75,25 +90,25 @@ class DeferredServer(MCPServer[Any]):
 
     async def list_resources(self) -> list[Resource]:
         """See `MCPServer`."""
-        self.fill()
+        self._fill_rest()
         return await super().list_resources()
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """See `MCPServer`."""
-        self.fill()
+        self._fill_rest()
         return await super().list_resource_templates()
 
     async def read_resource(
         self, uri: Any, context: Context[Any, Any] | None = None
     ) -> Iterable[Any] | InputRequiredResult:
         """See `MCPServer`."""
-        self.fill()
+        self._fill_rest()
         with resource_errors():
             return await super().read_resource(uri, context)
 
     async def list_prompts(self) -> list[Prompt]:
         """See `MCPServer`."""
-        self.fill()
+        self._fill_rest()
         return await super().list_prompts()
 
     async def run_stdio_async(self) -> None:
@@ -110,6 +125,6 @@ class DeferredServer(MCPServer[Any]):
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
         """See `MCPServer`."""
-        self.fill()
+        self._fill_rest()
         with prompt_errors():
             return await super().get_prompt(name, arguments, context)

@@ -7,7 +7,6 @@ import anyio
 import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from pydantic import TypeAdapter
 
 from sifaka.chain import RunResult
 from sifaka.critics import CRITICS
@@ -15,7 +14,7 @@ from sifaka.errors import ThoughtNotFound
 from sifaka.plugins import Plugins
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec
+from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
 from sifaka_mcp.schemas.history import RunOut, ThoughtOut
 from sifaka_mcp.schemas.run_evidence import RunEvidenceOut
 from sifaka_mcp.state import AppState
@@ -88,8 +87,8 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         mime_type="application/json",
     )
     def validators() -> str:
-        schema = TypeAdapter(ValidatorSpec).json_schema()
-        others = {kind: TypeAdapter(VALIDATORS[kind]) for kind in sorted(UNLISTED)}
+        schema = adapter_of(ValidatorSpec).json_schema()
+        others = {kind: adapter_of(VALIDATORS[kind]) for kind in sorted(UNLISTED)}
         # What a chain gives them is no option.
         schema["others"] = {k: each.json_schema(mode="serialization") for k, each in others.items()}
         offered = plugins.offered("validators", VALIDATORS)

@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 import anyio.abc
@@ -14,16 +15,7 @@ from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Host
 from sifaka.calls.monitoring import Monitor
-from sifaka.chain import (
-    Chain,
-    Listener,
-    Parting,
-    RunResult,
-    asks_a_provider,
-    is_interrupted,
-    stop_run,
-)
-from sifaka.critics import Critic, CriticSpec, parse_critics
+from sifaka.chain import Listener, Parting, RunResult, is_interrupted, stop_run
 from sifaka.errors import ThoughtNotFound
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.thoughts import on_store
@@ -40,6 +32,10 @@ from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.stores.read_only import ReadOnlyStore
 from sifaka_mcp.tenancy import may_only_read, tenant_of_request
+
+if TYPE_CHECKING:
+    from sifaka.chain import Chain
+    from sifaka.critics import Critic, CriticSpec
 
 logger = logging.getLogger(__name__)
 
@@ -99,9 +95,9 @@ class AppState:
         *,
         model: str = "auto",
         host: Host | None = None,
-        critics: Iterable[CriticSpec] | None = None,
+        critics: "Iterable[CriticSpec] | None" = None,
         **settings: Any,
-    ) -> Chain:
+    ) -> "Chain":
         """A chain on this server's store.
 
         Args:
@@ -114,6 +110,8 @@ class AppState:
         Raises:
             ConfigurationError: A component or a setting is wrong.
         """
+        from sifaka.chain import Chain, asks_a_provider
+
         chosen = self.settings.model if model == AUTO else model
         if chosen == AUTO and host is not None:
             chosen = HOST
@@ -131,7 +129,7 @@ class AppState:
             **settings,
         )
 
-    async def chain_of(self, run: Run, *, host: Host | None = None) -> Chain:
+    async def chain_of(self, run: Run, *, host: Host | None = None) -> "Chain":
         """The chain a stored run was started with.
 
         Args:
@@ -141,11 +139,15 @@ class AppState:
         Raises:
             ConfigurationError: It was started by a program with components of its own.
         """
+        from sifaka.chain import Chain, asks_a_provider
+
         if asks_a_provider(run.config.model) and not is_pydantic_ai_loaded():
             await anyio.to_thread.run_sync(load_pydantic_ai)
         return Chain.of_config(run.config, host=host, **self._shared())
 
-    def _parsed(self, critics: Iterable[CriticSpec]) -> tuple[Critic, ...]:
+    def _parsed(self, critics: "Iterable[CriticSpec]") -> "tuple[Critic, ...]":
+        from sifaka.critics import parse_critics
+
         read_file = named_in(self.settings.home)
         return parse_critics(critics, read_file=read_file, plugins=self.plugins)
 
@@ -208,6 +210,9 @@ def _fatal(deaths: int) -> Stopped:
 def _load(state: AppState) -> None:
     try:
         state.build()
+        import_module("sifaka.chain.chain")
+        from sifaka.chain import asks_a_provider
+
         if asks_a_provider(state.settings.model) and state.settings.model != HOST:
             from sifaka.models.provider import provider_model
 

@@ -1,24 +1,43 @@
 """The chain: a configured refinement, the engine that works on its runs, and their results."""
 
-from sifaka.chain.cancellation import (
-    Parting,
-    cancel_run,
-    cancellation,
-    interruption,
-    is_interrupted,
-    stop_run,
-)
-from sifaka.chain.chain import Chain
-from sifaka.chain.events import follow_run
-from sifaka.chain.handle import RunHandle
-from sifaka.chain.options import ChainOptions, CommonOptions, TaskOptions
-from sifaka.chain.pydantic_chain import create_pydantic_chain
-from sifaka.chain.replay import Replay
-from sifaka.chain.result import RunResult
-from sifaka.chain.review import Review
-from sifaka.chain.submission import Submission
-from sifaka.chain.writers import asks_a_provider
-from sifaka.record.events import Listener
+from typing import TYPE_CHECKING
+
+from sifaka._internal.lazy import imported_later
+
+if TYPE_CHECKING:
+    from sifaka.chain.cancellation import Parting, cancel_run, is_interrupted, stop_run
+    from sifaka.chain.chain import Chain
+    from sifaka.chain.events import follow_run
+    from sifaka.chain.handle import RunHandle
+    from sifaka.chain.options import ChainOptions, CommonOptions, TaskOptions
+    from sifaka.chain.pydantic_chain import create_pydantic_chain
+    from sifaka.chain.replay import Replay
+    from sifaka.chain.result import RunResult
+    from sifaka.chain.review import Review
+    from sifaka.chain.submission import Submission
+    from sifaka.chain.writers import asks_a_provider
+    from sifaka.record.events import Listener
+
+_PLACES = {
+    "Chain": "sifaka.chain.chain",
+    "ChainOptions": "sifaka.chain.options",
+    "CommonOptions": "sifaka.chain.options",
+    "Listener": "sifaka.record.events",
+    "Parting": "sifaka.chain.cancellation",
+    "Replay": "sifaka.chain.replay",
+    "Review": "sifaka.chain.review",
+    "RunHandle": "sifaka.chain.handle",
+    "RunResult": "sifaka.chain.result",
+    "Submission": "sifaka.chain.submission",
+    "TaskOptions": "sifaka.chain.options",
+    "asks_a_provider": "sifaka.chain.writers",
+    "cancel_run": "sifaka.chain.cancellation",
+    "create_pydantic_chain": "sifaka.chain.pydantic_chain",
+    "follow_run": "sifaka.chain.events",
+    "is_interrupted": "sifaka.chain.cancellation",
+    "stop_run": "sifaka.chain.cancellation",
+}
+"""A server works on no run before its client has the tools: it is not made to wait for this."""
 
 __all__ = [
     "Chain",
@@ -34,10 +53,10 @@ __all__ = [
     "TaskOptions",
     "asks_a_provider",
     "cancel_run",
-    "cancellation",
     "create_pydantic_chain",
     "follow_run",
-    "interruption",
     "is_interrupted",
     "stop_run",
 ]
+
+__getattr__ = imported_later(__name__, _PLACES)

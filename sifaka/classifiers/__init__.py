@@ -1,18 +1,13 @@
 """Classifiers: the label of a text, with a confidence and the coverage."""
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import MappingProxyType
+from typing import cast
 
 from sifaka._internal.suggestions import did_you_mean
-from sifaka.classifiers.bias import bias
 from sifaka.classifiers.cache import CachedClassifier, ClassificationCache
-from sifaka.classifiers.language import LanguageClassifier
-from sifaka.classifiers.profanity import profanity
 from sifaka.classifiers.protocol import NONE_FOUND, UNKNOWN, Classification, Classifier
-from sifaka.classifiers.readability import ReadabilityClassifier
-from sifaka.classifiers.sentiment import SentimentClassifier
-from sifaka.classifiers.spam import spam
-from sifaka.classifiers.toxicity import toxicity
 from sifaka.errors import ConfigurationError
 
 __all__ = [
@@ -23,28 +18,22 @@ __all__ = [
     "Classification",
     "ClassificationCache",
     "Classifier",
-    "LanguageClassifier",
-    "ReadabilityClassifier",
-    "SentimentClassifier",
-    "bias",
     "classifier",
-    "profanity",
-    "spam",
-    "toxicity",
 ]
 
-CLASSIFIERS: Mapping[str, Callable[[], Classifier]] = MappingProxyType(
+CLASSIFIERS: Mapping[str, str] = MappingProxyType(
     {
-        "language": LanguageClassifier,
-        "sentiment": SentimentClassifier,
-        "readability": ReadabilityClassifier,
-        "profanity": profanity,
-        "toxicity": toxicity,
-        "bias": bias,
-        "spam": spam,
+        "language": "LanguageClassifier",
+        "sentiment": "SentimentClassifier",
+        "readability": "ReadabilityClassifier",
+        "profanity": "profanity",
+        "toxicity": "toxicity",
+        "bias": "bias",
+        "spam": "spam",
     }
 )
-"""The factory of each built-in classifier, by its name."""
+"""The factory of each built-in classifier, in the module of its name. A module and its tables are
+loaded when its classifier is first used."""
 
 
 def classifier(name: str) -> CachedClassifier:
@@ -57,4 +46,5 @@ def classifier(name: str) -> CachedClassifier:
         raise ConfigurationError(
             f"unknown classifier {name[:40]!r}", did_you_mean(name, CLASSIFIERS)
         )
-    return CachedClassifier(CLASSIFIERS[name]())
+    make = getattr(import_module(f"{__name__}.{name}"), CLASSIFIERS[name])
+    return CachedClassifier(cast("Callable[[], Classifier]", make)())

@@ -1,6 +1,8 @@
 """Languages that their script gives away."""
 
 import re
+from collections.abc import Mapping
+from functools import cache
 
 _SCRIPTS = {
     "latin": "A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff",
@@ -20,7 +22,6 @@ _SCRIPTS = {
     "hy": "\u0530-\u058f",
 }
 """The letters of each script. One that a single large language writes has the name of that."""
-_LETTERS = {name: re.compile(f"[{letters}]") for name, letters in _SCRIPTS.items()}
 _LETTERS_OF_ONE = {"han": 3, "kana": 3, "hangul": 2}
 """Letters of an alphabet that carry as much as one sign."""
 _OWN_LETTERS = {
@@ -36,13 +37,18 @@ SCRIPT_LANGUAGES = (
 """The languages that `language_of_script` returns."""
 
 
+@cache
+def _letters() -> Mapping[str, re.Pattern[str]]:
+    return {name: re.compile(f"[{letters}]") for name, letters in _SCRIPTS.items()}
+
+
 def script(text: str) -> tuple[str, float]:
     """The script of most letters, and its share of them; `("", 0.0)` of a text without any."""
     if text.isascii():
-        return ("latin", 1.0) if _LETTERS["latin"].search(text) else ("", 0.0)
+        return ("latin", 1.0) if _letters()["latin"].search(text) else ("", 0.0)
     counts = {
         name: len(letters.findall(text)) * _LETTERS_OF_ONE.get(name, 1)
-        for name, letters in _LETTERS.items()
+        for name, letters in _letters().items()
     }
     if counts["kana"]:
         # Japanese writes both; Chinese has no kana.
@@ -58,7 +64,7 @@ def language_of_script(name: str, text: str) -> str | None:
     """The ISO 639-1 code of a text in this script; None where that takes more than letters."""
     if name in {"latin", ""}:
         return None
-    letters = len(_LETTERS[name].findall(text))
+    letters = len(_letters()[name].findall(text))
     for language, own in _OWN_LETTERS.get(name, ()):
         if len(re.findall(own, text)) > 0.01 * letters:
             return language

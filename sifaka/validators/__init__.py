@@ -53,6 +53,7 @@ __all__ = [
     "ValidatorFunction",
     "ValidatorLike",
     "ValidatorSpec",
+    "adapter_of",
     "all_of",
     "any_of",
     "as_validator",
@@ -129,7 +130,8 @@ _DATA = (Mapping, str, int, float, list, tuple, type(None))
 
 
 @cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
+def adapter_of(kind: Any) -> TypeAdapter[Any]:
+    """The adapter of a validator's class or of `ValidatorSpec`; each takes long to build."""
     return TypeAdapter(kind)
 
 
@@ -151,7 +153,7 @@ def _parsed(place: str, spec: ValidatorLike, plugins: Plugins) -> ValidatorCompo
         elif made := plugins.make("validators", data, place):
             return ForeignValidator(*made)
     try:
-        return _adapter(expected).validate_python(spec)
+        return adapter_of(expected).validate_python(spec)
     except ValidationError as error:
         tags = () if expected is not ValidatorSpec else VALIDATORS
         raise ConfigurationError(explain(error, place, tags=tags), _meant(kind, plugins)) from None

@@ -12,7 +12,8 @@ import anyio.abc
 
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
-from sifaka.chain import Listener, RunResult, cancellation, interruption
+from sifaka.chain import Listener, RunResult
+from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import AppendRefused, SifakaError
 from sifaka.record.entries import Stopped
 from sifaka_mcp.runs.leases import Leases, RunKey

@@ -1,32 +1,57 @@
 """Types of arguments."""
 
 from collections.abc import Mapping
-from typing import Annotated, cast
+from functools import cache
+from typing import Annotated, Any, cast
 
-from pydantic import (
-    BeforeValidator,
-    Field,
-    ValidatorFunctionWrapHandler,
-    WithJsonSchema,
-    WrapValidator,
-)
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from sifaka.record.usage import Budget
-from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec
+from sifaka.validators import UNLISTED, VALIDATORS, Validator, ValidatorSpec, adapter_of
 
 OptionalText = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A string that may be left out. Not `str | None`: the SDK parses strings for such a field as JSON,
 and a text that is JSON must arrive as it was sent."""
 
 
-def _or_of_a_plugin(spec: object, check: ValidatorFunctionWrapHandler) -> object:
+class _Built:
+    """Validates and describes a validator by a schema that is built once for all tools."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(_validator)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: object) -> JsonSchemaValue:
+        return _listed()
+
+
+def _validator(spec: object) -> object:
     kind = cast("Mapping[object, object]", spec).get("type") if isinstance(spec, Mapping) else None
     if not isinstance(kind, str) or (kind in VALIDATORS and kind not in UNLISTED):
-        return check(spec)
+        return adapter_of(ValidatorSpec).validate_python(spec)
     return cast("object", spec)
 
 
-AnyValidator = Annotated[ValidatorSpec, WrapValidator(_or_of_a_plugin)]
+@cache
+def _listed() -> JsonSchemaValue:
+    schema = adapter_of(ValidatorSpec).json_schema()
+    definitions = schema.pop("$defs")
+
+    def inlined(node: Any) -> Any:
+        if isinstance(node, list):
+            return [inlined(item) for item in cast("list[Any]", node)]
+        if not isinstance(node, dict):
+            return node
+        known = cast("dict[str, Any]", node)
+        if "$ref" in known:
+            return inlined(definitions[known["$ref"].removeprefix("#/$defs/")])
+        return {key: inlined(value) for key, value in known.items()}
+
+    return inlined(schema)
+
+
+AnyValidator = Annotated[Validator | Mapping[str, object], _Built()]
 """A validator; one that is not built in is left to `parse_validators`, which knows what is
 allowed."""
 

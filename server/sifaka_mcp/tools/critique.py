@@ -7,7 +7,6 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
 from sifaka.calls.host import Suspended
-from sifaka.tasks.criticism import review
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, CriticList, OptionalText
 from sifaka_mcp.schemas.reviews import CritiqueTextOut
@@ -25,6 +24,8 @@ async def critique_text(
     budget: BudgetLimits = None,
 ) -> Annotated[CallToolResult, CritiqueTextOut] | InputRequiredResult:
     """See the tool's description."""
+    from sifaka.tasks.criticism import review
+
     exchange = Exchange.of(ctx)
     chain = await state_of(ctx).chain(
         model=model, host=exchange.host, critics=critics, budget=budget

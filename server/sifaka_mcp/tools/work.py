@@ -2,13 +2,14 @@
 
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.calls.host import Suspended, Unreachable
-from sifaka.chain import Chain, Listener, Parting, RunResult, cancel_run, is_interrupted
+from sifaka.chain import Listener, Parting, RunResult, cancel_run, is_interrupted
 from sifaka.errors import SifakaError, StorageError
 from sifaka.models import HOST
 from sifaka.record.run import Run
@@ -20,6 +21,9 @@ from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.follow import after_others, after_worker, as_it_stands
 from sifaka_mcp.tools.progress import reporter
 from sifaka_mcp.view.text import improvement
+
+if TYPE_CHECKING:
+    from sifaka.chain import Chain
 
 _PARTING_SECONDS = 5
 
@@ -153,7 +157,7 @@ async def _go_on_without_host(state: AppState, run_id: str) -> None:
     await state.jobs.run(state.assignment(run), _resumption(chain, run_id), wait_seconds=0)
 
 
-def _resumption(chain: Chain, run_id: str) -> Work[RunResult]:
+def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:
     return lambda listen, parting: chain.resume(
         run_id, listen=listen, parting=parting, reopen=False
     )

@@ -8,7 +8,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from sifaka import Chain
-from sifaka.chain import interruption, is_interrupted, stop_run
+from sifaka.chain import is_interrupted, stop_run
+from sifaka.chain.cancellation import interruption
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Entry, Stopped
 from sifaka.record.run import Run

@@ -8,7 +8,8 @@ from anyio.lowlevel import checkpoint
 
 from sifaka import Chain, ChainEvent, Thought
 from sifaka.calls.ledger import Ledger
-from sifaka.chain import Parting, cancellation, interruption, is_interrupted
+from sifaka.chain import Parting, is_interrupted
+from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.chain.recorder import Recorder
 from sifaka.models import Generation
 from sifaka.record.entries import Called, Entry

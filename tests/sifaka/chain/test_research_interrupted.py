@@ -9,7 +9,8 @@ import pytest
 
 from sifaka import Chain, ChainEvent, Thought
 from sifaka.calls.host import HostQuestion, Suspended
-from sifaka.chain import Parting, cancellation, interruption, is_interrupted, stop_run
+from sifaka.chain import Parting, is_interrupted, stop_run
+from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import ModelProviderError, StorageError
 from sifaka.record.entries import Entry, Recovered, Researched
 from sifaka.record.inquiry import TERMINAL

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.classifiers import LanguageClassifier
-from sifaka.classifiers.language import Engine
+from sifaka.classifiers.language import Engine, LanguageClassifier
 from sifaka.errors import ConfigurationError
 
 ENGINES: tuple[Engine, ...] = ("own", "py3langid")

@@ -1,4 +1,4 @@
-from sifaka.classifiers import ReadabilityClassifier
+from sifaka.classifiers.readability import ReadabilityClassifier
 
 EASY = "The cat sat on the mat. It was a good day. We had fun in the sun. "
 HARD = (

@@ -4,9 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.classifiers import NONE_FOUND, bias, profanity, spam, toxicity
+from sifaka.classifiers import NONE_FOUND
+from sifaka.classifiers.bias import bias
+from sifaka.classifiers.profanity import profanity
 from sifaka.classifiers.protocol import Classification
 from sifaka.classifiers.screen import NOTHING_FOUND
+from sifaka.classifiers.spam import spam
+from sifaka.classifiers.toxicity import toxicity
 
 SCREENS = {"profanity": profanity, "toxicity": toxicity, "bias": bias, "spam": spam}
 

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from sifaka.classifiers import SentimentClassifier
+from sifaka.classifiers.sentiment import SentimentClassifier
 from sifaka.errors import ConfigurationError
 from sifaka.validators import parse_validators
 
