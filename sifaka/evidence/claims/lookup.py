@@ -5,7 +5,6 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-import anyio
 from anyio import to_thread
 
 from sifaka.calls.concurrency import fan_out
@@ -82,18 +81,11 @@ async def find(
     Raises:
         StorageError: An answer could not be put on record.
     """
-    limiter = anyio.Semaphore(_AT_A_TIME)
-
-    async def searched(claim: Claim) -> Searched:
-        async with limiter:
-            return await search(
-                adapters, [claim.text], max_results=most, filters=filters, seconds=seconds
-            )
-
+    look_up = partial(search, adapters, max_results=most, filters=filters, seconds=seconds)
     results: Sequence[Searched | None] = [None] * len(claims)
     if adapters:
-        branches = {f"search {n}": partial(searched, claim) for n, claim in claims.items()}
-        results = await fan_out(branches, calls_each=0)
+        branches = {f"search {n}": partial(look_up, [claim.text]) for n, claim in claims.items()}
+        results = await fan_out(branches, calls_each=0, parallel=_AT_A_TIME)
     return {
         number: _found(given[number], result)
         for number, result in zip(claims, results, strict=True)
