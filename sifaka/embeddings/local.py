@@ -30,13 +30,7 @@ def require_package(kind: str) -> None:
 
 
 class LocalModel:
-    """A model that is loaded by its first call, once, and then asked by one thread at a time.
-
-    Args:
-        name: What errors call it.
-        folder: Where its files are.
-        load: Loads them.
-    """
+    """A model that is loaded by its first call, once, and then asked by one thread at a time."""
 
     def __init__(self, name: str, folder: Path, load: Loading) -> None:
         self._name = name
@@ -48,12 +42,7 @@ class LocalModel:
         self._lock = threading.Lock()
 
     async def vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
-        """The vectors of some texts.
-
-        Raises:
-            ConfigurationError: The folder holds no model of this kind.
-            EmbeddingError: The model could not be loaded, or failed.
-        """
+        """The vectors of some texts."""
         return await to_thread.run_sync(self._vectors, texts, role)
 
     def _vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:

@@ -196,13 +196,7 @@ async def _entry(question: str, answer: Callable[[str], Awaitable[EvidenceResult
 async def concluded(
     made: SearchPlan, searched: Searched, verifications: Sequence[Verification]
 ) -> EvidenceResult:
-    """The evidence in its order, and what did not work as it should have.
-
-    Args:
-        made: The plan.
-        searched: What was found.
-        verifications: Those of the documents, in the order in which these were found.
-    """
+    """The evidence in its order, and what did not work as it should have."""
     evidence = [classify(each, made.criteria) for each in verifications]
     if any(each.classification == "unverified" for each in evidence):
         evidence = await _with_shares(made.question, evidence)

@@ -39,10 +39,6 @@ def keyword_plan(question: str, degraded: str) -> SearchPlan:
     """The question as a query, its halves as two more, and being about it as the criterion.
 
     The halves are those of its telling words; a question of one word has none.
-
-    Args:
-        question: Not empty.
-        degraded: Why no model has made the plan.
     """
     return SearchPlan(
         question=question,

@@ -87,14 +87,7 @@ async def verify_each(
 
     One model call a document, at the place `document N` of the journal; a second verification in
     one run needs a scope of its own. A document for which the model cannot be asked, or the budget
-    has no room, is `degraded` and has no judgements.
-
-    Args:
-        documents: The documents to judge.
-        criteria_of: The criteria of a document; their ids differ.
-        question: The question that the documents were searched for.
-        model: The model that judges; None degrades every document.
-        parallel: Calls at the same time.
+    has no room, is `degraded` and has no judgements. The ids of its criteria differ.
 
     Raises:
         StorageError: An answer could not be put on record.

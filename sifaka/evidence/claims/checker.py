@@ -186,11 +186,7 @@ class EvidenceChecker(Component):
         return await held(claims, documents, self.model, parallel=self._parallel)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
-        """The adapters to search.
-
-        Raises:
-            ConfigurationError: An adapter is unknown, or there is nothing to hold claims against.
-        """
+        """The adapters to search."""
         at_hand = any(document.text.strip() for document in documents)
         if not options.search:
             if not at_hand:

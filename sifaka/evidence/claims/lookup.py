@@ -68,18 +68,9 @@ async def find(
     filters: SearchFilters,
     seconds: float,
 ) -> dict[int, ClaimSources]:
-    """Find documents for each claim; every claim is a search and a place of its own.
+    """Find at most `most` documents for each claim, by its number, besides those at hand.
 
-    Args:
-        claims: What to look for, by number.
-        given: The documents at hand for each number.
-        adapters: Where to search; nowhere when there is none.
-        most: Documents found for each claim.
-        filters: Which documents may be found.
-        seconds: For each source to answer in.
-
-    Raises:
-        StorageError: An answer could not be put on record.
+    Every claim is a search and a place of its own.
     """
     look_up = partial(search, adapters, max_results=most, filters=filters, seconds=seconds)
     results: Sequence[Searched | None] = [None] * len(claims)

@@ -48,13 +48,9 @@ class Asked:
     def failure(
         self, code: str, what: str, hint: str | None = None, *, retry_after: float | None = None
     ) -> SourceError:
-        """An error in one line, with the usual advice for its code unless there is a better one.
+        """An error in one line; the usual advice for its code stands in for a missing hint.
 
-        Args:
-            code: One of those of `SourceError`.
-            what: The rest of the sentence that begins with the URL.
-            hint: The advice.
-            retry_after: Seconds the source asked to wait.
+        `what` is the rest of the sentence that begins with the URL.
         """
         line = " ".join(f"{self.adapter}: {self.url} {what}".split())
         # Some of these words are the source's own.
@@ -74,11 +70,6 @@ class SourceAnswer(NamedTuple):
 
 async def answer_of(response: "httpx2.Response", largest: int, asked: Asked) -> SourceAnswer:
     """Read a response, of which nothing has been read yet.
-
-    Args:
-        response: Still open.
-        largest: Bytes of the unpacked body at most.
-        asked: Names the source in errors.
 
     Raises:
         SourceError: It tells no success, is too large, or is no JSON.

@@ -20,15 +20,7 @@ _ABSTRACTS = ("abstract_text", "abstract_contents")
 
 
 class AtomWalkerAdapter(RecordAdapter):
-    """Searches papers; the text of a document is the abstract, and papers without one are left out.
-
-    Args:
-        base: The service's URL.
-        index: Which of its indices.
-        name: The adapter's name.
-        strategy: Whether to search fast, or everything.
-        authorization: The value of the HTTP header of that name; the service wants one.
-    """
+    """Searches papers; the text of a document is the abstract, and papers without one are left out."""
 
     def __init__(
         self, base: str, *, index: str, name: str, strategy: Strategy, authorization: str | None

@@ -69,14 +69,7 @@ def _wiki(place: _Place, base: str, query: str) -> Adapter:
 def _indexed(
     place: _Place, make: type[RecordAdapter], *, own: tuple[str, ...] = (), bare: Scheme = "Bearer"
 ) -> Adapter:
-    """An adapter for an index whose fields the URL names.
-
-    Args:
-        place: The spec and its key.
-        make: The class of the adapter.
-        own: Names of fields that this kind alone knows.
-        bare: The scheme of a key that is a bare token.
-    """
+    """An adapter for an index whose fields the URL names; `own` are fields of this kind alone."""
     base, index, query = place.spec.index()
     return make(
         base,

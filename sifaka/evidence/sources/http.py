@@ -44,12 +44,7 @@ class Retrying:
     """A random number between two."""
 
     def wait(self, failure: SourceError, attempt: int) -> float | None:
-        """Seconds until the next attempt; None when there is to be none.
-
-        Args:
-            failure: The error of the last attempt.
-            attempt: The number of attempts so far.
-        """
+        """Seconds until the next attempt; None when there is to be none."""
         if not failure.retryable or attempt >= self.attempts:
             return None
         if failure.retry_after is not None:

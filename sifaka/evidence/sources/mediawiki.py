@@ -135,9 +135,6 @@ class MediaWikiAdapter:
 
         They were `published` when they were last changed. Redirects count as what they lead to;
         pages that are not there any more are left out.
-
-        Raises:
-            SourceError: The wiki cannot be asked.
         """
         if not pages:
             return []
@@ -170,11 +167,7 @@ class MediaWikiAdapter:
         return [self._document(page) for page in ordered.values()]
 
     async def _text(self, page: str) -> str:
-        """The running text of a page, one paragraph or heading a line.
-
-        Raises:
-            SourceError: It cannot be read.
-        """
+        """The running text of a page, one paragraph or heading a line."""
         return await self._extract(page) if self._has_extracts else await self._parsed(page)
 
     async def _extract(self, page: str) -> str:

@@ -79,18 +79,10 @@ class RecordAdapter(ABC):
 
     @abstractmethod
     async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
-        """Ask the server.
-
-        Raises:
-            SourceError: It cannot be reached, refuses or answers nonsense.
-        """
+        """Ask the server."""
 
     def _listed(self, records: Sequence[Record] | None, path: str) -> Sequence[Record]:
-        """The records of an answer.
-
-        Raises:
-            SourceError: It has none at this path.
-        """
+        """The records of an answer."""
         if records is None:
             raise self._malformed(
                 f"the answer of {self.place} has no {path}",

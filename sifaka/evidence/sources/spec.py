@@ -81,10 +81,6 @@ class AdapterSpec:
     def options(self, query: str, known: Sequence[str]) -> dict[str, list[str]]:
         """The parameters of its URL, each with its values.
 
-        Args:
-            query: What follows the question mark.
-            known: The names of those that there are.
-
         Raises:
             ConfigurationError: One is unknown, or empty.
         """

@@ -27,12 +27,7 @@ _CODES = {
 
 
 class WikiApi:
-    """Asks the API of one wiki.
-
-    Args:
-        http: The client; its base is the URL of `api.php`.
-        adapter: The name of the adapter.
-    """
+    """Asks the API of one wiki."""
 
     def __init__(self, http: HttpClient, adapter: str) -> None:
         self._http = http

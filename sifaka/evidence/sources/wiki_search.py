@@ -113,9 +113,6 @@ async def pages_for(api: WikiApi, question: str, most: int) -> list[int]:
     are wanted, its most telling words are searched for one by one, so that the pages follow that
     have the three rarest of them, and then those that have most of the rare ones: at most eight
     searches in all.
-
-    Raises:
-        SourceError: The wiki cannot be asked.
     """
     words = words_of(question)
     if not words:

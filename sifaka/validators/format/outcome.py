@@ -24,12 +24,7 @@ def schema_result(
 ) -> ValidationResult:
     """Passed, or one issue for each thing in which the value differs from its schema.
 
-    Args:
-        kind: The format's name in a message.
-        schema: The JSON schema, if one was given.
-        value: The value that the text stands for.
-        text: The text.
-        locate: Finds the place of a value by its path.
+    `locate` finds the place of a value by its path.
     """
     if schema is None:
         return ValidationResult(passed=True, message=f"valid {kind}")
