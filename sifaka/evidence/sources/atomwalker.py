@@ -20,7 +20,7 @@ _ABSTRACTS = ("abstract_text", "abstract_contents")
 
 
 class AtomWalkerAdapter(RecordAdapter):
-    """Searches papers; the text of a document is the abstract, and papers without one are left out."""
+    """Searches papers; a document is an abstract, and papers without one are left out."""
 
     def __init__(
         self, base: str, *, index: str, name: str, strategy: Strategy, authorization: str | None
