@@ -41,8 +41,6 @@ async def held(
     claims: Mapping[int, Claim],
     documents: Mapping[int, Sequence[SourceDocument]],
     model: "Model",
-    *,
-    parallel: int,
 ) -> dict[int, tuple[JudgedSource, ...]]:
     """Compare each claim with its documents.
 
@@ -63,7 +61,6 @@ async def held(
                 criteria_of,
                 question=_QUESTION,
                 model=model,
-                parallel=parallel,
             )
         for sheet, answer in zip(sheets, answers, strict=True):
             for n in sheet.claims:

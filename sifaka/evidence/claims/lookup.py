@@ -66,13 +66,12 @@ async def find(
     *,
     most: int,
     filters: SearchFilters,
-    seconds: float,
 ) -> dict[int, ClaimSources]:
     """Find at most `most` documents for each claim, by its number, besides those at hand.
 
     Every claim is a search and a place of its own.
     """
-    look_up = partial(search, adapters, max_results=most, filters=filters, seconds=seconds)
+    look_up = partial(search, adapters, max_results=most, filters=filters)
     results: Sequence[Searched | None] = [None] * len(claims)
     if adapters:
         branches = {f"search {n}": partial(look_up, [claim.text]) for n, claim in claims.items()}
