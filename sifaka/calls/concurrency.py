@@ -1,5 +1,6 @@
 """Fan-out: several branches at once, their results in order, their errors unwrapped."""
 
+import math
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from typing import TypeVar
@@ -14,9 +15,12 @@ T = TypeVar("T")
 
 
 async def fan_out(
-    branches: Mapping[str, Callable[[], Awaitable[T]]], *, calls_each: int = 1
+    branches: Mapping[str, Callable[[], Awaitable[T]]],
+    *,
+    calls_each: int = 1,
+    parallel: float = math.inf,
 ) -> tuple[T, ...]:
-    """Run branches all at once.
+    """Run branches at the same time.
 
     Their model calls are set aside together before the first is made: either the budget has room
     for all of them or none is paid for. Each branch is a place of its own in the journal.
@@ -24,6 +28,7 @@ async def fan_out(
     Args:
         branches: The calls, by the names of their places.
         calls_each: Model calls that each branch is sure to make.
+        parallel: Branches at the same time.
 
     Returns:
         The results in the order of the branches.
@@ -36,11 +41,13 @@ async def fan_out(
     results: dict[str, T] = {}
     failures: list[Exception] = []
     waiting: list[Suspended] = []
+    limiter = anyio.CapacityLimiter(parallel)
 
     async def run(name: str, branch: Callable[[], Awaitable[T]]) -> None:
         try:
-            with scope(name):
-                results[name] = await branch()
+            async with limiter:
+                with scope(name):
+                    results[name] = await branch()
         except Suspended as suspended:
             waiting.append(suspended)
         # Raised again below, out of the exception group that no caller expects.

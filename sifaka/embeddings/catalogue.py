@@ -3,9 +3,15 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sifaka.embeddings import fastembed, model2vec, sentence_transformers
+from sifaka.embeddings import fastembed
 from sifaka.embeddings.folders import model_folder, model_id
-from sifaka.embeddings.local import Loading, LocalModel, require_package
+from sifaka.embeddings.local import (
+    Loading,
+    LocalModel,
+    load_model2vec,
+    load_sentence_transformers,
+    require_package,
+)
 from sifaka.embeddings.model import ModelEmbedder
 from sifaka.embeddings.protocol import Embedder
 from sifaka.embeddings.provider import ProviderModel
@@ -14,8 +20,8 @@ from sifaka.errors import ConfigurationError
 _LOCAL: Mapping[str, Loading] = MappingProxyType(
     {
         "fastembed": fastembed.load,
-        "model2vec": model2vec.load,
-        "sentence-transformers": sentence_transformers.load,
+        "model2vec": load_model2vec,
+        "sentence-transformers": load_sentence_transformers,
     }
 )
 

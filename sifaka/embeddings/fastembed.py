@@ -6,21 +6,16 @@ fastembed lists, and of folders in the layout of Sentence Transformers, which sa
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any
 
 from sifaka.embeddings.local import Encode
 from sifaka.embeddings.protocol import Role, Vector
 from sifaka.errors import ConfigurationError
 
 _ONNX = ("onnx/model.onnx", "model.onnx", "model_optimized.onnx")
-
-
-class _TextEmbedding(Protocol):
-    def query_embed(self, query: Iterable[str]) -> Iterable[Any]: ...
-    def passage_embed(self, texts: Iterable[str]) -> Iterable[Any]: ...
 
 
 def load(folder: Path) -> Encode:
@@ -31,10 +26,7 @@ def load(folder: Path) -> Encode:
     """
     kind: Any = import_module("fastembed").TextEmbedding
     name = _described(folder, kind) or _listed(folder, kind)
-    model = cast(
-        "_TextEmbedding",
-        kind(name, specific_model_path=str(folder), local_files_only=True, cuda=False),
-    )
+    model = kind(name, specific_model_path=str(folder), local_files_only=True, cuda=False)
 
     def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
         ask = model.query_embed if role == "query" else model.passage_embed

@@ -2,8 +2,10 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from anyio import to_thread
 
@@ -30,13 +32,7 @@ def require_package(kind: str) -> None:
 
 
 class LocalModel:
-    """A model that is loaded by its first call, once, and then asked by one thread at a time.
-
-    Args:
-        name: What errors call it.
-        folder: Where its files are.
-        load: Loads them.
-    """
+    """A model that is loaded by its first call, once, and then asked by one thread at a time."""
 
     def __init__(self, name: str, folder: Path, load: Loading) -> None:
         self._name = name
@@ -48,12 +44,7 @@ class LocalModel:
         self._lock = threading.Lock()
 
     async def vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
-        """The vectors of some texts.
-
-        Raises:
-            ConfigurationError: The folder holds no model of this kind.
-            EmbeddingError: The model could not be loaded, or failed.
-        """
+        """The vectors of some texts."""
         return await to_thread.run_sync(self._vectors, texts, role)
 
     def _vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
@@ -71,3 +62,29 @@ class LocalModel:
                     f"{self._name}: the model in {str(self._folder)!r} cannot be used: {reason}",
                     "download it again, or name another one",
                 ) from error
+
+
+def load_model2vec(folder: Path) -> Encode:
+    """The static model of a folder: a vector a word, averaged; fast without a GPU."""
+    model: Any = import_module("model2vec").StaticModel.from_pretrained(
+        folder, force_download=False
+    )
+
+    def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        # Queries and documents are embedded alike.
+        return model.encode(list(texts), use_multiprocessing=False).tolist()
+
+    return encode
+
+
+def load_sentence_transformers(folder: Path) -> Encode:
+    """The model of a folder; code that comes with it is not run."""
+    # Not by way of PydanticAI, which cannot be told to leave the network alone.
+    module: Any = import_module("sentence_transformers")
+    model: Any = module.SentenceTransformer(str(folder), local_files_only=True)
+
+    def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        ask = model.encode_query if role == "query" else model.encode_document
+        return ask(list(texts), show_progress_bar=False).tolist()
+
+    return encode

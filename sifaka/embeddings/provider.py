@@ -38,11 +38,7 @@ class ProviderModel:
         _infer(name)
 
     async def vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
-        """The vectors of some texts.
-
-        Raises:
-            EmbeddingError: The provider failed; `retryable` where it may not fail again.
-        """
+        """The vectors of some texts."""
         try:
             with anyio.fail_after(SECONDS):
                 model, provider = _infer(self._name)

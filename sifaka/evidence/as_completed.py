@@ -21,10 +21,6 @@ async def as_completed(
     Tasks of its own and no task group: a generator may be closed by another task than the one that
     has used it. Whatever still runs then is cancelled and waited for.
 
-    Args:
-        branches: What to run, by the name of its place in the journal.
-        parallel: How many at the same time; they begin in their order.
-
     Raises:
         Suspended: Some wait for answers of the host; the others have come to their end.
         Exception: What the first branch that failed raised; the others were cancelled.

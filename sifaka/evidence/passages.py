@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
+from sifaka.evidence.documents import SourceDocument
+from sifaka.record.thought import Document
 from sifaka.storage.bm25 import query_words, rank
 
 _LONGEST = 2_000
@@ -16,26 +18,7 @@ _WORD = re.compile(r"\w+")
 _BREAK = re.compile(r"\n\s*\n|(?<=[.!?])\s+|\s+")
 
 
-class Readable(Protocol):
-    """A document of any kind."""
-
-    @property
-    def id(self) -> str:
-        """The identifier that its source gives it."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """Its title."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """Its text."""
-        ...
-
-
-D = TypeVar("D", bound=Readable)
+D = TypeVar("D", Document, SourceDocument)
 
 
 class Passage(NamedTuple, Generic[D]):

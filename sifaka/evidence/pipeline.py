@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
+from sifaka.calls.concurrency import fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
-from sifaka.evidence.as_completed import as_completed
 from sifaka.evidence.classify import classify, ranked
 from sifaka.evidence.filters import ANYTHING, SearchFilters
 from sifaka.evidence.model import (
@@ -172,15 +172,12 @@ class EvidencePipeline:
         check_limit(max_results)
         if at_once < 1:
             raise ConfigurationError(f"at_once is {at_once}", "it should be above zero")
-        given = tuple(questions)
         answer = partial(self.run, names=names, max_results=max_results, filters=filters)
         branches = {
             f"question {number}": partial(_entry, question, answer)
-            for number, question in enumerate(given)
+            for number, question in enumerate(questions)
         }
-        async with aclosing(as_completed(branches, parallel=at_once)) as coming:
-            entries = {number: entry async for number, entry in coming}
-        return tuple(entries[number] for number in range(len(given)))
+        return await fan_out(branches, calls_each=0, parallel=at_once)
 
 
 async def _entry(question: str, answer: Callable[[str], Awaitable[EvidenceResult]]) -> BatchEntry:
@@ -199,13 +196,7 @@ async def _entry(question: str, answer: Callable[[str], Awaitable[EvidenceResult
 async def concluded(
     made: SearchPlan, searched: Searched, verifications: Sequence[Verification]
 ) -> EvidenceResult:
-    """The evidence in its order, and what did not work as it should have.
-
-    Args:
-        made: The plan.
-        searched: What was found.
-        verifications: Those of the documents, in the order in which these were found.
-    """
+    """The evidence in its order, and what did not work as it should have."""
     evidence = [classify(each, made.criteria) for each in verifications]
     if any(each.classification == "unverified" for each in evidence):
         evidence = await _with_shares(made.question, evidence)

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -39,10 +39,6 @@ def keyword_plan(question: str, degraded: str) -> SearchPlan:
     """The question as a query, its halves as two more, and being about it as the criterion.
 
     The halves are those of its telling words; a question of one word has none.
-
-    Args:
-        question: Not empty.
-        degraded: Why no model has made the plan.
     """
     return SearchPlan(
         question=question,
@@ -223,15 +219,31 @@ def _named(given: _Criterion, number: int) -> Criterion:
 
 def _told_apart(criteria: Sequence[Criterion], notes: list[str]) -> list[Criterion]:
     """The criteria with ids that differ in more than capitals."""
-    taken: set[str] = set()
-    found: list[Criterion] = []
-    for criterion in criteria:
-        name, number = criterion.id, 1
-        while name.casefold() in taken:
-            number += 1
-            name = f"{criterion.id}-{number}"
-        taken.add(name.casefold())
+    names = distinct([criterion.id for criterion in criteria], "{}-{}")
+    for criterion, name in zip(criteria, names, strict=True):
         if name != criterion.id:
             notes.append(f"two criteria had the id {criterion.id!r}")
-        found.append(criterion.model_copy(update={"id": name}))
+    return [
+        criterion.model_copy(update={"id": name})
+        for criterion, name in zip(criteria, names, strict=True)
+    ]
+
+
+def distinct(names: Iterable[str], numbered: str, taken: Iterable[str] = ()) -> list[str]:
+    """The names, so that they differ in more than capitals from each other and those taken.
+
+    Args:
+        names: In their order; the first of several keeps its name.
+        numbered: The form of a name with a number, such as `{} ({})`.
+        taken: Names that none may have.
+    """
+    known = {name.casefold() for name in taken}
+    found: list[str] = []
+    for name in names:
+        new, number = name, 1
+        while new.casefold() in known:
+            number += 1
+            new = numbered.format(name, number)
+        known.add(new.casefold())
+        found.append(new)
     return found

@@ -162,10 +162,6 @@ def merged(lists: Sequence[Sequence[SourceDocument]], most: int) -> tuple[Source
     Scores of different sources cannot be compared, their ranks can: a document has the sum of
     1 / (60 + rank) over the lists that hold it, as its score. Of the copies of a document one is
     kept: with an address rather than without, then with a date, then the one with more text.
-
-    Args:
-        lists: What each source answered to each query, best first.
-        most: Documents to keep.
     """
     found = [
         (number, rank, document)

@@ -19,7 +19,6 @@ class EvidenceRetriever:
         adapters: Where to search.
         names: Of those the ones to use; none means all.
         filters: Which documents are wanted.
-        seconds: How long an adapter may take.
 
     Raises:
         ConfigurationError: There is no adapter at all, or none of a name.
@@ -31,11 +30,9 @@ class EvidenceRetriever:
         *,
         names: Sequence[str] = (),
         filters: SearchFilters = ANYTHING,
-        seconds: float = 10.0,
     ) -> None:
         self.adapters = adapters
         self.filters = filters
-        self.seconds = seconds
         self._chosen = adapters.chosen(names)
 
     async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
@@ -55,7 +52,6 @@ class EvidenceRetriever:
                 [query],
                 max_results=min(limit, MOST_RESULTS),
                 filters=self.filters,
-                seconds=self.seconds,
             )
         if found.status == "search_failed":
             raise SourceError(

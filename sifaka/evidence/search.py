@@ -107,11 +107,7 @@ def check_limit(max_results: int) -> None:
 
 
 async def _answer(task: _Task) -> _Answer:
-    """The adapter's answer, on record, or the reason there is none.
-
-    Raises:
-        StorageError: The answer could not be put on record.
-    """
+    """The adapter's answer, on record, or the reason there is none."""
     request = {
         "place": task.adapter.place,
         "query": task.query,
@@ -128,12 +124,7 @@ async def _answer(task: _Task) -> _Answer:
 
 
 async def _answer_in_time(task: _Task) -> str:
-    """The adapter's answer, as JSON.
-
-    Raises:
-        BudgetExceeded: The run's time is spent.
-        StorageError: A store failed.
-    """
+    """The adapter's answer, as JSON."""
     left = current_calls().ledger.seconds_left
     allowed = task.seconds if left is None else min(task.seconds, left)
     answer = _Answer(failure=f"no answer within {task.seconds:g} s")

@@ -1,7 +1,7 @@
 """Documents held against criteria by a model, whose quotes are looked up."""
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 from pydantic import Field
 
+from sifaka.calls.concurrency import fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import SifakaError, StorageError
 from sifaka.evidence.as_completed import as_completed
@@ -69,14 +70,9 @@ async def verify(
     model: "Model | None",
     parallel: int = 10,
 ) -> tuple[Verification, ...]:
-    """Judge each document by its criteria, in the order of the documents.
-
-    See `verify_each`.
-    """
-    each = verify_each(documents, criteria_of, question=question, model=model, parallel=parallel)
-    async with aclosing(each) as coming:
-        verifications = {number: verification async for number, verification in coming}
-    return tuple(verifications[number] for number in range(len(documents)))
+    """Judge each document by its criteria, in the order of the documents; see `verify_each`."""
+    branches = _branches(documents, criteria_of, question, model)
+    return await fan_out(branches, calls_each=0, parallel=parallel)
 
 
 async def verify_each(
@@ -91,26 +87,28 @@ async def verify_each(
 
     One model call a document, at the place `document N` of the journal; a second verification in
     one run needs a scope of its own. A document for which the model cannot be asked, or the budget
-    has no room, is `degraded` and has no judgements.
-
-    Args:
-        documents: The documents to judge.
-        criteria_of: The criteria of a document; their ids differ.
-        question: The question that the documents were searched for.
-        model: The model that judges; None degrades every document.
-        parallel: Calls at the same time.
+    has no room, is `degraded` and has no judgements. The ids of its criteria differ.
 
     Raises:
         StorageError: An answer could not be put on record.
         Suspended: Answers of the host are needed.
     """
-    branches = {
-        f"document {number}": partial(_verified, document, criteria_of(document), question, model)
-        for number, document in enumerate(documents)
-    }
+    branches = _branches(documents, criteria_of, question, model)
     async with aclosing(as_completed(branches, parallel=parallel)) as coming:
         async for each in coming:
             yield each
+
+
+def _branches(
+    documents: Sequence[SourceDocument],
+    criteria_of: Callable[[SourceDocument], Sequence[Criterion]],
+    question: str,
+    model: "Model | None",
+) -> Mapping[str, Callable[[], Awaitable[Verification]]]:
+    return {
+        f"document {number}": partial(_verified, document, criteria_of(document), question, model)
+        for number, document in enumerate(documents)
+    }
 
 
 async def _verified(

@@ -144,12 +144,7 @@ async def _research(ctx: StepContext[DeepState, Work, Branch]) -> Ended:
 async def _collect_drafts(
     ctx: StepContext[DeepState, Work, list[Ended]],
 ) -> tuple[ReportSection, ...]:
-    """The sections in the order of the outline: they arrive in the order of their ends.
-
-    Raises:
-        Suspended: Sections wait for answers of the host.
-        SifakaError: Every section has failed.
-    """
+    """The sections in the order of the outline: they arrive in the order of their ends."""
     if waiting := [each for each in ctx.inputs if isinstance(each, Suspended)]:
         raise Suspended.together(waiting)
     ended = [each for each in ctx.inputs if isinstance(each, ReportSection)]

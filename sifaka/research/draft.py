@@ -54,11 +54,7 @@ async def write(loop: Loop, state: LoopState) -> ReportSection:
 
 
 async def _drafted(loop: Loop, state: LoopState) -> str:
-    """The model's draft.
-
-    Raises:
-        BudgetExceeded: There is no room for it.
-    """
+    """The model's draft."""
     assert loop.work.model is not None, "without a model the caller writes"
     observations = [one.observations for one in (*state.rounds, state.now) if one.observations]
     prompt = writer_prompt(

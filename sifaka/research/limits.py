@@ -35,11 +35,7 @@ def in_order(stops: Iterable[Stop]) -> tuple[Stop, ...]:
 
 
 class KeptCall:
-    """One call that is set aside for one caller, where calls are limited and there is room.
-
-    Args:
-        ledger: The ledger that it is set aside in.
-    """
+    """One call that is set aside for one caller, where calls are limited and there is room."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -87,15 +83,7 @@ class Purse:
         share: float,
         kept: KeptCall,
     ) -> "Purse":
-        """A purse out of the budget of a run.
-
-        Args:
-            calls: The surroundings of the run's calls.
-            budget: The limits of the section altogether.
-            spent: Its usage so far.
-            share: Calls that its loop may make from now on, infinite without a limit.
-            kept: The call that was set aside for its writer.
-        """
+        """A purse out of the budget of a run; `share` is what its loop may still call."""
         whole = calls.ledger if budget is None else PartLedger(calls.ledger, budget, spent)
         if budget is not None and budget.max_calls is not None:
             # One of its own calls is the writer's.
@@ -120,16 +108,7 @@ def shared_out(
     """A purse for each of several sections that are worked on at the same time.
 
     A call for each writer is reserved before any of them begins, then those `besides`. The rest is
-    shared out evenly.
-
-    Args:
-        calls: The surroundings of the run's calls.
-        budget: The limits of each section.
-        spent: The usage of each so far.
-        besides: Calls to keep that belong to no section.
-
-    Returns:
-        The purses, and the calls besides.
+    shared out evenly. Returns the purses, and the calls `besides`.
     """
     writers = [KeptCall(calls.ledger) for _ in spent]
     others = [KeptCall(calls.ledger) for _ in range(besides)]

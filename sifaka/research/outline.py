@@ -1,8 +1,9 @@
 """The outline of a report, as a model plans it or the question's words suggest."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from sifaka.evidence.plan import distinct
 from sifaka.evidence.plan import plan as evidence_plan
 from sifaka.research.agents.report import ReportPlan
 from sifaka.research.findings import one_line
@@ -63,17 +64,12 @@ def _capital(title: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _told_apart(sections: Iterable[SectionPlan]) -> tuple[SectionPlan, ...]:
-    taken = {REFERENCES.casefold()}
-    found: list[SectionPlan] = []
-    for section in sections:
-        title, number = section.title, 1
-        while title.casefold() in taken:
-            number += 1
-            title = f"{section.title} ({number})"
-        taken.add(title.casefold())
-        found.append(section.model_copy(update={"title": title}))
-    return tuple(found)
+def _told_apart(sections: Sequence[SectionPlan]) -> tuple[SectionPlan, ...]:
+    titles = distinct([section.title for section in sections], "{} ({})", taken=[REFERENCES])
+    return tuple(
+        section.model_copy(update={"title": title})
+        for section, title in zip(sections, titles, strict=True)
+    )
 
 
 def _left_out(sections: Iterable[SectionPlan]) -> tuple[str, ...]:

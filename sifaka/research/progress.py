@@ -127,13 +127,7 @@ def place_of(number: int) -> str:
 
 
 def spent_by(number: int, calls: Sequence[Called], rounds: Sequence[Round]) -> Usage:
-    """The usage of a section so far, by the answers on record.
-
-    Args:
-        number: The section's.
-        calls: The calls of the run.
-        rounds: The section's iterations, which tell how long it has taken.
-    """
+    """The usage of a section so far, by the answers on record."""
     from sifaka.models.metered import usage_of
 
     here = re.escape(current_calls().journal.place().partition("~")[0])

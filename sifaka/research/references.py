@@ -37,10 +37,6 @@ def cited(text: str) -> tuple[int, ...]:
 def renumbered(text: str, numbers: Mapping[int, int]) -> tuple[str, tuple[int, ...]]:
     """The text with other numbers, one pair of brackets for each.
 
-    Args:
-        text: The text with citations.
-        numbers: The new number for each that is known.
-
     Returns:
         The text without the markers that are not known, and the numbers of those.
     """

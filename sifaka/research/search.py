@@ -46,11 +46,7 @@ class Haul:
     """Searches that were answered."""
 
     def require_an_answer(self) -> None:
-        """See that some search was answered.
-
-        Raises:
-            SourceError: None was.
-        """
+        """See that some search was answered."""
         if self.failures and not self.answered:
             told = "; ".join(dict.fromkeys(self.failures))
             raise SourceError(f"no source could be searched: {told}", "see that sources answer")

@@ -76,11 +76,7 @@ class CachedRetriever:
         self._rests_until: dict[int, float] = {}
 
     async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
-        """The answer of a cache, or else of the retriever.
-
-        Raises:
-            Exception: The retriever's error.
-        """
+        """The answer of a cache, or else of the retriever."""
         key = _key(self._identity, query, limit)
         return await self._flights.run(key, lambda: self._retrieve(key, query, limit))
 

@@ -28,11 +28,7 @@ class SingleFlight(Generic[T]):
         self._of_loop: RunVar[dict[str, _Flight[T]]] = RunVar("sifaka_flights")
 
     async def run(self, key: str, work: Callable[[], Awaitable[T]]) -> T:
-        """The result of the work for this key, done here or by the caller that came first.
-
-        Raises:
-            Exception: The error of the work.
-        """
+        """The result of the work for this key, done here or by the caller that came first."""
         flights = self._flights()
         while (flight := flights.get(key)) is not None:
             await flight.landed.wait()

@@ -1,11 +1,8 @@
 """Research for a person at a terminal: a line for each section while it goes on, and its end."""
 
-from types import TracebackType
-from typing import Self, TextIO
+from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
@@ -21,32 +18,15 @@ _LONGEST = 60
 """Characters of a section's title, and of what is being done for it."""
 
 
-class ResearchProgress:
+class ResearchProgress(TerminalProgress):
     """The step of each section, a line each, removed at the end; silent in a pipe."""
 
     def __init__(self, stream: TextIO) -> None:
-        console = Console(file=stream)
-        self._spinner = Spinner("dots")
         self._sections: list[SectionOut] = []
         self._doing: dict[int, str] = {}
         self._phase = "starting"
-        self._live: Live | None = None
-        if console.is_terminal:
-            self._live = Live(get_renderable=self.lines, console=console, transient=True)
-
-    def __enter__(self) -> Self:
-        if self._live:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._live:
-            self._live.stop()
+        super().__init__(stream)
+        self.spinner.text = ""
 
     async def show(self, event: ChainEvent) -> None:
         """Show an event."""
@@ -63,12 +43,12 @@ class ResearchProgress:
         for number, section in enumerate(self._sections):
             mark = _MARKS.get(section.status, Text(section.status, style="dim"))
             doing = short(self._doing.get(number, ""), _LONGEST)
-            shown: RenderableType = self._spinner if section.status == "running" else mark
+            shown: RenderableType = self.spinner if section.status == "running" else mark
             table.add_row(shown, Text(short(flat(section.title), _LONGEST)), Text(doing, "dim"))
         return Group(table, Text(short(self._phase, 2 * _LONGEST)))
 
 
-def progress_of(run: Run, stream: TextIO) -> TerminalProgress | ResearchProgress:
+def progress_of(run: Run, stream: TextIO) -> TerminalProgress:
     """The progress display of a run: by section while it still has to research."""
     researches = run.config.inquiry is not None and run.original is None
     return ResearchProgress(stream) if researches else TerminalProgress(stream)

@@ -1,12 +1,13 @@
 """Results for a person at a terminal; plain text when the output is a pipe."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from types import TracebackType
 from typing import Self, TextIO
 
-from rich.console import Console
-from rich.markup import escape
-from rich.status import Status
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +18,8 @@ from sifaka.record.results import Issue, ValidationResult
 from sifaka_mcp.schemas.changes import NOBODY_ASKED
 from sifaka_mcp.view.lines import flat, short, visible
 
+_FRAMES = 12.5
+"""Of the spinner, a second."""
 _CONTEXT = 40
 """Characters shown of an unchanged stretch on either side of a change."""
 
@@ -26,11 +29,18 @@ class TerminalProgress:
 
     def __init__(self, stream: TextIO) -> None:
         console = Console(file=stream)
-        self._status = Status("starting", console=console) if console.is_terminal else None
+        self.spinner = Spinner("dots", Text("starting"), style="status.spinner")
+        self._live = nullcontext()
+        if console.is_terminal:
+            self._live = Live(
+                get_renderable=self.lines,
+                console=console,
+                transient=True,
+                refresh_per_second=_FRAMES,
+            )
 
     def __enter__(self) -> Self:
-        if self._status:
-            self._status.start()
+        self._live.__enter__()
         return self
 
     def __exit__(
@@ -39,18 +49,19 @@ class TerminalProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._status:
-            self._status.stop()
+        self._live.__exit__(kind, error, trace)
+
+    def lines(self) -> RenderableType:
+        """The step as it stands."""
+        return self.spinner
 
     async def show(self, event: ChainEvent) -> None:
         """Show an event."""
-        if self._status:
-            self._status.update(f"{event.phase}: {escape(flat(event.message))}")
+        await self.tell(f"{event.phase}: {event.message}")
 
     async def tell(self, line: str) -> None:
         """Show a line about work that is no run."""
-        if self._status:
-            self._status.update(escape(flat(line)))
+        self.spinner.update(text=Text(flat(line)))
 
 
 def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:

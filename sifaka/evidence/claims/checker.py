@@ -26,7 +26,7 @@ from sifaka.evidence.verify import NO_MODEL
 from sifaka.record.claims import CheckOptions, Claim, ClaimReport, ClaimVerdict
 from sifaka.record.thought import Document
 from sifaka.record.usage import Budget
-from sifaka.retrievers.caches import Cache, MemoryCache
+from sifaka.retrievers.caches import MemoryCache
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -51,9 +51,6 @@ class EvidenceChecker(Component):
     Args:
         adapters: Where to search.
         model: The model that judges; None for none.
-        cache: Where verdicts are kept to be taken again; those of the adapters when None.
-        parallel: Model calls at the same time.
-        seconds: For each source to answer one search in.
         clock: The time.
     """
 
@@ -62,18 +59,12 @@ class EvidenceChecker(Component):
         adapters: Adapters,
         model: "Model | None",
         *,
-        cache: Cache | None = None,
-        parallel: int = 10,
-        seconds: float = 10.0,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         self.adapters = adapters
         self.model: Any = model
         # What holds for given documents alone is not shared with other callers.
-        shared = adapters.verdicts if adapters else MemoryCache()
-        self._known = KnownVerdicts(shared if cache is None else cache)
-        self._parallel = parallel
-        self._seconds = seconds
+        self._known = KnownVerdicts(adapters.verdicts if adapters else MemoryCache())
         self._clock = clock
 
     @property
@@ -138,12 +129,7 @@ class EvidenceChecker(Component):
         known = await self._taken(claims, bases, at - _age(options))
         fresh = {n: claims[n] for n in chosen if n not in known}
         found = await find(
-            fresh,
-            given,
-            check.sources,
-            most=options.max_documents,
-            filters=check.filters,
-            seconds=self._seconds,
+            fresh, given, check.sources, most=options.max_documents, filters=check.filters
         )
         judged = await self._judged(fresh, found)
         verdicts = {
@@ -183,14 +169,10 @@ class EvidenceChecker(Component):
         documents = {n: each.documents for n, each in found.items()}
         if self.model is None:
             return {n: await unjudged(claims[n], d) for n, d in documents.items()}
-        return await held(claims, documents, self.model, parallel=self._parallel)
+        return await held(claims, documents, self.model)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
-        """The adapters to search.
-
-        Raises:
-            ConfigurationError: An adapter is unknown, or there is nothing to hold claims against.
-        """
+        """The adapters to search."""
         at_hand = any(document.text.strip() for document in documents)
         if not options.search:
             if not at_hand:

@@ -41,22 +41,10 @@ async def held(
     claims: Mapping[int, Claim],
     documents: Mapping[int, Sequence[SourceDocument]],
     model: "Model",
-    *,
-    parallel: int,
 ) -> dict[int, tuple[JudgedSource, ...]]:
     """Compare each claim with its documents.
 
     A document is judged once for every `CLAIMS_EACH` claims that found it.
-
-    Args:
-        claims: The claims by number.
-        documents: For each number what to hold the claim against.
-        model: Who judges.
-        parallel: Calls at the same time.
-
-    Raises:
-        StorageError: An answer could not be put on record.
-        Suspended: Answers of the host are needed.
     """
     said: dict[tuple[int, str], JudgedSource] = {}
     for number, sheets in enumerate(_rounds(documents)):
@@ -73,7 +61,6 @@ async def held(
                 criteria_of,
                 question=_QUESTION,
                 model=model,
-                parallel=parallel,
             )
         for sheet, answer in zip(sheets, answers, strict=True):
             for n in sheet.claims:

@@ -86,11 +86,7 @@ async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:
 
 
 async def extract(text: str, model: "Model | None") -> Extracted:
-    """The claims of a text: by the model where it answers, by rules otherwise.
-
-    Raises:
-        StorageError: The answer could not be put on record.
-    """
+    """The claims of a text: by the model where it answers, by rules otherwise."""
     if model is None:
         return await to_thread.run_sync(claims_by_rule, text)
     try:

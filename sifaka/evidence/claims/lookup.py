@@ -5,7 +5,6 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-import anyio
 from anyio import to_thread
 
 from sifaka.calls.concurrency import fan_out
@@ -67,33 +66,16 @@ async def find(
     *,
     most: int,
     filters: SearchFilters,
-    seconds: float,
 ) -> dict[int, ClaimSources]:
-    """Find documents for each claim; every claim is a search and a place of its own.
+    """Find at most `most` documents for each claim, by its number, besides those at hand.
 
-    Args:
-        claims: What to look for, by number.
-        given: The documents at hand for each number.
-        adapters: Where to search; nowhere when there is none.
-        most: Documents found for each claim.
-        filters: Which documents may be found.
-        seconds: For each source to answer in.
-
-    Raises:
-        StorageError: An answer could not be put on record.
+    Every claim is a search and a place of its own.
     """
-    limiter = anyio.Semaphore(_AT_A_TIME)
-
-    async def searched(claim: Claim) -> Searched:
-        async with limiter:
-            return await search(
-                adapters, [claim.text], max_results=most, filters=filters, seconds=seconds
-            )
-
+    look_up = partial(search, adapters, max_results=most, filters=filters)
     results: Sequence[Searched | None] = [None] * len(claims)
     if adapters:
-        branches = {f"search {n}": partial(searched, claim) for n, claim in claims.items()}
-        results = await fan_out(branches, calls_each=0)
+        branches = {f"search {n}": partial(look_up, [claim.text]) for n, claim in claims.items()}
+        results = await fan_out(branches, calls_each=0, parallel=_AT_A_TIME)
     return {
         number: _found(given[number], result)
         for number, result in zip(claims, results, strict=True)

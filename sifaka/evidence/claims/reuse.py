@@ -28,11 +28,7 @@ class _Record(Frozen):
 
 
 class KnownVerdicts:
-    """Verdicts of earlier checks.
-
-    Args:
-        cache: Where they are kept.
-    """
+    """Verdicts of earlier checks."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
@@ -46,13 +42,6 @@ class KnownVerdicts:
             claims: What is to be checked.
             bases: For each what a verdict on it depends on.
             oldest: Verdicts of this moment and before count no longer.
-
-        Returns:
-            The verdicts by the number of the claim.
-
-        Raises:
-            SifakaError: The run is gone through again, and this is not on its record.
-            StorageError: They could not be put on record.
         """
         asked = {"claims": [normal(claim.text) for claim in claims], "bases": list(bases)}
 

@@ -1,10 +1,10 @@
-"""Answers of a source: decoded, of the wanted kind and of bounded size; or the error instead."""
+"""Answers of a source: JSON of bounded size, or the error instead."""
 
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sifaka.errors import SourceError
 
@@ -33,9 +33,7 @@ _CODES = {
     425: "rate_limit",
     429: "rate_limit",
 }
-_SLOW = frozenset({"punycode", "idna"})
-"""No encodings of texts; the time they take grows with the square of the length."""
-_TEXTS = ("text/", "application/xhtml", "application/xml", "application/json")
+_TEXTS = ("text/", "application/xml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +48,9 @@ class Asked:
     def failure(
         self, code: str, what: str, hint: str | None = None, *, retry_after: float | None = None
     ) -> SourceError:
-        """An error in one line, with the usual advice for its code unless there is a better one.
+        """An error in one line; the usual advice for its code stands in for a missing hint.
 
-        Args:
-            code: One of those of `SourceError`.
-            what: The rest of the sentence that begins with the URL.
-            hint: The advice.
-            retry_after: Seconds the source asked to wait.
+        `what` is the rest of the sentence that begins with the URL.
         """
         line = " ".join(f"{self.adapter}: {self.url} {what}".split())
         # Some of these words are the source's own.
@@ -65,80 +59,42 @@ class Asked:
         return SourceError(shown, told, adapter=self.adapter, code=code, retry_after=retry_after)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceAnswer:
+class SourceAnswer(NamedTuple):
     """A successful answer."""
 
-    asked: Asked
-    content: bytes
-    media_type: str
-    """In lower case, without parameters; empty when the source does not say."""
-    charset: str | None
+    data: Any
+    """The value that its JSON stands for."""
     retry_after: float | None
     """Seconds the source asks to wait, which some say beside an error of theirs."""
 
-    @classmethod
-    async def of(cls, response: "httpx2.Response", largest: int, asked: Asked) -> Self:
-        """Read a response.
 
-        Args:
-            response: Open, and not read yet.
-            largest: Bytes of the unpacked body at most.
-            asked: Names the source in errors.
+async def answer_of(response: "httpx2.Response", largest: int, asked: Asked) -> SourceAnswer:
+    """Read a response, of which nothing has been read yet.
 
-        Raises:
-            SourceError: It tells no success, or is too large.
-            httpx2.TransportError: The connection broke.
-        """
-        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        retry_after = seconds_asked(response.headers.get("retry-after"))
-        status = response.status_code
-        if not response.is_success:
-            code = _CODES.get(status) or ("server" if status >= 500 else "rejected")
-            told = f"answered with status {status}"
-            if code == "rejected" and media_type and "html" not in media_type:
-                body = await _body_of(response, largest, asked)
-                words = " ".join(body[:2000].decode("utf-8", "replace").split())
-                told += f": {words[:300]}" if words and words.isprintable() else ""
-            raise asked.failure(code, told, retry_after=retry_after)
-        content = await _body_of(response, largest, asked)
-        return cls(asked, content, media_type, response.charset_encoding, retry_after)
-
-    def json(self) -> Any:
-        """The data of a body of JSON.
-
-        Raises:
-            SourceError: It is none.
-        """
-        if "html" in self.media_type:
-            raise self._malformed("an HTML page instead of JSON")
-        is_text = not self.media_type or self.media_type.startswith(_TEXTS)
-        if not is_text and "json" not in self.media_type:
-            raise self._malformed(f"{self.media_type[:60]} instead of JSON")
-        try:
-            return json.loads(self.content)
-        except (ValueError, RecursionError):
-            raise self._malformed("something that is no JSON") from None
-
-    def text(self) -> str:
-        """The text of a body; bytes that cannot be decoded are replaced.
-
-        Raises:
-            SourceError: It is binary.
-        """
-        kind = self.media_type
-        if kind and not kind.startswith(_TEXTS) and not kind.endswith("+xml"):
-            raise self._malformed(f"{kind[:60]} instead of text")
-        if b"\0" in self.content[:4096]:
-            raise self._malformed("binary data instead of text")
-        charset = self.charset or "utf-8"
-        try:
-            return self.content.decode("utf-8" if charset.lower() in _SLOW else charset, "replace")
-        except (LookupError, UnicodeError):  # an unknown charset, or one that is no encoding
-            return self.content.decode("utf-8", "replace")
-
-    def _malformed(self, what: str) -> SourceError:
-        return self.asked.failure("malformed", f"answered with {what}")
+    Raises:
+        SourceError: It tells no success, is too large, or is no JSON.
+        httpx2.TransportError: The connection broke.
+    """
+    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    retry_after = seconds_asked(response.headers.get("retry-after"))
+    status = response.status_code
+    if not response.is_success:
+        code = _CODES.get(status) or ("server" if status >= 500 else "rejected")
+        told = f"answered with status {status}"
+        if code == "rejected" and media_type and "html" not in media_type:
+            body = await _body_of(response, largest, asked)
+            words = " ".join(body[:2000].decode("utf-8", "replace").split())
+            told += f": {words[:300]}" if words and words.isprintable() else ""
+        raise asked.failure(code, told, retry_after=retry_after)
+    body = await _body_of(response, largest, asked)
+    if "html" in media_type:
+        raise asked.failure("malformed", "answered with an HTML page instead of JSON")
+    if media_type and "json" not in media_type and not media_type.startswith(_TEXTS):
+        raise asked.failure("malformed", f"answered with {media_type[:60]} instead of JSON")
+    try:
+        return SourceAnswer(json.loads(body), retry_after)
+    except (ValueError, RecursionError):
+        raise asked.failure("malformed", "answered with something that is no JSON") from None
 
 
 def seconds_asked(told: str | None) -> float | None:

@@ -20,42 +20,24 @@ _ABSTRACTS = ("abstract_text", "abstract_contents")
 
 
 class AtomWalkerAdapter(RecordAdapter):
-    """Searches papers; the text of a document is the abstract, and papers without one are left out.
-
-    Args:
-        base: The service's URL.
-        index: Which of its indices.
-        name: The adapter's name.
-        strategy: Whether to search fast, or everything.
-        authorization: The value of the HTTP header of that name; the service wants one.
-        seconds: The deadline of one search.
-    """
+    """Searches papers; a document is an abstract, and papers without one are left out."""
 
     def __init__(
-        self,
-        base: str,
-        *,
-        index: str = WORKS,
-        name: str = "atomwalker",
-        strategy: Strategy = "fast",
-        authorization: str | None = None,
-        seconds: float = 10.0,
+        self, base: str, *, index: str, name: str, strategy: Strategy, authorization: str | None
     ) -> None:
-        super().__init__(
-            base,
-            index=index,
-            name=name,
-            fields=Fields(text=("abstract",), date="publication_date"),
-            authorization=authorization,
-            seconds=seconds,
-        )
+        fields = Fields(text=("abstract",), date="publication_date")
+        super().__init__(base, index=index, name=name, fields=fields, authorization=authorization)
         self.strategy: Strategy = strategy
+
+    @property
+    def dated_by(self) -> str:
+        """None: the service leaves no dates out."""
+        return ""
 
     async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
         asked = {"search": query, "search_strategy": self.strategy, "size": str(size)}
-        papers = records_at(await self._http.get_json(f"{_PATH}/{self.index}", asked), "papers")
-        if papers is None:
-            raise self._malformed("papers")
+        answer = await self._http.get_json(f"{_PATH}/{self.index}", asked)
+        papers = self._listed(records_at(answer, "papers"), "papers")
         return [_found(paper) for paper in papers if _abstract(paper)]
 
 

@@ -28,11 +28,13 @@ class Fields:
     id: str = "id"
     date: str = ""
     """The time the document was written or last changed; empty when no field has it."""
+    timestamp: str = ""
+    """The same as seconds since 1970, for a server that filters numbers only."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """All of them, each once."""
-        named = (*self.text, self.title, self.url, self.doi, self.id, self.date)
+        named = (*self.text, self.title, self.url, self.doi, self.id, self.date, self.timestamp)
         return tuple(dict.fromkeys(name for name in named if name))
 
 
@@ -60,7 +62,7 @@ def document_of(found: FoundRecord, fields: Fields, *, adapter: str) -> SourceDo
         doi=doi,
         id=found.id or _first(_value(record, fields.id)),
         adapter=adapter,
-        published=when(_value(record, fields.date)) if fields.date else None,
+        published=when(_value(record, fields.date or fields.timestamp)),
         score=_number(found.score),
     )
 

@@ -5,10 +5,9 @@ import random
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit, urlunsplit
 
 import anyio
@@ -16,7 +15,7 @@ import anyio
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.context import current_calls
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError
-from sifaka.evidence.sources.answers import Asked, SourceAnswer
+from sifaka.evidence.sources.answers import Asked, SourceAnswer, answer_of
 from sifaka.evidence.sources.network import Network, SourceConnections, origin_of
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEPT = "/%:@!$&'()*+,;=~"
 """Characters that stand for themselves in the path of a URL, and those that quote others."""
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-T = TypeVar("T")
 Check = Callable[[Any, float | None], None]
 """Raises for an error in the data of an answer, given the seconds its source asks to wait."""
 
@@ -46,12 +44,7 @@ class Retrying:
     """A random number between two."""
 
     def wait(self, failure: SourceError, attempt: int) -> float | None:
-        """Seconds until the next attempt; None when there is to be none.
-
-        Args:
-            failure: The error of the last attempt.
-            attempt: The number of attempts so far.
-        """
+        """Seconds until the next attempt; None when there is to be none."""
         if not failure.retryable or attempt >= self.attempts:
             return None
         if failure.retry_after is not None:
@@ -140,22 +133,11 @@ class HttpClient:
         Raises:
             SourceError: There is no answer of use.
         """
-        return await self._ask("GET", path, params, None, partial(_checked, check))
+        return await self._ask("GET", path, params=params, check=check)
 
-    async def post_json(
-        self,
-        path: str,
-        body: Any,
-        params: Mapping[str, Any] | None = None,
-        *,
-        check: Check | None = None,
-    ) -> Any:
+    async def post_json(self, path: str, body: Any) -> Any:
         """As `get_json`, of a search with a body of JSON, which may be sent more than once."""
-        return await self._ask("POST", path, params, body, partial(_checked, check))
-
-    async def get_text(self, path: str = "", params: Mapping[str, Any] | None = None) -> str:
-        """As `get_json`, of text or HTML."""
-        return await self._ask("GET", path, params, None, SourceAnswer.text)
+        return await self._ask("POST", path, body=body)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop; they open again when they are needed."""
@@ -165,10 +147,11 @@ class HttpClient:
         self,
         method: str,
         path: str,
-        params: Mapping[str, Any] | None,
-        body: Any,
-        read: Callable[[SourceAnswer], T],
-    ) -> T:
+        *,
+        params: Mapping[str, Any] | None = None,
+        body: Any = None,
+        check: Check | None = None,
+    ) -> Any:
         asked = Asked(self._adapter, self._base)
         url = _below(asked, path)
         breakers = self._breakers or current_calls().breakers
@@ -183,7 +166,9 @@ class HttpClient:
                 attempt = 1
                 while True:
                     try:
-                        found = read(await self._answer(method, url, params, body))
+                        answer = await self._answer(method, url, params, body)
+                        if check is not None:
+                            check(answer.data, answer.retry_after)
                         break
                     except SourceError as failure:
                         wait = self._retrying.wait(failure, attempt)
@@ -202,7 +187,7 @@ class HttpClient:
             breakers.abandoned(circuit)
             raise
         breakers.succeeded(circuit)
-        return found
+        return answer.data
 
     async def _answer(
         self, method: str, place: str, params: Mapping[str, Any] | None, body: Any
@@ -219,7 +204,7 @@ class HttpClient:
                 sent, params = (url.copy_merge_params(params) if params else url), None
                 async with self._connections.opened(method, sent, body, asked) as response:
                     if response.status_code not in _REDIRECTS:
-                        return await SourceAnswer.of(response, self._largest, asked)
+                        return await answer_of(response, self._largest, asked)
                     url = _next(method, sent, response, asked)
         except httpx2.InvalidURL:
             raise asked.failure("not_found", "cannot be asked: it is no URL") from None
@@ -248,13 +233,6 @@ def product() -> str:
 def shown(parts: SplitResult) -> str:
     """A URL without user, password, query and fragment."""
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def _checked(check: Check | None, answer: SourceAnswer) -> Any:
-    found = answer.json()
-    if check is not None:
-        check(found, answer.retry_after)
-    return found
 
 
 def _parts_of(url: str, adapter: str) -> SplitResult:

@@ -3,26 +3,37 @@
 https://www.mediawiki.org/wiki/API:Search
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from sifaka.calls.breakers import Breakers
+import anyio
+
+from sifaka.calls.concurrency import fan_out
 from sifaka.errors import SourceError
-from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.documents import SourceDocument, moment
 from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
+from sifaka.evidence.sources.html import plain_text
 from sifaka.evidence.sources.http import HttpClient, Retrying, product
-from sifaka.evidence.sources.network import Network
-from sifaka.evidence.sources.wiki_api import WikiApi, WikiPages, mapping
-from sifaka.evidence.sources.wiki_search import MOST_PAGES, each, pages_for
+from sifaka.evidence.sources.wiki_api import WikiApi, listed, mapping
+from sifaka.evidence.sources.wiki_search import MOST_PAGES, PARALLEL, pages_for
 from sifaka.storage.protocol import Health
 
 _UNREADABLE = frozenset({"too_large", "not_found", "malformed", "rejected"})
 """The failures that may concern one page alone."""
+_MOST_CHARS = 40_000
+"""Of the text of a page; what follows is cut off."""
+_LARGEST = 5_000_000
+"""Bytes of an answer; pages that need more are left out."""
+_ABOUT_EXTENSIONS: Mapping[str, str | int] = {"meta": "siteinfo", "siprop": "extensions"}
 
 
 class MediaWikiAdapter:
     """Searches the pages of one wiki.
 
-    Pages that have every word come first, then those that have most of the rarer words.
+    Pages that have every word come first, then those that have most of the rarer words. Wikipedia
+    and others have the extension TextExtracts, which gives plain text; elsewhere it is made of the
+    HTML. A wiki is asked which it is once, together with its first request.
 
     Args:
         base: The URL of the wiki's `api.php`.
@@ -30,9 +41,7 @@ class MediaWikiAdapter:
         contact: A mail address or a page of who runs this program, which Wikimedia asks for.
         authorization: The value of the header of that name, for wikis that are not public.
         seconds: For each request with all its attempts.
-        most_chars: Of the text of a page; what follows is cut off.
-        largest: Bytes of an answer; pages that need more are left out.
-        breakers, network, retrying: As for `HttpClient`.
+        retrying: The number of attempts, and the waits between them.
 
     Raises:
         ConfigurationError: The base is no URL of http or https.
@@ -46,29 +55,22 @@ class MediaWikiAdapter:
         contact: str = "",
         authorization: str | None = None,
         seconds: float = 10.0,
-        most_chars: int = 40_000,
-        largest: int = 5_000_000,
-        breakers: Breakers | None = None,
-        network: Network | None = None,
         retrying: Retrying | None = None,
     ) -> None:
         headers = {"User-Agent": f"{product()} ({contact or 'no contact given'}) httpx2"}
         if authorization:
             headers["Authorization"] = authorization
         self.name = name
-        self._most_chars = most_chars
         self._http = HttpClient(
             base,
             adapter=name,
             headers=headers,
             seconds=seconds,
-            largest=largest,
-            breakers=breakers,
-            network=network,
+            largest=_LARGEST,
             retrying=retrying,
         )
         self._api = WikiApi(self._http, name)
-        self._pages = WikiPages(self._api, name)
+        self._has_extracts: bool | None = None
 
     @property
     def place(self) -> str:
@@ -90,7 +92,7 @@ class MediaWikiAdapter:
             return ()
         # When a page was changed is known before its text is read, so that the filters can choose.
         most = min(limit, MOST_PAGES) if filters == ANYTHING else MOST_PAGES
-        pages = await self._pages.described(await pages_for(self._api, query, most))
+        pages = await self._described(await pages_for(self._api, query, most))
         return await self._with_text(wanted(pages, filters, limit))
 
     async def health(self) -> Health:
@@ -113,20 +115,100 @@ class MediaWikiAdapter:
 
         async def read(page: SourceDocument) -> SourceDocument | None:
             try:
-                text = await self._pages.text(page.id)
+                text = await self._text(page.id)
             except SourceError as error:
                 if error.code not in _UNREADABLE:
                     raise
                 unreadable.append(error)
                 return None
-            return page.model_copy(update={"text": self._cut(text)}) if text else None
+            return page.model_copy(update={"text": _cut(text)}) if text else None
 
-        found = tuple(page for page in await each(pages, read) if page is not None)
+        readings = {page.id: partial(read, page) for page in pages}
+        read_pages = await fan_out(readings, calls_each=0, parallel=PARALLEL)
+        found = tuple(page for page in read_pages if page is not None)
         if unreadable and not found:
             raise unreadable[0]
         return found
 
-    def _cut(self, text: str) -> str:
-        if len(text) <= self._most_chars:
-            return text
-        return text[: self._most_chars + 1].rsplit(None, 1)[0][: self._most_chars]
+    async def _described(self, pages: Sequence[int]) -> list[SourceDocument]:
+        """The pages of some ids without their text, in their order, each once.
+
+        They were `published` when they were last changed. Redirects count as what they lead to;
+        pages that are not there any more are left out.
+        """
+        if not pages:
+            return []
+        is_unknown = self._has_extracts is None
+        told = await self._api.ask(
+            "query",
+            "query",
+            prop="info|revisions",
+            pageids="|".join(map(str, pages)),
+            redirects=1,
+            inprop="url",
+            rvprop="timestamp",
+            **(_ABOUT_EXTENSIONS if is_unknown else {}),
+        )
+        if is_unknown:
+            names = {extension.get("name") for extension in listed(told.get("extensions"))}
+            self._has_extracts = "TextExtracts" in names
+        there = [
+            page
+            for page in listed(told.get("pages"))
+            if isinstance(page.get("pageid"), int) and not page.get("missing")
+        ]
+        by_title = {page.get("title"): page for page in there}
+        by_id = {page["pageid"]: page for page in there}
+        for redirect in listed(told.get("redirects")):
+            target = by_title.get(redirect.get("to"))
+            if target is not None:
+                by_id.setdefault(redirect.get("pageid"), target)
+        ordered = {by_id[page]["pageid"]: by_id[page] for page in pages if page in by_id}
+        return [self._document(page) for page in ordered.values()]
+
+    async def _text(self, page: str) -> str:
+        """The running text of a page, one paragraph or heading a line."""
+        return await self._extract(page) if self._has_extracts else await self._parsed(page)
+
+    async def _extract(self, page: str) -> str:
+        told = await self._api.ask(
+            "query", "query", prop="extracts", pageids=page, explaintext=1, exsectionformat="plain"
+        )
+        pages = listed(told.get("pages"))
+        extract = str(pages[0].get("extract") or "") if pages else ""
+        lines = (line.strip() for line in extract.splitlines())
+        # Of a page of nothing but lists, the extension may leave nothing.
+        return "\n".join(line for line in lines if line) or await self._parsed(page)
+
+    async def _parsed(self, page: str) -> str:
+        told = await self._api.ask(
+            "parse",
+            "parse",
+            pageid=page,
+            prop="text",
+            disableeditsection=1,
+            disablelimitreport=1,
+            disabletoc=1,
+        )
+        html = told.get("text")
+        if not isinstance(html, str):
+            raise self._api.malformed("text")
+        # A page that takes long is no reason to wait beyond the deadline.
+        return await anyio.to_thread.run_sync(plain_text, html, abandon_on_cancel=True)
+
+    def _document(self, page: Mapping[str, Any]) -> SourceDocument:
+        revisions = listed(page.get("revisions"))
+        return SourceDocument(
+            text="",
+            title=str(page.get("title", "")),
+            url=str(page.get("fullurl", "")),
+            id=str(page["pageid"]),
+            adapter=self.name,
+            published=moment(revisions[0].get("timestamp")) if revisions else None,
+        )
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _MOST_CHARS:
+        return text
+    return text[: _MOST_CHARS + 1].rsplit(None, 1)[0][:_MOST_CHARS]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
-from sifaka.evidence.sources.fields import Fields, FoundRecord, document_of
+from sifaka.evidence.sources.fields import Fields, FoundRecord, Record, document_of
 from sifaka.evidence.sources.http import HttpClient
 from sifaka.storage.protocol import Health
 
@@ -15,7 +15,6 @@ MOST_RESULTS = 100
 """Of one answer, whatever is asked for."""
 _SPARE = 4
 """So many times more is asked for where the server cannot filter and we do."""
-_SECONDS = 10.0
 
 
 class RecordAdapter(ABC):
@@ -27,25 +26,17 @@ class RecordAdapter(ABC):
         name: The adapter's name.
         fields: Which fields of its records hold what.
         authorization: The value of the HTTP header of that name.
-        seconds: The deadline of one search.
     """
 
     def __init__(
-        self,
-        base: str,
-        *,
-        index: str,
-        name: str,
-        fields: Fields | None = None,
-        authorization: str | None = None,
-        seconds: float = _SECONDS,
+        self, base: str, *, index: str, name: str, fields: Fields, authorization: str | None
     ) -> None:
         self.base = base.rstrip("/")
         self.index = index
-        self.fields = fields or Fields()
+        self.fields = fields
         self.name = name
         headers = {"Authorization": authorization} if authorization else {}
-        self._http = HttpClient(self.base, adapter=name, headers=headers, seconds=seconds)
+        self._http = HttpClient(self.base, adapter=name, headers=headers)
 
     @property
     def place(self) -> str:
@@ -53,9 +44,9 @@ class RecordAdapter(ABC):
         return f"{self.base}/{self.index}"
 
     @property
-    def filters_dates(self) -> bool:
-        """True when the server itself applies the dates of the filters."""
-        return False
+    def dated_by(self) -> str:
+        """The field by which the server itself applies the dates of the filters, if it does."""
+        return self.fields.date
 
     async def search(
         self, query: str, *, limit: int, filters: SearchFilters = ANYTHING
@@ -69,7 +60,7 @@ class RecordAdapter(ABC):
         words = plain_query(query)
         if not words or limit < 1:
             return ()
-        unfiltered = filters.sites or (filters.asks_for_dates and not self.filters_dates)
+        unfiltered = filters.sites or (filters.asks_for_dates and not self.dated_by)
         size = min(MOST_RESULTS, limit * _SPARE if unfiltered else limit)
         documents = await self._documents(words, size, filters)
         return wanted(documents, filters, limit)
@@ -88,19 +79,19 @@ class RecordAdapter(ABC):
 
     @abstractmethod
     async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
-        """Ask the server.
+        """Ask the server."""
 
-        Raises:
-            SourceError: It cannot be reached, refuses or answers nonsense.
-        """
+    def _listed(self, records: Sequence[Record] | None, path: str) -> Sequence[Record]:
+        """The records of an answer."""
+        if records is None:
+            raise self._malformed(
+                f"the answer of {self.place} has no {path}",
+                "check that the adapter's URL is of this kind of server",
+            )
+        return records
 
-    def _malformed(self, lacking: str) -> SourceError:
-        return SourceError(
-            f"{self.name}: the answer of {self.place} has no {lacking}",
-            "check that the adapter's URL is of this kind of server",
-            adapter=self.name,
-            code="malformed",
-        )
+    def _malformed(self, what: str, hint: str) -> SourceError:
+        return SourceError(f"{self.name}: {what}", hint, adapter=self.name, code="malformed")
 
     async def _documents(
         self, query: str, size: int, filters: SearchFilters
@@ -113,11 +104,9 @@ class RecordAdapter(ABC):
         documents = [each for each in read if each is not None]
         if found and not documents:
             named = " or ".join(map(repr, self.fields.text))
-            raise SourceError(
-                f"{self.name}: no record of {self.place} has text in {named}",
+            raise self._malformed(
+                f"no record of {self.place} has text in {named}",
                 "name the field in the adapter's URL, such as ?text=body",
-                adapter=self.name,
-                code="malformed",
             )
         return documents
 

@@ -25,11 +25,7 @@ class RetrieverAdapter:
     async def search(
         self, query: str, *, limit: int, filters: SearchFilters = ANYTHING
     ) -> Sequence[SourceDocument]:
-        """The retriever's documents that the filters admit, in its order; see `Adapter`.
-
-        Raises:
-            Exception: What the retriever raises, as it is.
-        """
+        """The retriever's documents that the filters admit, in its order; see `Adapter`."""
         if not query.strip() or limit < 1:
             return ()
         found = await self.retriever.retrieve(query, limit)

@@ -19,11 +19,6 @@ _OPERATOR_WORDS = re.compile(r"\b(?:AND|OR|NOT)\b")
 class SolrAdapter(RecordAdapter):
     """Searches a core or a collection of Solr; `base` is the URL that its name is appended to."""
 
-    @property
-    def filters_dates(self) -> bool:
-        """Yes, when it is known which field has the dates."""
-        return bool(self.fields.date)
-
     async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
         asked: dict[str, str] = {
             "q": _literal(query),
@@ -39,11 +34,8 @@ class SolrAdapter(RecordAdapter):
         if self.fields.date and filters.asks_for_dates:
             since, until = _moment(filters.since), _moment(filters.until)
             asked["fq"] = f"{self.fields.date}:[{since} TO {until}}}"
-        docs = records_at(
-            await self._http.get_json(f"{self.index}/select", asked), "response", "docs"
-        )
-        if docs is None:
-            raise self._malformed("response.docs")
+        answer = await self._http.get_json(f"{self.index}/select", asked)
+        docs = self._listed(records_at(answer, "response", "docs"), "response.docs")
         return [FoundRecord(record=record, score=record.get("score")) for record in docs]
 
 

@@ -1,7 +1,7 @@
 """The text that names an adapter: `name=scheme:rest`, and what its URL says."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
@@ -25,46 +25,61 @@ class AdapterSpec:
     name: str
     scheme: str
     """Such as `solr`, without `+https`."""
+    form: str
+    """An example of this scheme, for errors."""
     rest: str = field(repr=False)
     """The text after the colon, or the whole http URL; it may hold secrets."""
     is_url: bool
 
-    def wrong(self, what: str, suggestion: str) -> NoReturn:
+    def wrong(self, what: str, suggestion: str = "") -> NoReturn:
         """Complain about this spec, without anything of its URL.
 
         Raises:
-            ConfigurationError: Always.
+            ConfigurationError: Always; without a suggestion it shows the form.
         """
-        raise ConfigurationError(f"the adapter {self.name!r} {what}", suggestion)
+        raise ConfigurationError(
+            f"the adapter {self.name!r} {what}", suggestion or f"such as {self.form}"
+        )
 
-    def parts(self, example: str) -> SplitResult:
+    def parts(self) -> SplitResult:
         """The parts of its URL, which has no credentials.
 
         Raises:
             ConfigurationError: It is no http URL, or has credentials.
         """
         if not self.is_url:
-            self.wrong("needs the URL of a server", f"such as {example}")
+            self.wrong("needs the URL of a server")
         try:
             parts = urlsplit(self.rest)
             known = bool(parts.hostname) and (parts.port or 1) > 0
         except ValueError:
-            self.wrong("has a wrong host or port", f"such as {example}")
+            self.wrong("has a wrong host or port")
         if "@" in parts.netloc:
             self.wrong(
                 "has credentials in its URL",
                 f"give them as SIFAKA_ADAPTER_KEYS={self.name}=user:password",
             )
         if not known or parts.fragment or not self.rest.isprintable() or " " in self.rest:
-            self.wrong("has a wrong URL", f"such as {example}")
+            self.wrong("has a wrong URL")
         return parts
+
+    def index(self) -> tuple[str, str, str]:
+        """The URL of a server, the index that is the last part of its path, and the query.
+
+        Raises:
+            ConfigurationError: There is no index in it.
+        """
+        parts = self.parts()
+        path, _, index = parts.path.rstrip("/").rpartition("/")
+        if not index:
+            self.wrong("names no index")
+        index = quote(unquote(index), safe="*")
+        if not _INDEX.fullmatch(index) or index in {".", ".."}:
+            self.wrong("has a wrong index")
+        return f"{parts.scheme}://{parts.netloc}{path}", index, parts.query
 
     def options(self, query: str, known: Sequence[str]) -> dict[str, list[str]]:
         """The parameters of its URL, each with its values.
-
-        Args:
-            query: What follows the question mark.
-            known: The names of those that there are.
 
         Raises:
             ConfigurationError: One is unknown, or empty.
@@ -82,15 +97,15 @@ class AdapterSpec:
         return found
 
 
-def parse_adapter(text: str, *, forms: str) -> AdapterSpec:
+def parse_adapter(text: str, forms: Mapping[str, str]) -> AdapterSpec:
     """The parts of a spec such as `wiki=mediawiki+https://host/w/api.php`.
 
     Args:
         text: The spec; without `name=` its scheme is the name.
-        forms: What is allowed, for errors.
+        forms: An example of each scheme, by its name.
 
     Raises:
-        ConfigurationError: It is no spec.
+        ConfigurationError: It is no spec of one of these schemes.
     """
     name, equals, rest = text.strip().partition("=")
     if not equals or ":" in name:
@@ -101,31 +116,27 @@ def parse_adapter(text: str, *, forms: str) -> AdapterSpec:
             f"{name[:40]!r} is no name of an adapter",
             "names are 1 to 40 lower-case letters, digits, - and _, a letter first",
         )
+    allowed = f"allowed: {' | '.join(forms.values())}"
     found = _SCHEME.fullmatch(rest.strip())
     if found is None:
         shown = name or rest.strip().partition(":")[0][:40]
-        raise ConfigurationError(f"{shown!r} names no source", f"allowed: {forms}")
+        raise ConfigurationError(f"{shown!r} names no source", allowed)
     scheme, transport, rest = found[1].lower(), (found[2] or "").lower(), found[3]
-    url = f"{transport.removeprefix('+')}:{rest}" if transport else rest
-    return AdapterSpec(name=name or scheme[:40], scheme=scheme, rest=url, is_url=bool(transport))
+    name = name or scheme[:40]
+    if scheme not in forms:
+        raise ConfigurationError(
+            f"the adapter {name!r} has an unknown kind {scheme[:40]!r}", allowed
+        )
+    return AdapterSpec(
+        name=name,
+        scheme=scheme,
+        form=forms[scheme],
+        rest=f"{transport.removeprefix('+')}:{rest}" if transport else rest,
+        is_url=bool(transport),
+    )
 
 
-def base_and_index(spec: AdapterSpec, parts: SplitResult, example: str) -> tuple[str, str]:
-    """The URL of a server and the index that is the last part of the path.
-
-    Raises:
-        ConfigurationError: There is no index in it.
-    """
-    path, _, index = parts.path.rstrip("/").rpartition("/")
-    if not index:
-        spec.wrong("names no index", f"such as {example}")
-    index = quote(unquote(index), safe="*")
-    if not _INDEX.fullmatch(index) or index in {".", ".."}:
-        spec.wrong("has a wrong index", f"such as {example}")
-    return f"{parts.scheme}://{parts.netloc}{path}", index
-
-
-def fields_of(options: dict[str, list[str]]) -> Fields:
+def fields_of(options: Mapping[str, Sequence[str]]) -> Fields:
     """The fields that a URL's parameters name; `text` may be given several times."""
-    told = {name: options[name][-1] for name in FIELD_OPTIONS[1:] if name in options}
+    told = {name: values[-1] for name, values in options.items() if name != "text"}
     return Fields(**told, text=tuple(options.get("text", Fields().text)))

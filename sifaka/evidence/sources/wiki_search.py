@@ -4,21 +4,20 @@ The search of a wiki finds the pages that have every word; of the one that every
 the results come in no order, and there is no `or`.
 """
 
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import partial
 from math import log
-from typing import TypeVar
+from typing import NamedTuple
 
-import anyio
 import regex
 
-from sifaka.errors import SourceError
+from sifaka.calls.concurrency import fan_out
 from sifaka.evidence.sources.wiki_api import WikiApi, listed, mapping
 
 MOST_WORDS = 12
 """Of the first search."""
-MOST_ALONE = 6
-"""Words that are searched for one by one."""
+_MOST_ALONE = 6
+"""Words that are searched for one by one: names, figures and long words."""
 _LONGEST_WORD = 40
 _LEAST_SHARE = 1 / 3
 """Of the best page's score, below which a page has too little of the question."""
@@ -61,15 +60,10 @@ def named(title: str, question: str) -> int:
     return len(wanted) if wanted <= there else 0
 
 
-def most_telling(words: Sequence[str], most: int = MOST_ALONE) -> tuple[str, ...]:
-    """Names, figures and long words first."""
-    return tuple(sorted(words, key=_weight)[:most])
-
-
-def rarest(hits: Mapping[str, int], most: int = 3) -> tuple[str, ...]:
-    """The words that the fewest pages have, but that some have, in their order."""
+def rarest(hits: Mapping[str, int]) -> tuple[str, ...]:
+    """The three words that the fewest pages have, but that some have, in their order."""
     known = [word for word, count in hits.items() if count > 0]
-    chosen = set(sorted(known, key=lambda word: hits[word])[:most])
+    chosen = set(sorted(known, key=lambda word: hits[word])[:3])
     return tuple(word for word in known if word in chosen)
 
 
@@ -104,12 +98,9 @@ MOST_PAGES = 50
 """That a wiki is asked about at once."""
 PARALLEL = 3
 """Requests to one wiki at the same time, for one search."""
-T = TypeVar("T")
-R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class _Hits:
+class _Hits(NamedTuple):
     titles: Mapping[int, str]
     """Some of the pages."""
     total: int
@@ -122,9 +113,6 @@ async def pages_for(api: WikiApi, question: str, most: int) -> list[int]:
     are wanted, its most telling words are searched for one by one, so that the pages follow that
     have the three rarest of them, and then those that have most of the rare ones: at most eight
     searches in all.
-
-    Raises:
-        SourceError: The wiki cannot be asked.
     """
     words = words_of(question)
     if not words:
@@ -135,8 +123,10 @@ async def pages_for(api: WikiApi, question: str, most: int) -> list[int]:
 
     titles = dict((await having(*words)).titles)
     if len(titles) < most and len(words) > 1:
-        alone = most_telling(words)
-        answers = dict(zip(alone, await each(alone, having), strict=True))
+        alone = sorted(words, key=_weight)[:_MOST_ALONE]
+        searches = {word: partial(having, word) for word in alone}
+        found = await fan_out(searches, calls_each=0, parallel=PARALLEL)
+        answers = dict(zip(alone, found, strict=True))
         totals = {word: hits.total for word, hits in answers.items()}
         rare = rarest(totals)
         if 1 < len(rare) < len(words):
@@ -146,32 +136,6 @@ async def pages_for(api: WikiApi, question: str, most: int) -> list[int]:
         pages = {word: hits.titles for word, hits in answers.items()}
         titles |= {page: known[page] for page in by_words(pages, totals, always)}
     return sorted(titles, key=lambda page: -named(titles[page], question))[:most]
-
-
-async def each(items: Sequence[T], work: Callable[[T], Awaitable[R]]) -> list[R]:
-    """The results in the order of the items, some at a time.
-
-    Raises:
-        SourceError: The first failure; the others are cancelled.
-    """
-    results: dict[int, R] = {}
-    failures: list[SourceError] = []
-    limiter = anyio.CapacityLimiter(PARALLEL)
-
-    async def one(index: int, item: T) -> None:
-        async with limiter:
-            try:
-                results[index] = await work(item)
-            except SourceError as error:
-                failures.append(error)
-                group.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as group:
-        for index, item in enumerate(items):
-            group.start_soon(one, index, item)
-    if failures:
-        raise failures[0]
-    return [results[index] for index in range(len(items))]
 
 
 async def _having(api: WikiApi, words: Sequence[str]) -> _Hits:

@@ -46,12 +46,6 @@ async def consult(
     One model call, at most two, journaled under the agent's name. An answer in words is read like
     a call of the tool.
 
-    Args:
-        agent: The agent to ask.
-        model: The model that answers.
-        prompt: The question; foreign text in it is framed.
-        history: The user's conversation before the question.
-
     Raises:
         ModelProviderError: The provider failed, or the second answer could not be read either.
         BudgetExceeded: A call would break the budget.
@@ -109,10 +103,6 @@ def trimmed(messages: "Sequence[ModelMessage]", most: int = MOST) -> "list[Model
     Providers refuse a conversation that begins or ends in the middle of an exchange. So a return
     goes with the call that is cut off, and a call without an answer is dropped. The first message
     that is kept is a request with the user's words.
-
-    Args:
-        messages: The conversation, oldest first; it is not changed.
-        most: Messages to keep at most.
     """
     from pydantic_ai.messages import ModelResponse, ToolCallPart
 

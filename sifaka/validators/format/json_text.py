@@ -5,10 +5,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.results import ValidationResult
 from sifaka.text.prose import Span
 from sifaka.validators.format.json_repair import repaired
-from sifaka.validators.format.outcome import Malformed, schema_result
+from sifaka.validators.format.outcome import (
+    Malformed,
+    empty_result,
+    malformed_result,
+    schema_result,
+)
 from sifaka.validators.format.schema import Json, Path, violations
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -96,31 +101,10 @@ def _malformed(
     text: str, schema: Mapping[str, object] | None, problem: Malformed
 ) -> ValidationResult:
     if not text.strip():
-        return ValidationResult(
-            passed=False,
-            message="the text is empty, not JSON",
-            issues=(Issue(message="no JSON value", category="format", severity=5, rule="json"),),
-            suggestions=("write one JSON value",),
-        )
-    before = text[: problem.position]
-    line, column = before.count("\n") + 1, problem.position - before.rfind("\n")
-    reason = f"invalid JSON at line {line} column {column}: {problem.reason}"
+        return empty_result("JSON", "no JSON value", "write one JSON value")
     fix = _safe_repair(text, schema)
-    if fix is not None:
-        issue = Issue.at(
-            text, 0, len(text), reason, category="format", severity=5, rule="json", fix=fix,
-            safe=True,
-        )  # fmt: skip
-    else:
-        start = min(problem.position, len(text) - 1)
-        issue = Issue.at(text, start, start + 1, reason, category="format", severity=5, rule="json")
-    return ValidationResult(
-        passed=False,
-        message=reason,
-        score=0.5 if fix is not None else 0.4 * problem.position / len(text),
-        issues=(issue,),
-        suggestions=("apply the repair" if fix is not None else _advice(text),),
-    )
+    advice = _advice(text) if fix is None else "apply the repair"
+    return malformed_result("JSON", text, problem, advice=advice, fix=fix)
 
 
 def _safe_repair(text: str, schema: Mapping[str, object] | None) -> str | None:

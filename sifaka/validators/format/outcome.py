@@ -15,6 +15,41 @@ class Malformed(ValueError):
         self.reason, self.position = reason, position
 
 
+def malformed_result(
+    kind: str, text: str, problem: Malformed, *, advice: str, fix: str | None = None
+) -> ValidationResult:
+    """The failure of a text that is not of its format, at the line and column of the problem.
+
+    With a `fix`, which replaces the whole text, the issue is about all of it.
+    """
+    position = max(0, min(problem.position, len(text) - 1))
+    before = text[: problem.position]
+    line, column = before.count("\n") + 1, problem.position - before.rfind("\n")
+    reason = f"invalid {kind} at line {line} column {column}: {problem.reason}"
+    start, end = (position, position + 1) if fix is None else (0, len(text))
+    issue = Issue.at(
+        text, start, end, reason, category="format", severity=5, rule=kind.lower(), fix=fix,
+        safe=fix is not None,
+    )  # fmt: skip
+    return ValidationResult(
+        passed=False,
+        message=reason,
+        score=0.4 * problem.position / len(text) if fix is None else 0.5,
+        issues=(issue,),
+        suggestions=(advice,),
+    )
+
+
+def empty_result(kind: str, issue: str, advice: str) -> ValidationResult:
+    """The failure of a text without a word."""
+    return ValidationResult(
+        passed=False,
+        message=f"the text is empty, not {kind}",
+        issues=(Issue(message=issue, category="format", severity=5, rule=kind.lower()),),
+        suggestions=(advice,),
+    )
+
+
 def schema_result(
     kind: str,
     schema: Mapping[str, object] | None,
@@ -24,12 +59,7 @@ def schema_result(
 ) -> ValidationResult:
     """Passed, or one issue for each thing in which the value differs from its schema.
 
-    Args:
-        kind: The format's name in a message.
-        schema: The JSON schema, if one was given.
-        value: The value that the text stands for.
-        text: The text.
-        locate: Finds the place of a value by its path.
+    `locate` finds the place of a value by its path.
     """
     if schema is None:
         return ValidationResult(passed=True, message=f"valid {kind}")

@@ -124,12 +124,7 @@ def _validator(schema: Mapping[str, object]) -> Any:
 
 
 class _Bounded:
-    """The keywords that could run for ever, with a deadline.
-
-    Args:
-        deadline: The time to give up, on the monotonic clock.
-        kind: The draft whose other behaviour stays.
-    """
+    """The keywords that could run for ever, with a deadline."""
 
     def __init__(self, deadline: float, kind: Any) -> None:
         self.deadline = deadline
@@ -254,11 +249,7 @@ def _check_parts(part: object, path: Path) -> None:
 
 
 def _check_references(schema: Mapping[str, object]) -> None:
-    """Resolve every reference once.
-
-    Raises:
-        Unresolvable: One leads out of the schema.
-    """
+    """Resolve every reference once."""
     from referencing import Registry, Resource
     from referencing.jsonschema import DRAFT202012
 

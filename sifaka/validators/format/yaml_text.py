@@ -3,9 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.results import ValidationResult
 from sifaka.text.prose import Span
-from sifaka.validators.format.outcome import Malformed, schema_result
+from sifaka.validators.format.outcome import (
+    Malformed,
+    empty_result,
+    malformed_result,
+    schema_result,
+)
 from sifaka.validators.format.schema import Json, Path
 
 DEPTH_LIMIT = 100
@@ -65,10 +70,6 @@ class _Scan:
         self.sizes: dict[str, int] = {}
         self.open: list[_Open] = []
         self.expanded = 0
-        self.is_root = False
-
-    def begin_document(self) -> None:
-        self.sizes, self.is_root = {}, True
 
     def begin(self, kind: str, anchor: str | None, position: int) -> None:
         self._value(kind)
@@ -100,11 +101,10 @@ class _Scan:
         self._grow(self.sizes[anchor], None)
 
     def _value(self, kind: str) -> None:
-        if self.is_root:
-            self.kinds.append(kind)
-            self.is_root = False
-        elif self.open:
+        if self.open:
             self.open[-1].at_key = self.open[-1].is_mapping and not self.open[-1].at_key
+        else:
+            self.kinds.append(kind)
 
     def _grow(self, size: int, anchor: str | None) -> None:
         if anchor is not None:
@@ -147,7 +147,7 @@ def _scan(text: str) -> list[str]:
             elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
                 scan.end()
             elif isinstance(event, yaml.DocumentStartEvent):
-                scan.begin_document()
+                scan.sizes.clear()
     except (yaml.YAMLError, UnicodeError) as error:
         raise _translated(error, text) from None
     return scan.kinds
@@ -220,22 +220,7 @@ def _translated(error: Exception, text: str) -> Malformed:
 
 def _malformed(text: str, problem: Malformed) -> ValidationResult:
     if not text.strip():
-        return ValidationResult(
-            passed=False,
-            message="the text is empty, not YAML",
-            issues=(Issue(message="no YAML", category="format", severity=5, rule="yaml"),),
-            suggestions=("write a mapping or a list",),
-        )
-    start = max(0, min(problem.position, len(text) - 1))
-    before = text[:start]
-    line, column = before.count("\n") + 1, start - before.rfind("\n")
-    message = f"invalid YAML at line {line} column {column}: {problem.reason}"
-    return ValidationResult(
-        passed=False,
-        message=message,
-        score=0.4 * start / len(text),
-        issues=(
-            Issue.at(text, start, start + 1, message, category="format", severity=5, rule="yaml"),
-        ),
-        suggestions=("correct the syntax at that place",),
-    )
+        return empty_result("YAML", "no YAML", "write a mapping or a list")
+    # PyYAML's marks may stand beyond the end.
+    problem.position = max(0, min(problem.position, len(text) - 1))
+    return malformed_result("YAML", text, problem, advice="correct the syntax at that place")

@@ -223,8 +223,9 @@ async def test_a_wiki_that_fails_while_it_is_read_is_an_error_whatever_was_read(
 
 
 async def test_long_texts_are_cut_at_a_word() -> None:
-    async with source([hits("T"), described(page(1, "T")), extract("abc def ghi")]) as served:
-        adapter = adapter_of(served, most_chars=9)
+    long = extract(f"abc def {'g' * 40_000}")
+    async with source([hits("T"), described(page(1, "T")), long]) as served:
+        adapter = adapter_of(served)
         assert [each.text for each in await adapter.search("tower", limit=1)] == ["abc def"]
         await adapter.aclose()
 

@@ -3,7 +3,6 @@ import pytest
 from sifaka.evidence.sources.wiki_search import (
     MOST_WORDS,
     by_words,
-    most_telling,
     named,
     rarest,
     words_of,
@@ -37,10 +36,6 @@ def test_of_a_long_question_the_most_telling_words_are_kept_in_their_order() -> 
     assert len(found) == MOST_WORDS
     assert found[-3:-1] == ("Thorsby", "1867")
     assert max(map(len, found)) <= 40
-
-
-def test_names_and_figures_tell_most() -> None:
-    assert most_telling(["was", "lighthouse", "1867", "Ida"], 3) == ("1867", "Ida", "lighthouse")
 
 
 def test_words_that_no_page_has_are_not_the_rarest() -> None:
