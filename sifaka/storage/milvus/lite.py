@@ -46,7 +46,7 @@ def start(folder: Path) -> str:
 
 
 def stop(folder: Path) -> None:
-    """Release the folder when nobody else in this process uses it."""
+    """Release the folder after its last user in this process."""
     with _guard:
         running = _running[folder]
         running.users -= 1

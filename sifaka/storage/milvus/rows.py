@@ -1,20 +1,24 @@
-"""Versions of runs as rows."""
+"""Versions of runs as rows: whole, and as words that every server finds alike."""
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from sifaka.errors import StorageError
 from sifaka.record.entries import Drafted, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+from sifaka.storage import bm25
 from sifaka.storage.entry_json import decode_entries, encode_draft
 from sifaka.storage.milvus.client import Row
-from sifaka.storage.milvus.folding import bag_of_words, fold
+from sifaka.storage.milvus.schema import MOST_BYTES
 from sifaka.storage.timestamps import to_microseconds
 
 CHUNK_BYTES = 60_000
 """The share of a version that a row takes: a VARCHAR holds 65,535 bytes."""
+_WORD = re.compile(r"[^\W_]+")
+_LONGEST_WORD = 64
 
 
 def tenant_key(tenant: str) -> str:
@@ -135,3 +139,34 @@ def split_bytes(text: str) -> list[str]:
         parts.append(data[begin:end].decode())
         begin = end
     return parts
+
+
+def fold(text: str) -> list[str]:
+    """The words of a text without case and accents, each cut to 64 characters."""
+    return [word[:_LONGEST_WORD] for word in _WORD.findall(bm25.fold(text).lower())]
+
+
+def bag_of_words(words: Iterable[str]) -> str:
+    """The words as one text that fits into a field.
+
+    When they do not all fit, each is there once before any is repeated: a long text is found by
+    all of its words, and how often it has them counts up to where the field is full.
+    """
+    words = list(words)
+    text = " ".join(words)
+    if len(text.encode()) <= MOST_BYTES:
+        return text
+    seen: set[str] = set()
+    first: list[str] = []
+    again: list[str] = []
+    for word in words:
+        (again if word in seen else first).append(word)
+        seen.add(word)
+    kept: list[str] = []
+    left = MOST_BYTES
+    for word in (*first, *again):
+        left -= len(word.encode()) + 1
+        if left < 0:
+            break
+        kept.append(word)
+    return " ".join(kept)

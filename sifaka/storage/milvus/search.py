@@ -13,8 +13,7 @@ from sifaka.storage.index import Filters, Hit, Hits
 from sifaka.storage.milvus.catch_up import look_for_missing
 from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection
-from sifaka.storage.milvus.folding import fold
-from sifaka.storage.milvus.rows import decode_version, tenant_key
+from sifaka.storage.milvus.rows import decode_version, fold, tenant_key
 from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 logger = logging.getLogger(__name__)
@@ -32,7 +31,7 @@ class Meaning:
     """The meaning of a query."""
 
     collection: str
-    """Where the vectors of the model are."""
+    """The collection of the model's vectors."""
     vector: Vector
 
 

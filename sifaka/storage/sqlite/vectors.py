@@ -195,6 +195,19 @@ def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: 
     )
 
 
+def describe(connection: SqlConnection, model_id: str, dimension: int) -> str:
+    """The number of embedded versions of all tenants, in one line."""
+    table = find_table(connection, model_id, dimension)
+    total, missing = cast(
+        "tuple[int, int]",
+        connection.execute(
+            "SELECT count(*), count(*) FILTER (WHERE id > ?) FROM versions",
+            (table.until if table else 0,),
+        ).fetchone(),
+    )
+    return f"dimension {dimension}, {total - missing} of {total} versions are embedded"
+
+
 def _next_batch(connection: SqlConnection, model_id: str, dimension: int) -> _Batch:
     table = make_table(connection, model_id, dimension)
     with transaction(connection, "DEFERRED"):

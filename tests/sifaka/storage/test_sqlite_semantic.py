@@ -393,7 +393,7 @@ async def test_sql_cannot_load_libraries(tmp_path: Path, keep: Keep) -> None:
     await keep(store, "x")
     await store.catch_up()
     with pytest.raises(StorageError, match="not authorized"):
-        await store.log.worker.run(lambda c: c.execute("SELECT load_extension('vec0')").fetchall())
+        await store.worker.run(lambda c: c.execute("SELECT load_extension('vec0')").fetchall())
     await store.aclose()
 
 

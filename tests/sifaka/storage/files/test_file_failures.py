@@ -125,7 +125,7 @@ async def test_an_append_whose_caller_is_cancelled_is_whole(
 ) -> None:
     store = FileStorage(tmp_path)
     run = await begin(store)
-    writers = store.log._writers._limiters.get()  # pyright: ignore[reportPrivateUsage]
+    writers = store._writers._limiters.get()  # pyright: ignore[reportPrivateUsage]
 
     async def append() -> None:
         await draft(store, run, "one", "two")

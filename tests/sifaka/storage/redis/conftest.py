@@ -50,7 +50,7 @@ def command() -> Command:
         async def work(client: RedisClient) -> Any:
             return await client.execute_command(*words)
 
-        return await store.log.connections.run(work)
+        return await store.connections.run(work)
 
     return send
 

@@ -236,7 +236,7 @@ async def test_what_else_a_server_says_is_one_line() -> None:
 async def test_keys_of_somebody_else_are_told(
     store: RedisStorage, keep: Keep, command: Command
 ) -> None:
-    await command(store, "SET", Keys(store.log.prefix, "default").run("run_0"), "theirs")
+    await command(store, "SET", Keys(store.prefix, "default").run("run_0"), "theirs")
 
     with pytest.raises(StorageError) as caught:
         await store.load("run_0")

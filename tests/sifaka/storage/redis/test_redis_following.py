@@ -27,8 +27,8 @@ SLICE = 0.05
 
 def follower(store: RedisStorage, run_id: str, *, patience: float = 30.0) -> StreamFollower:
     return StreamFollower(
-        store.log.connections,
-        Keys(store.log.prefix, store.tenant),
+        store.connections,
+        Keys(store.prefix, store.tenant),
         run_id,
         slice=SLICE,
         patience=patience,
@@ -177,7 +177,7 @@ async def test_a_follower_says_when_entries_were_evicted(
         async with anyio.create_task_group() as group:
             group.start_soon(watch)
             await until(seen.reached(3))
-            await command(store, "DEL", Keys(store.log.prefix, "default").entries(run.run_id))
+            await command(store, "DEL", Keys(store.prefix, "default").entries(run.run_id))
 
 
 async def test_a_follower_is_cancelled_at_once_and_closes_its_connection(
