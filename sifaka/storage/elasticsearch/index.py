@@ -10,7 +10,7 @@ import anyio
 
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import SifakaError
-from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.elasticsearch.address import Address
@@ -21,7 +21,7 @@ from sifaka.storage.elasticsearch.former import former_runs
 from sifaka.storage.elasticsearch.layout import create_index
 from sifaka.storage.elasticsearch.search import search_versions
 from sifaka.storage.elasticsearch.vectors import Vectors, embed_missing
-from sifaka.storage.entry_json import decode_entries, encode_draft
+from sifaka.storage.entry_json import decode_entries, encode_draft, whole_thoughts
 from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.log import Health
 from sifaka.storage.store import TenantView
@@ -115,8 +115,7 @@ class ElasticsearchIndex(TenantView):
                 break
             request = {**request, "search_after": page[-1]["sort"]}
         drafted = decode_entries(run_id, (hit["_source"]["drafted"] for hit in found))
-        versions = [entry for entry in drafted if isinstance(entry, Drafted)]
-        return Run.replay([Started(run_id=run_id), *versions]).thoughts
+        return whole_thoughts(run_id, drafted)
 
     async def drop(self, run_id: str) -> None:
         """Forget a run."""

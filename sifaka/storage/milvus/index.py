@@ -8,6 +8,7 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.embedding import embed_words
+from sifaka.storage.entry_json import decode_version, whole_thoughts
 from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.lifetime import checked_ttl
 from sifaka.storage.log import Health, look_at
@@ -26,7 +27,6 @@ from sifaka.storage.milvus.rows import (
     tenant_key,
     thought_rows,
     version_key,
-    whole_thoughts,
     word_rows,
 )
 from sifaka.storage.milvus.search import Meaning, search_versions
@@ -127,7 +127,8 @@ class MilvusIndex(TenantView):
         condition = f'run == "{run_key(self.tenant, run_id)}"'
         fields = ("run", "number", "chunk", "chunks", "payload")
         rows = await self.worker.run(lambda m: m.select(m.names.thoughts, condition, fields))
-        return whole_thoughts(run_id, list(joined(rows).values()))
+        versions = [decode_version(run_id, payload) for payload in joined(rows).values()]
+        return whole_thoughts(run_id, (drafted for _, drafted in versions))
 
     async def drop(self, run_id: str) -> None:
         """Forget a run with all that was made of it, whatever model made it."""

@@ -10,15 +10,21 @@ from uuid import uuid4
 from anyio import CancelScope
 
 from sifaka.errors import StorageError
-from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.entries import Drafted, Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.bm25 import query_words, rank, shorten, snippet
-from sifaka.storage.entry_json import decode_entries, encode_draft
-from sifaka.storage.index import ANY, Filters, Hit, Hits
+from sifaka.storage.bm25 import query_words
+from sifaka.storage.entry_json import (
+    decode_entries,
+    decode_version,
+    encode_version,
+    whole_thoughts,
+)
+from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.log import Health, look_at
+from sifaka.storage.scan import best_hits
 from sifaka.storage.store import TenantView
-from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
+from sifaka.storage.timestamps import from_microseconds, now_in_microseconds, to_microseconds
 from sifaka.storage.tool_backed.caller import ToolCaller
 from sifaka.storage.tool_backed.envelope import pack, unpack
 from sifaka.storage.tool_backed.milvus_rows import MOST_ROWS, MilvusRows, Row
@@ -89,8 +95,7 @@ class MilvusToolIndex(TenantView):
         """Insert the versions of a run, each in one call."""
         seq = now_in_microseconds()
         for number, thought in enumerate(run.thoughts[first:], first):
-            draft = encode_draft(run.run_id, thought)
-            value = pack(json.dumps({"prompt": run.prompt, "drafted": draft}))
+            value = pack(encode_version(run, thought))
             line = pack(json.dumps([number, run.passed, run.tags]))
             at = to_microseconds(thought.created_at)
             with CancelScope(shield=True):
@@ -102,29 +107,19 @@ class MilvusToolIndex(TenantView):
         if not words:
             return Hits(hits=(), search="bm25")
         versions, more = await self._latest(only)
-        found = [(v, prompt, drafted.thought) for v, prompt, drafted in await self._read(versions)]
-        scores = rank(words, [((t.text, 1.0), (prompt, 0.5)) for _, prompt, t in found])
-        best = sorted(zip(found, scores, strict=True), key=lambda each: each[1], reverse=True)
-        hits = tuple(
-            Hit(
-                run_id=unquote(version.run),
-                thought_id=thought.id,
-                score=score,
-                snippet=snippet(words, (thought.text, prompt)) or shorten(thought.text[:2000]),
-                created_at=thought.created_at,
-            )
-            for (version, prompt, thought), score in best[:limit]
-            if score > 0
-        )
-        return Hits(hits=hits, search=f"bm25 (the latest {LATEST} versions)" if more else "bm25")
+        found = [
+            (unquote(version.run), prompt, drafted.thought)
+            for version, prompt, drafted in await self._read(versions)
+        ]
+        search = f"bm25 (the latest {LATEST} versions)" if more else "bm25"
+        return Hits(hits=best_hits(words, found, limit), search=search)
 
     async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
         """The versions of a run that were indexed, whole and in order."""
         condition = f'{self._own} and run == "{_quoted(run_id)}" and line != ""'
         rows = await self._rows.query(condition, ("run", "seq", "at", "line"))
         drafted = {version.number: entry for version, _, entry in await self._read(_newest(rows))}
-        entries = [drafted[number] for number in sorted(drafted)]
-        return Run.replay([Started(run_id=run_id), *entries]).thoughts
+        return whole_thoughts(run_id, (drafted[number] for number in sorted(drafted)))
 
     async def drop(self, run_id: str) -> None:
         """Hide a run, then remove the rows of it that can be removed."""
@@ -219,7 +214,7 @@ class MilvusToolIndex(TenantView):
             for head, value in _records(rows):
                 (version,) = _newest([head])
                 if version in wanted:
-                    found.append((version, *_decoded(unquote(version.run), value)))
+                    found.append((version, *decode_version(unquote(version.run), unpack(value))))
         return found
 
 
@@ -255,20 +250,8 @@ def _newest(rows: Iterable[Row]) -> list[_Version]:
 
 
 def _admits(version: _Version, only: Filters) -> bool:
-    return (
-        (only.since is None or version.at >= to_microseconds(only.since))
-        and (only.until is None or version.at < to_microseconds(only.until))
-        and (only.passed is None or version.passed == only.passed)
-        and set(only.tags) <= version.tags
-    )
-
-
-def _decoded(run_id: str, value: str) -> tuple[str, Drafted]:
-    found = json.loads(unpack(value))
-    (drafted,) = decode_entries(run_id, [found["drafted"]])
-    if not isinstance(drafted, Drafted):
-        raise StorageError(f"a version of run {run_id!r} cannot be read", "put the run again")
-    return found["prompt"], drafted
+    run = only.admit_run(passed=version.passed, tags=version.tags)
+    return run and only.admit_time(from_microseconds(version.at))
 
 
 def _quoted(name: str) -> str:
