@@ -16,7 +16,7 @@ from tests.sifaka.storage.cached.layered import begin, draft, names
 async def test_a_cache_is_never_older_than_the_authority(tmp_path: Path) -> None:
     truth = SQLiteStorage(tmp_path / "runs.db")
     store = CachedStorage(MemoryStorage(), truth)
-    run = await draft(truth, await begin(store), "by somebody else")
+    run = await draft(truth, await begin(store), "by another process")
     assert await store.load(run.run_id) == run
     run = await draft(store, run, "and on")
     assert await store.load(run.run_id) == run

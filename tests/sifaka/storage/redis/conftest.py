@@ -17,11 +17,6 @@ Command = Callable[..., Awaitable[Any]]
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def prefix() -> str:
     """Keys that no other test uses."""
     return f"test-{uuid4().hex}"

@@ -110,7 +110,7 @@ async def test_a_script_of_its_own_lets_a_user_see_no_more(
     await bob.aclose()
 
 
-async def test_nobody_gets_in_without_a_user(guarded: RedisServer) -> None:
+async def test_without_a_user_there_is_no_access(guarded: RedisServer) -> None:
     store = RedisStorage(guarded.url)
     with pytest.raises(StorageError, match="refuses the user name or the password"):
         await store.load("run_0")

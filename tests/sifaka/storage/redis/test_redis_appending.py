@@ -1,4 +1,4 @@
-"""What an append promises when the network, the server or sixteen others get in between."""
+"""The promises of an append when the network, the server or sixteen others get in between."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

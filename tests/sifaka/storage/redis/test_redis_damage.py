@@ -1,4 +1,4 @@
-"""What was evicted or tampered with is told, and does not hide the rest."""
+"""Entries that were evicted or tampered with are told, and do not hide the rest."""
 
 import logging
 from collections.abc import Awaitable, Callable
