@@ -18,7 +18,7 @@ from benchmarks.redis_alone import (
     server_seconds,
 )
 from benchmarks.stored_runs import Append, at_once
-from sifaka.storage.redis import RedisLog, RedisStorage
+from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.address import parse_address
 from sifaka.storage.redis.connections import RedisConnections
 from sifaka.storage.redis.scripts import Script
@@ -93,7 +93,8 @@ async def rewritten_from_python(server: RedisServer, runs: Runs, *, checked: boo
 async def appended_alone(server: RedisServer, runs: Runs) -> Speed:
     """Every iteration of every run, by the server alone."""
     recording = Recording()
-    store, recorder = RedisStorage(server.url), RedisLog(server.url, connections=recording)
+    store, recorder = RedisStorage(server.url), RedisStorage(server.url)
+    recorder.connections = recording
     for first, *_ in runs:
         await store.append(first.run, first.entries, expected_version=0)
     for steps in zip(*(run[1:] for run in runs), strict=True):
@@ -130,7 +131,8 @@ async def by_redis_benchmark(server: RedisServer, run: Sequence[Append]) -> Mapp
     store = RedisStorage(server.url)
     await store.append(begun.run, begun.entries, expected_version=0)  # the server knows the script
     await store.aclose()
-    recorder = RedisLog(server.url, connections=recording)
+    recorder = RedisStorage(server.url)
+    recorder.connections = recording
     await recorder.append(begun.run, begun.entries, expected_version=0)
     run_id = begun.run.run_id.encode()
     (append,) = [

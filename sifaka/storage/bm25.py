@@ -27,42 +27,29 @@ def query_words(query: str) -> tuple[str, ...]:
 
 
 def rank(words: Sequence[str], texts: Sequence[Sequence[tuple[str, float]]]) -> list[float]:
-    """How well each text matches any of the words; 0 where none occurs.
+    """The score of each text for any of the words; 0 where none occurs.
 
     Args:
-        words: What to look for, from `query_words`.
+        words: From `query_words`.
         texts: Each text as its fields with their weights.
     """
-    words = list(dict.fromkeys(map(_fold, words)))
-    lengths: list[int] = []
-    counts: list[list[float]] = []
-    for fields in texts:
-        found = [(_words(text), weight) for text, weight in fields]
-        lengths.append(sum(len(field) for field, _ in found))
-        counts.append(
-            [sum(field.count(word) * weight for field, weight in found) for word in words]
-        )
-    average = sum(lengths) / len(lengths) if lengths else 0.0
-    holders = [sum(1 for row in counts if row[i]) for i in range(len(words))]
-    weights = [_weight(n, len(texts)) for n in holders]
-    return [
-        sum(
-            weight * _share(count, length / average)
-            for weight, count in zip(weights, row, strict=True)
-            if count
-        )
-        for row, length in zip(counts, lengths, strict=True)
-    ]
+    return WordIndex(texts, words).rank(words)
 
 
 class WordIndex:
-    """Texts whose words were counted once, for many searches; it ranks as `rank` does.
+    """Texts whose words were counted once, for many searches.
 
     Args:
         texts: Each text as its fields with their weights.
+        words: The words to count; None for all.
     """
 
-    def __init__(self, texts: Iterable[Sequence[tuple[str, float]]]) -> None:
+    def __init__(
+        self,
+        texts: Iterable[Sequence[tuple[str, float]]],
+        words: Sequence[str] | None = None,
+    ) -> None:
+        wanted = None if words is None else set(map(fold, words))
         self._lengths: list[int] = []
         self._holders: dict[str, tuple[array[int], array[float]]] = {}
         """By each word, the numbers of the texts that have it, and how often, as it counts."""
@@ -70,21 +57,27 @@ class WordIndex:
             counts: dict[str, float] = {}
             length = 0
             for text, weight in fields:
-                words = _words(text)
-                length += len(words)
-                for word, count in Counter(words).items():
+                found = _WORD.findall(fold(text))
+                length += len(found)
+                counted = (
+                    Counter(found).items()
+                    if wanted is None
+                    else [(word, found.count(word)) for word in wanted]
+                )
+                for word, count in counted:
                     counts[word] = counts.get(word, 0.0) + count * weight
             self._lengths.append(length)
             for word, count in counts.items():
                 numbers, often = self._holders.setdefault(word, (array("I"), array("d")))
-                numbers.append(number)
-                often.append(count)
+                if count:
+                    numbers.append(number)
+                    often.append(count)
 
     def rank(self, words: Sequence[str]) -> list[float]:
-        """How well each text matches any of the words; 0 where none occurs."""
+        """The score of each text for any of the words; 0 where none occurs."""
         scores = [0.0] * len(self._lengths)
         average = sum(self._lengths) / len(self._lengths) if self._lengths else 0.0
-        for word in dict.fromkeys(map(_fold, words)):
+        for word in dict.fromkeys(map(fold, words)):
             numbers, often = self._holders.get(word, (array("I"), array("d")))
             weight = _weight(len(numbers), len(scores))
             for number, count in zip(numbers, often, strict=True):
@@ -103,10 +96,10 @@ def _share(count: float, relative_length: float) -> float:
 
 def snippet(words: Sequence[str], fields: Sequence[str]) -> str:
     """The surroundings of the first match, matches between `**`; empty without a match."""
-    wanted = {_fold(word) for word in words}
+    wanted = {fold(word) for word in words}
     for text in fields:
         matches = list(_WORD.finditer(text))
-        first = next((i for i, m in enumerate(matches) if _fold(m.group()) in wanted), None)
+        first = next((i for i, m in enumerate(matches) if fold(m.group()) in wanted), None)
         if first is None:
             continue
         begin = max(0, first - _SNIPPET_WORDS // 4)
@@ -114,7 +107,7 @@ def snippet(words: Sequence[str], fields: Sequence[str]) -> str:
         pieces: list[str] = []
         position = shown[0].start()
         for match in shown:
-            marks = "**" if _fold(match.group()) in wanted else ""
+            marks = "**" if fold(match.group()) in wanted else ""
             pieces += [text[position : match.start()], marks, match.group(), marks]
             position = match.end()
         cut = ("…" if begin else "", "…" if begin + len(shown) < len(matches) else "")
@@ -128,11 +121,8 @@ def shorten(snippet: str) -> str:
     return line if len(line) <= _SNIPPET_CHARS else line[: _SNIPPET_CHARS - 1] + "…"
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(_fold(text))
-
-
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
+    """The text without case and diacritics."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFD", text.casefold())

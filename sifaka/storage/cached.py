@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-import copy
-import logging
+import secrets
 import time
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
 
-from sifaka.errors import (
-    ConfigurationError,
-    SifakaError,
-    StorageError,
-)
-from sifaka.record.entries import Entry
-from sifaka.record.run import Run
+from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.storage.cache import RunCache
 from sifaka.storage.delivery import Delivery
 from sifaka.storage.health import degraded_lines, look_at_parts
-from sifaka.storage.index import ANY, Filters, Hits, SearchIndex
+from sifaka.storage.index import SearchIndex
 from sifaka.storage.layout import lay_out
+from sifaka.storage.log import Health
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, Refused
-from sifaka.storage.protocol import Health, RunPage, ThoughtStore
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.reader import StoreReader
 from sifaka.storage.writer import StoreWriter
 
-logger = logging.getLogger(__name__)
 _CATCH_UP_SECONDS = 2.0
 _CLOSING_SECONDS = 5.0
 
 
-class CachedStorage:
+class CachedStorage(StoreReader, StoreWriter):
     """A `ThoughtStore` of one log, an index of it and copies, behind a cache and an outbox.
 
     The first store that lasts is the log: versions, fences and claims are decided there, and an
@@ -68,15 +60,16 @@ class CachedStorage:
         self.tenant = tenant
         self.queue = _queue_of(queue, cache, persistence)
         self.tiers = (*_parts_of(cache), *_parts_of(persistence))
-        self._owned = True
         self._layout = lay_out(self.tiers, retry_after=retry_after)
         if self.queue is None:
             # Nothing can wait for it, so it is asked each time.
             self._layout.log.retry_after = 0.0
+        self._cache = RunCache()
         self._outbox = Outbox(self.queue)
-        self._delivery = Delivery(self._layout, RunCache(), self._outbox)
-        self._reader = StoreReader(self._delivery, tenant)
-        self._writer = StoreWriter(self._delivery, tenant)
+        self._delivery = Delivery(self._layout, self._cache, self._outbox)
+        self._cursor_key = secrets.token_bytes(16)
+        self._created = set()
+        self._owed = set()
 
     @classmethod
     def of(
@@ -111,61 +104,6 @@ class CachedStorage:
         """The parts that fail, the changes that wait and the entries that were refused."""
         return degraded_lines(self._layout, self._outbox, self._delivery, self.tenant)
 
-    async def append(
-        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
-    ) -> None:
-        """Append to the log, or to the outbox while it is down; see `RunLog.append`.
-
-        Raises:
-            VersionConflict: Also when the log refused entries that had waited for it, and the run
-                was not loaded again since; `refused` has them.
-            StorageError: The log failed, and the outbox too or there is none.
-        """
-        await self._writer.append(run, entries, expected_version=expected_version, fence=fence)
-
-    async def claim(self, run_id: str) -> int:
-        """Take a run over, in the log; see `RunLog.claim`.
-
-        Returns:
-            The number; 0 for a run that this process has created while the log was down.
-
-        Raises:
-            StorageError: Also while entries of the run wait for the log.
-        """
-        return await self._writer.claim(run_id)
-
-    async def load(self, run_id: str) -> Run:
-        """The run as the log has it; while that is down, as this process knows it."""
-        return await self._reader.load(run_id)
-
-    async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run; while the log is down, those that pass through here."""
-        async with aclosing(self._reader.follow(run_id, after=after)) as steps:
-            async for step in steps:
-                yield step
-
-    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
-        """Runs, as the log lists them; while it is down, as a copy or the cache does.
-
-        A cursor goes on in the list that it came from only.
-        """
-        return await self._reader.recent(limit=limit, cursor=cursor)
-
-    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
-        """Past versions, by the last index, copy or log that works.
-
-        `Hits.search` names those that do not work, and how many runs wait for the searched one.
-        """
-        return await self._reader.search(query, limit=limit, only=only)
-
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run in the log; while it is down, in a copy."""
-        return await self._reader.size(run_id)
-
-    async def delete(self, run_id: str) -> None:
-        """Delete a run everywhere, refused entries too; parts that are down do so later."""
-        await self._writer.delete(run_id)
-
     async def refused(self) -> tuple[Refused, ...]:
         """Entries that waited for the log and that it refused.
 
@@ -179,7 +117,7 @@ class CachedStorage:
     async def catch_up(self) -> int:
         """Deliver what waits in the outbox, then let each part do what it has put off."""
         deadline = time.monotonic() + _CATCH_UP_SECONDS
-        await self._writer.mark_owed()
+        await self.mark_owed()
         left = 0
         for part in self._layout.parts:
             left += await self._delivery.work_off(part, deadline=deadline)
@@ -191,21 +129,8 @@ class CachedStorage:
         """That of every part, then the outbox."""
         return await look_at_parts(self._layout, self._outbox, self.tenant)
 
-    def scoped(self, tenant: str) -> CachedStorage:
-        """The same parts and outbox as another tenant sees them."""
-        view = copy.copy(self)
-        view.tenant, view._owned = tenant, False  # noqa: SLF001 - its own class
-        view._reader = self._reader.scoped(tenant)  # noqa: SLF001 - its own class
-        view._writer = self._writer.scoped(tenant)  # noqa: SLF001 - its own class
-        return view
-
-    async def aclose(self) -> None:
-        """Deliver what can be delivered within some seconds, then close parts and outbox.
-
-        On a view that `scoped` made this does nothing.
-        """
-        if not self._owned:
-            return
+    async def _release(self) -> None:
+        """Deliver what can be delivered within some seconds, then close parts and outbox."""
         self._owned = False
         with anyio.CancelScope(shield=True):
             with anyio.move_on_after(_CLOSING_SECONDS):

@@ -33,13 +33,13 @@ _METHODS = (
     "place", "degraded", "append", "claim", "load", "follow", "recent", "search", "size", "delete",
     "catch_up", "health", "scoped", "aclose",
 )  # fmt: skip
-"""What a store is made of; see `ThoughtStore`."""
+"""The parts of a store; see `ThoughtStore`."""
 _NEXT_TIER = re.compile(r",\s*(?=[a-z]+(?:\+[a-z]+)?:)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """What a URL is opened with."""
+    """A URL, and the means to open it."""
 
     url: str
     rest: str
@@ -58,14 +58,14 @@ def _memory(place: _Place) -> Opened | None:
 
 
 def _sqlite(place: _Place) -> Opened | None:
-    path = place.home / _FILE if not place.rest else _path(place.rest)
+    path = _path(place.rest, place.home / _FILE)
     return path and SQLiteStorage(path, tenant=place.tenant, embedder=place.embedder)
 
 
 def _file(place: _Place) -> Opened | None:
     from sifaka.storage.files import FileStorage
 
-    folder = place.home / "runs" if not place.rest else _path(place.rest)
+    folder = _path(place.rest, place.home / "runs")
     return folder and FileStorage(folder, tenant=place.tenant)
 
 
@@ -87,18 +87,13 @@ def _elasticsearch(place: _Place) -> Opened | None:
     return ElasticsearchIndex.of_url(place.url, tenant=place.tenant, embedder=place.embedder)
 
 
-def _redis_tools(place: _Place) -> Opened | None:
-    from sifaka.storage.tool_backed.redis import RedisToolStorage
+def _tools(place: _Place) -> Opened | None:
+    from sifaka.storage.tool_backed import MilvusToolIndex, RedisToolStorage
 
+    kind = RedisToolStorage if place.url.startswith("redis") else MilvusToolIndex
     session = _session(place)
-    return RedisToolStorage(session, tenant=place.tenant, name=f"redis+mcp:{session.shown}")
-
-
-def _milvus_tools(place: _Place) -> Opened | None:
-    from sifaka.storage.tool_backed.milvus import MilvusToolIndex
-
-    session = _session(place)
-    return MilvusToolIndex(session, tenant=place.tenant, name=f"milvus+mcp:{session.shown}")
+    name = f"{place.url.partition(':')[0]}:{session.shown}"
+    return kind(session, tenant=place.tenant, name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +104,9 @@ class Scheme:
     make: Callable[[_Place], Opened | None]
     """None when what follows the scheme cannot be understood."""
     remote: bool = False
-    """Whether it is on another machine, and may be away for a while."""
+    """True for another machine, which may be away for a while."""
     index: bool = False
-    """Whether it is a search index, which needs a log beside it."""
+    """True for a search index, which needs a log beside it."""
 
 
 SCHEMES: Mapping[str, Scheme] = MappingProxyType(
@@ -135,8 +130,8 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
         "elasticsearch+https": Scheme(
             "elasticsearch+https://host:9200", _elasticsearch, remote=True, index=True
         ),
-        "redis+mcp": Scheme("redis+mcp:COMMAND", _redis_tools, remote=True),
-        "milvus+mcp": Scheme("milvus+mcp:COMMAND", _milvus_tools, remote=True, index=True),
+        "redis+mcp": Scheme("redis+mcp:COMMAND", _tools, remote=True),
+        "milvus+mcp": Scheme("milvus+mcp:COMMAND", _tools, remote=True, index=True),
     }
 )
 """Every kind of URL that `open_store` understands."""
@@ -170,10 +165,10 @@ def open_store(
         url: One of `FORMS`, or several. A path is taken as it stands, without decoding; a relative
             one starts at the current directory.
         home: The folder of the default files, for `sqlite:`, `file:`, logs and the outbox.
-        tenant: Whose runs it shows.
+        tenant: The tenant whose runs it shows.
         embedder: Makes vectors, in the stores that can keep some.
-        tool_session: How a program that is an MCP server is called, given its command line.
-        plugins: Where stores come from whose schemes are not built in. Each is made by
+        tool_session: Opens a session with the MCP server of a command line.
+        plugins: The stores whose schemes are not built in. Each is made by
             `make(url, home=..., tenant=...)`.
 
     Raises:
@@ -216,13 +211,10 @@ def open_store(
 
 def deciding_url(url: str) -> str:
     """The part of a store's URL where versions and claims are decided: the first lasting log."""
-    parts = [part for part in tiers_of(url) if not _is_index(part)]
-    lasting = [part for part in parts if not part.lower().startswith("memory:")]
-    return (*lasting, *([] if _has_index(url) else parts), "sqlite:")[0]
-
-
-def _has_index(url: str) -> bool:
-    return any(_is_index(part) for part in tiers_of(url))
+    parts = tiers_of(url)
+    logs = [part for part in parts if not _is_index(part)]
+    lasting = [part for part in logs if not part.lower().startswith("memory:")]
+    return (*lasting, *(logs if logs == list(parts) else ()), "sqlite:")[0]
 
 
 def _is_index(url: str) -> bool:
@@ -261,12 +253,12 @@ def _plugged(name: str, make: Callable[..., object], place: _Place) -> ThoughtSt
     return cast("ThoughtStore", store)
 
 
-def _path(rest: str) -> Path | None:
+def _path(rest: str, default: Path) -> Path | None:
+    """The path after the scheme; None for one that is wrong."""
     path = rest.removeprefix("///")
-    # An option or a home folder in the URL would end up in the name of a new file, and nobody would
-    # find their runs again.
+    # An option or a home folder in the URL would end up in the name of a new file.
     if path == rest or not path or path.startswith("~") or "?" in path:
-        return None
+        return None if rest else default
     return Path(path)
 
 

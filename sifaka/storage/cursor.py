@@ -3,10 +3,12 @@
 import base64
 import hmac
 import json
+from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
 from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run, RunSummary
+from sifaka.storage.log import RunPage
 from sifaka.storage.timestamps import to_microseconds
 
 Position = tuple[int, str]
@@ -44,6 +46,40 @@ def decode_cursor(key: bytes, tenant: str, cursor: str | None) -> Position:
         )
     updated_at, run_id = cast("tuple[int, str]", json.loads(body))
     return updated_at, run_id
+
+
+def page_of(
+    lines: Iterable[RunSummary],
+    key: Callable[[], bytes],
+    tenant: str,
+    *,
+    limit: int,
+    cursor: str | None,
+) -> RunPage:
+    """A page of lines that are all at hand, in any order.
+
+    Args:
+        lines: One for each run.
+        key: Seals cursors; asked for only when there is one.
+        tenant: The tenant of the list.
+        limit: The lines on a page.
+        cursor: As in `RunLog.recent`.
+    """
+    start = decode_cursor(key(), tenant, cursor) if cursor is not None else NEWEST
+    behind = (line for line in lines if position(line) < start)
+    return cut_page(sorted(behind, key=position, reverse=True), key, tenant, limit=limit)
+
+
+def cut_page(
+    lines: Sequence[RunSummary], key: Callable[[], bytes], tenant: str, *, limit: int
+) -> RunPage:
+    """The first lines of a list that is newest first, with a cursor if there are more."""
+    page = tuple(lines[:limit])
+    more = page and len(lines) > limit
+    return RunPage(
+        runs=page,
+        next_cursor=encode_cursor(key(), tenant, position(page[-1])) if more else None,
+    )
 
 
 def _sealed(key: bytes, tenant: str, body: bytes) -> str:

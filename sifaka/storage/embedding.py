@@ -6,14 +6,15 @@ from contextlib import contextmanager
 
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import EmbeddingError, StorageError
+from sifaka.storage.bm25 import query_words
 
 logger = logging.getLogger(__name__)
 _HARMLESS = "text"
-"""What every model can embed that works at all."""
+"""A text that every model can embed that works at all."""
 
 
 def meaning(prompt: str, text: str) -> str:
-    """What is embedded of a version: its task and its text; empty where there is nothing."""
+    """The text to embed of a version: its task and its text; empty where there is nothing."""
     return f"{prompt}\n\n{text}".strip()
 
 
@@ -43,6 +44,19 @@ async def embed_documents(embedder: Embedder, texts: Sequence[str]) -> list[Vect
         ]
 
 
+async def embed_words(embedder: Embedder | None, query: str) -> tuple[Vector | None, str]:
+    """The vector of a query, and a note for the name of the search if the model failed.
+
+    The vector is None without an embedder, without words in the query, and after a failure.
+    """
+    if embedder is None or not query_words(query):
+        return None, ""
+    try:
+        return await embed_query(embedder, query), ""
+    except EmbeddingError as error:
+        return None, without_meaning(error)
+
+
 async def embed_query(embedder: Embedder, query: str) -> Vector:
     """The vector of a query; any string is one.
 
@@ -55,7 +69,7 @@ async def embed_query(embedder: Embedder, query: str) -> Vector:
 
 
 def without_meaning(error: EmbeddingError) -> str:
-    """What to add to the name of a search that had to do without the model."""
+    """The note that a search had to do without the model."""
     return f" (semantic: failed ({' '.join(str(error).split())}))"
 
 

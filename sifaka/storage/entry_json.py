@@ -1,5 +1,6 @@
 """Entries as the JSON that stores keep, and runs made of it again."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
@@ -13,7 +14,7 @@ from sifaka.record.thought import Thought
 
 
 def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) -> tuple[str, ...]:
-    """What a store keeps of an append, one JSON text per entry.
+    """The entries of an append as a store keeps them, one JSON text each.
 
     Raises:
         ValueError: The arguments contradict each other; what they ask for could never be loaded.
@@ -42,15 +43,42 @@ def encode_draft(run_id: str, thought: Thought) -> str:
     return _encode(run_id, 0, Drafted(thought=thought, at=thought.created_at))
 
 
+def encode_version(run: Run, thought: Thought) -> str:
+    """A version with its task, for an index that has a value for both."""
+    draft = encode_draft(run.run_id, thought)
+    return json.dumps({"prompt": run.prompt, "drafted": draft}, ensure_ascii=False)
+
+
+def decode_version(run_id: str, payload: str) -> tuple[str, Drafted]:
+    """The task and the version that `encode_version` has encoded.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    try:
+        found = json.loads(payload)
+        (drafted,) = decode_entries(run_id, [found["drafted"]])
+        if isinstance(drafted, Drafted):
+            return found["prompt"], drafted
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise StorageError(f"a version of run {run_id!r} cannot be read", "put the run again")
+
+
+def whole_thoughts(run_id: str, versions: Iterable[Entry]) -> tuple[Thought, ...]:
+    """The versions of a run, each with the history that their encoding leaves out."""
+    return Run.replay([Started(run_id=run_id), *versions]).thoughts
+
+
 def decode_entries(
     run_id: str, payloads: Iterable[str | bytes], *, after: int = 0
 ) -> Iterator[Entry]:
     """Stored entries, one by one.
 
     Args:
-        run_id: Whose they are.
+        run_id: The run.
         payloads: The JSON of each.
-        after: How many entries of the run lie before them.
+        after: The number of the run's entries before them.
 
     Raises:
         StorageError: An entry cannot be read.

@@ -1,11 +1,15 @@
-"""One ranking of several: by words and by meaning at once.
+"""One list of several: rankings by words and by meaning, hits and runs of several stores.
 
 By rank, because scores of different kinds have no common scale: Cormack, Clarke and Buettcher,
 Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods (2009).
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import AsyncGenerator, Hashable, Sequence
 from typing import TypeVar
+
+from sifaka.record.run import RunSummary
+from sifaka.storage.cursor import position
+from sifaka.storage.index import Hit
 
 Key = TypeVar("Key", bound=Hashable)
 _K = 60
@@ -14,7 +18,7 @@ _SHALLOWEST = 10
 
 
 def fused_depth(limit: int) -> int:
-    """How many of each ranking to fuse when so many hits are asked for.
+    """The depth to which rankings are fused when so many hits are asked for.
 
     Not more than would be shown of each alone: far down a list by words stands what shares but a
     common word with the query, and with `K` = 60 places 50 in two lists beat a first place in one.
@@ -23,12 +27,12 @@ def fused_depth(limit: int) -> int:
 
 
 def weight(rank: int) -> float:
-    """What a place in a ranking counts, from 1 on."""
+    """The weight of a place in a ranking, from 1 on."""
     return 1 / (_K + rank)
 
 
 def fuse(*rankings: Sequence[Key]) -> list[tuple[Key, float]]:
-    """What the rankings hold by the sum of 1 / (60 + rank) in each, with that sum, best first.
+    """All keys by the sum of 1 / (60 + rank) in each ranking, with that sum, best first.
 
     Of equals the one that an earlier ranking has first comes first.
     """
@@ -40,8 +44,32 @@ def fuse(*rankings: Sequence[Key]) -> list[tuple[Key, float]]:
 
 
 def hybrid_name(missing: int) -> str:
-    """What to call such a search while so many versions have no vector yet."""
+    """The name of such a search while so many versions have no vector yet."""
     if not missing:
         return "hybrid"
     versions = "1 version is" if missing == 1 else f"{missing} versions are"
     return f"hybrid ({versions} not embedded yet)"
+
+
+async def merge_runs(*lists: AsyncGenerator[RunSummary]) -> AsyncGenerator[RunSummary]:
+    """Lists that are newest first as one; a run that is in several is told once, at its newest."""
+    heads = {number: await anext(lines, None) for number, lines in enumerate(lists)}
+    seen: set[str] = set()
+    while left := {number: line for number, line in heads.items() if line}:
+        newest = max(left, key=lambda number: position(left[number]))
+        if left[newest].run_id not in seen:
+            seen.add(left[newest].run_id)
+            yield left[newest]
+        heads[newest] = await anext(lists[newest], None)
+
+
+def merge_hits(lists: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
+    """Results whose scores cannot be compared, by their ranks; the same version counts once."""
+    best: dict[tuple[str, str], Hit] = {}
+    for hits in lists:
+        for rank, hit in enumerate(hits, 1):
+            ranked = hit.model_copy(update={"score": weight(rank)})
+            known = best.setdefault((hit.run_id, hit.thought_id), ranked)
+            if ranked.score > known.score:
+                best[hit.run_id, hit.thought_id] = ranked
+    return tuple(sorted(best.values(), key=lambda hit: hit.score, reverse=True))

@@ -11,9 +11,9 @@ from typing import TypeVar
 from sifaka.errors import SifakaError, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.cursor import decode_cursor, encode_cursor, position
+from sifaka.storage.cursor import cut_page, decode_cursor, position
+from sifaka.storage.fusion import merge_hits, merge_runs
 from sifaka.storage.log import every_run
-from sifaka.storage.merge import merge_hits, merge_runs
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
 from sifaka.storage.retention import (
     Leaving,
@@ -28,15 +28,6 @@ from sifaka.storage.transfer import copy_run
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Shared:
-    """The state that the views of all tenants share."""
-
-    cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
-    behind: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    """Tenant and id of runs whose copy in the long-term memory lacks entries."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -54,7 +45,7 @@ class HybridMemory:
         short_term: Young runs; a shared store, such as Redis, whose runs may expire.
         long_term: Moved runs, to be searched.
         episodic: Moved runs, for good; other processes use the same.
-        tenant: Whose runs the four show.
+        tenant: The tenant whose runs the four show.
     """
 
     working: ThoughtStore
@@ -62,18 +53,19 @@ class HybridMemory:
     long_term: ThoughtStore
     episodic: ThoughtStore
     tenant: str = "default"
-    _shared: _Shared = field(default_factory=_Shared, repr=False)
+    _cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
+    _behind: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]], repr=False)
+    """Tenant and id of runs whose copy in the long-term memory lacks entries."""
 
     @property
     def place(self) -> str:
         """Those of its parts."""
-        parts = (self.working, self.short_term, self.long_term, self.episodic)
-        return ", ".join(store.place for store in parts)
+        return ", ".join(store.place for store in self._parts)
 
     @property
     def degraded(self) -> tuple[str, ...]:
         """The failures of its parts, and the number of runs whose search copy is behind."""
-        behind = len(self._shared.behind)
+        behind = len(self._behind)
         runs = "1 run lacks" if behind == 1 else f"{behind} runs lack"
         own = (f"{runs} entries in the long-term memory",) if behind else ()
         return tuple(dict.fromkeys([*own, *(line for p in self._parts for line in p.degraded)]))
@@ -83,8 +75,8 @@ class HybridMemory:
     ) -> None:
         """Make entries durable where the run is; see `ThoughtStore.append`."""
         # What was moved is in the record: a new run needs no long-term memory.
-        places = self._places if expected_version else (self.short_term, self.episodic)
-        home = await self._home(run.run_id, places) or self.short_term
+        places = None if expected_version else (self.short_term, self.episodic)
+        home = await self._found(run.run_id, places) or self.short_term
         try:
             await home.append(run, entries, expected_version=expected_version, fence=fence)
         except VersionConflict as conflict:
@@ -96,7 +88,7 @@ class HybridMemory:
         if home is self.short_term:
             await self._keep_at_hand(run, entries, expected_version)
         elif home is self.episodic:
-            self._shared.behind.add((self.tenant, run.run_id))
+            self._behind.add((self.tenant, run.run_id))
             await self._make_findable(self.tenant, run.run_id)
 
     async def claim(self, run_id: str) -> int:
@@ -121,7 +113,7 @@ class HybridMemory:
         """Every entry of a run, wherever it is moved meanwhile; see `ThoughtStore.follow`."""
         version = after
         while True:
-            home = await self._at_home(run_id)
+            home = await self._home(run_id)
             try:
                 async with aclosing(home.follow(run_id, after=version)) as steps:
                     async for entry, run in steps:
@@ -129,13 +121,12 @@ class HybridMemory:
                         yield entry, run
                 return
             except ThoughtNotFound:
-                if await self._at_home(run_id) is home:
+                if await self._home(run_id) is home:
                     raise
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
-        key = self._shared.cursor_key
-        start = decode_cursor(key, self.tenant, cursor)
+        start = decode_cursor(self._cursor_key, self.tenant, cursor)
         page: list[RunSummary] = []
         async with (
             aclosing(every_run(self.short_term)) as young,
@@ -146,9 +137,8 @@ class HybridMemory:
                 if position(line) < start:
                     page.append(line)
                 if len(page) > limit:
-                    following = encode_cursor(key, self.tenant, position(page[limit - 1]))
-                    return RunPage(runs=tuple(page[:limit]), next_cursor=following)
-        return RunPage(runs=tuple(page))
+                    break
+        return cut_page(page, lambda: self._cursor_key, self.tenant, limit=limit)
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions in the short-term and the long-term memory, merged by their ranks."""
@@ -171,7 +161,7 @@ class HybridMemory:
 
     async def delete(self, run_id: str) -> None:
         """Forget a run in all four."""
-        self._shared.behind.discard((self.tenant, run_id))
+        self._behind.discard((self.tenant, run_id))
         # The record before the index, so that who copies between them sees that it is gone.
         for memory in (self.working, self.short_term, self.episodic, self.long_term):
             await memory.delete(run_id)
@@ -212,10 +202,10 @@ class HybridMemory:
 
     async def catch_up(self) -> int:
         """Copy what the long-term memory lacks, and let the parts do the same."""
-        for tenant, run_id in tuple(self._shared.behind):
+        for tenant, run_id in tuple(self._behind):
             await self._make_findable(tenant, run_id)
         left = [await memory.catch_up() for memory in self._parts]
-        return sum(left) + len(self._shared.behind)
+        return sum(left) + len(self._behind)
 
     async def health(self) -> tuple[Health, ...]:
         """Each part's."""
@@ -241,13 +231,14 @@ class HybridMemory:
     def _parts(self) -> tuple[ThoughtStore, ...]:
         return self.working, self.short_term, self.long_term, self.episodic
 
-    @property
-    def _places(self) -> tuple[ThoughtStore, ...]:
-        """Where a run can be at home; the last only if somebody has removed it from the record."""
-        return self.short_term, self.episodic, self.long_term
+    async def _found(
+        self, run_id: str, places: Sequence[ThoughtStore] | None = None
+    ) -> ThoughtStore | None:
+        """The store that has the say about a run.
 
-    async def _home(self, run_id: str, places: Sequence[ThoughtStore]) -> ThoughtStore | None:
-        for memory in places:
+        The long-term memory has it only if the run was removed from the record by hand.
+        """
+        for memory in places or (self.short_term, self.episodic, self.long_term):
             try:
                 await memory.size(run_id)
             except ThoughtNotFound:
@@ -255,23 +246,20 @@ class HybridMemory:
             return memory
         return None
 
-    async def _found(self, run_id: str) -> ThoughtStore | None:
-        return await self._home(run_id, self._places)
-
-    async def _at_home(self, run_id: str) -> ThoughtStore:
+    async def _home(self, run_id: str) -> ThoughtStore:
         home = await self._found(run_id)
         if home is None:
             raise ThoughtNotFound(run_id)
         return home
 
     async def _ask(self, run_id: str, ask: Callable[[ThoughtStore], Awaitable[T]]) -> T:
-        """What the store says that the run is in, even if the run is moved just then."""
+        """The answer of the store that the run is in, even if the run is moved just then."""
         while True:
-            home = await self._at_home(run_id)
+            home = await self._home(run_id)
             try:
                 return await ask(home)
             except ThoughtNotFound:
-                if await self._at_home(run_id) is home:
+                if await self._home(run_id) is home:
                     raise
 
     async def _keep_at_hand(
@@ -296,9 +284,9 @@ class HybridMemory:
                 await copy_run(record, index, run_id)
                 await record.size(run_id)
             except ThoughtNotFound:
-                if (tenant, run_id) not in self._shared.behind:
+                if (tenant, run_id) not in self._behind:
                     await index.delete(run_id)  # it was deleted meanwhile, and stays so
         except StorageError as failure:
             logger.warning("run %r cannot be searched as it is now: %s", run_id, failure)
             return
-        self._shared.behind.discard((tenant, run_id))
+        self._behind.discard((tenant, run_id))

@@ -1,5 +1,6 @@
 """The index of a log: made of its runs to search them, and made again from them at any time."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
@@ -20,6 +21,16 @@ class Filters(Frozen):
     """Of a run whose best version passes, or does not."""
     tags: tuple[str, ...] = ()
     """Of a run that has all of these tags."""
+
+    def admit_run(self, *, passed: bool, tags: Iterable[str]) -> bool:
+        """True when versions of such a run are looked at."""
+        return (self.passed is None or passed == self.passed) and set(self.tags) <= set(tags)
+
+    def admit_time(self, created_at: datetime) -> bool:
+        """True when a version of this moment is looked at."""
+        return (self.since is None or created_at >= self.since) and (
+            self.until is None or created_at < self.until
+        )
 
 
 ANY = Filters()

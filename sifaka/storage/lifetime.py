@@ -1,4 +1,4 @@
-"""How long a store keeps a run after its last entry."""
+"""The time that a store keeps a run after its last entry."""
 
 import math
 

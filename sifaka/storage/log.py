@@ -2,16 +2,17 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import anyio
 
 from sifaka._internal.immutable import Frozen
-from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
+from sifaka.errors import Fenced, SifakaError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.entry_json import apply_entry
 
+T = TypeVar("T", str, bytes)
 LOOK_AGAIN = 0.2
 """Seconds between two looks at a log that cannot wake its followers."""
 _PAGE = 100
@@ -22,7 +23,7 @@ class RunPage(Frozen):
 
     runs: tuple[RunSummary, ...]
     next_cursor: str | None = None
-    """What to pass for the runs that follow; None at the end."""
+    """The cursor of the runs that follow; None at the end."""
 
 
 class Health(Frozen):
@@ -113,7 +114,7 @@ class RunLog(Protocol):
         ...
 
     async def size(self, run_id: str) -> int:
-        """How many bytes the entries of a run take, as they are stored.
+        """The bytes of a run's entries, as they are stored.
 
         Raises:
             ThoughtNotFound: This tenant has no such run.
@@ -155,14 +156,34 @@ class RunLog(Protocol):
         ...
 
 
-Reading = Callable[[int], Awaitable[Sequence[Entry]]]
-"""The entries of a run from an offset on."""
+async def look_at(part: str, look: Callable[[], Awaitable[str]], *, seconds: float = 5) -> Health:
+    """The health of a part by a trial.
+
+    Args:
+        part: Its name.
+        look: Tries it, and says what was found in one line.
+        seconds: The time it has to answer.
+    """
+    try:
+        with anyio.fail_after(seconds):
+            return Health(part=part, works=True, found=await look())
+    except SifakaError as error:
+        found = str(error)
+    except TimeoutError:
+        found = f"no answer within {seconds:g} seconds"
+    return Health(part=part, works=False, found=found)
 
 
 async def follow_by_polling(
-    run_id: str, read: Reading, *, after: int
+    run_id: str, read: Callable[[int], Awaitable[Sequence[Entry]]], *, after: int
 ) -> AsyncGenerator[tuple[Entry, Run]]:
-    """Every entry of a run, for logs that cannot wake a follower; see `RunLog.follow`."""
+    """Every entry of a run, for logs that cannot wake a follower; see `RunLog.follow`.
+
+    Args:
+        run_id: The run.
+        read: The entries of the run beyond a version.
+        after: As in `RunLog.follow`.
+    """
     run: Run | None = None
     while True:
         for entry in await read(run.version if run else 0):
@@ -232,7 +253,7 @@ def check_append(
         raise VersionConflict(run_id, expected=expected, found=found)
 
 
-def holds(held: Sequence[str], payloads: Sequence[str], *, after: int) -> bool:
+def holds(held: Sequence[T], payloads: Sequence[T], *, after: int) -> bool:
     """True when the log already holds these entries at this place."""
     end = after + len(payloads)
     return len(held) >= end and tuple(held[after:end]) == tuple(payloads)

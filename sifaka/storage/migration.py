@@ -77,7 +77,7 @@ async def migrate(store: ThoughtStore) -> Migration:
 
 
 async def _begins(log: RunLog, held: Run, entries: Sequence[Entry]) -> bool:
-    """Whether the log holds these entries already, perhaps with more after them."""
+    """True when the log holds these entries already, perhaps with more after them."""
     found: list[Entry] = []
     async with aclosing(log.follow(held.run_id)) as steps:
         async for entry, run in steps:

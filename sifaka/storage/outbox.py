@@ -2,8 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -231,14 +230,8 @@ class Outbox:
             with transaction(sql, kind):
                 return work(sql), _look_over(sql)
 
-        with self._noting():
-            found, self.known = await self._worker.run(whole)
-        return found
-
-    @contextmanager
-    def _noting(self) -> Generator[None]:
         try:
-            yield
+            found, self.known = await self._worker.run(whole)
         except AppendRefused:
             raise
         except StorageError as failure:
@@ -247,6 +240,7 @@ class Outbox:
             self.failure = failure
             raise
         self.failure = None
+        return found
 
 
 def _look_over(sql: SqlConnection) -> Backlog:

@@ -80,7 +80,7 @@ SCHEMA = Schema(0x5346_4B51, (_create_tables,))
 
 
 def continues(sql: SqlConnection, row: Waiting) -> bool:
-    """Whether an append comes next behind those that wait; False when it waits there already."""
+    """True when an append comes next behind those that wait; False when it waits there already."""
     last = sql.execute(
         "SELECT expected_version + json_array_length(payloads) FROM waiting WHERE kind = 'append'"
         " AND tier = ? AND tenant = ? AND run_id = ? ORDER BY id DESC LIMIT 1",

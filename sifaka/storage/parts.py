@@ -11,8 +11,8 @@ from sifaka.storage.protocol import ThoughtStore
 
 Inner = TypeVar("Inner", bound=ThoughtStore | SearchIndex)
 _LONGER = 8
-"""How many times longer than it took to fail a part is left alone, so that one which hangs slows a
-run down by a ninth at most."""
+"""The pause after a failure, in times of what it took to fail: a part that hangs slows a run by a
+ninth at most."""
 
 
 class Part(Generic[Inner]):

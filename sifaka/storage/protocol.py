@@ -13,10 +13,10 @@ class ThoughtStore(RunLog, Protocol):
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """What is known, without looking, not to work as it should, one line each.
+        """The known failures, without looking for more, one line each.
 
-        It is told with every result, so it is for what affects the record, not for what a kind of
-        store never does.
+        They are told with every result, so they are those that affect the record, not what a kind
+        of store never does.
         """
         ...
 

@@ -27,7 +27,7 @@ def parse_query(query: str, *, now: datetime | None = None) -> tuple[str, Filter
     without a zone are UTC. Anything else is a word.
 
     Args:
-        query: What somebody typed.
+        query: The search as it was typed.
         now: The moment that `7d` is counted from.
 
     Raises:

@@ -2,52 +2,41 @@
 
 from __future__ import annotations
 
-import copy
-import secrets
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Self
 
 import anyio
 
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.cache import State
-from sifaka.storage.cursor import decode_cursor, encode_cursor, position
+from sifaka.storage.cache import RunCache, State
+from sifaka.storage.cursor import page_of
 from sifaka.storage.delivery import Delivery, after_queue
 from sifaka.storage.entry_json import apply_entry
-from sifaka.storage.index import Filters, Hits
+from sifaka.storage.index import ANY, Filters, Hits
+from sifaka.storage.layout import Layout
 from sifaka.storage.log import LOOK_AGAIN
+from sifaka.storage.outbox import Outbox
 from sifaka.storage.outbox_tables import Waiting
 from sifaka.storage.parts import Part
 from sifaka.storage.protocol import RunPage, ThoughtStore
 from sifaka.storage.replicas import Replica
 from sifaka.storage.scan import search_runs
+from sifaka.storage.store import TenantView
 
 _BEFORE_SEARCH_SECONDS = 1.0
 
 
-class StoreReader:
-    """Reads a tenant's runs from the log, with the appends that wait for it.
+class StoreReader(TenantView):
+    """Reads a tenant's runs from the log, with the appends that wait for it."""
 
-    Args:
-        delivery: Delivers what waits before a run is read.
-        tenant: The tenant whose runs are read.
-    """
-
-    def __init__(self, delivery: Delivery, tenant: str) -> None:
-        self.tenant = tenant
-        self._delivery = delivery
-        self._layout, self._outbox, self._cache = delivery.layout, delivery.outbox, delivery.cache
-        self._cursor_key = secrets.token_bytes(16)
-
-    def scoped(self, tenant: str) -> Self:
-        """The reader of another tenant."""
-        view = copy.copy(self)
-        view.tenant = tenant
-        return view
+    _layout: Layout
+    _cache: RunCache
+    _outbox: Outbox
+    _delivery: Delivery
+    _cursor_key: bytes
 
     async def load(self, run_id: str) -> Run:
         """The run as the log has it; while that is down, as this process knows it."""
@@ -123,9 +112,10 @@ class StoreReader:
         assert failure is not None, "a part that works answers"
         if not failure.retryable:
             raise failure
-        return self._page(await self._known_lines(), limit=limit, cursor=cursor)
+        latest = {line.run_id: line for line in await self._known_lines()}.values()
+        return page_of(latest, lambda: self._cursor_key, self.tenant, limit=limit, cursor=cursor)
 
-    async def search(self, query: str, *, limit: int, only: Filters) -> Hits:
+    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Past versions, by the last index, copy or log that works.
 
         `Hits.search` names those that do not work, and how many runs wait for the searched one.
@@ -230,6 +220,7 @@ class StoreReader:
                     return  # the outbox's failure is told by `health`
 
     async def _known_lines(self) -> list[RunSummary]:
+        """A line for each run that is known here, or several, of which the last counts."""
         lines = [run.summary() for run in self._cache.runs(self.tenant)]
         for owner, run_id in await self._outbox.runs(self._layout.log.name, limit=1000):
             if owner == self.tenant:
@@ -238,22 +229,6 @@ class StoreReader:
                 except (StorageError, ThoughtNotFound):
                     continue  # only its end is known here
         return lines
-
-    def _page(self, lines: Sequence[RunSummary], *, limit: int, cursor: str | None) -> RunPage:
-        """A page of lines that are at hand; of several lines of a run the last one counts."""
-        start = decode_cursor(self._cursor_key, self.tenant, cursor)
-        latest = {line.run_id: line for line in lines}.values()
-        behind = sorted(
-            (line for line in latest if position(line) < start), key=position, reverse=True
-        )
-        page = tuple(behind[:limit])
-        following = position(page[-1]) if page and len(behind) > limit else None
-        return RunPage(
-            runs=page,
-            next_cursor=encode_cursor(self._cursor_key, self.tenant, following)
-            if following
-            else None,
-        )
 
 
 def _lacking(search: str, lacks: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ class Policy(Frozen):
     max_bytes: int | None = Field(default=None, ge=0)
     """The newest that together take no more."""
     keep_unfinished: bool = True
-    """Whether runs that are at work or wait for a revision stay whatever their number and size.
+    """True keeps runs that are at work or wait for a revision, whatever their number and size.
 
     They count, though, and by their age they are forgotten like all others.
     """
@@ -161,7 +161,7 @@ async def _let_go(store: ThoughtStore, line: RunSummary, archive: ThoughtStore |
     taken = await store.claim(line.run_id)
     if archive is not None:
         run = await copy_run(store, archive, line.run_id)
-        # The archive refuses everybody whom the store refuses.
+        # The archive refuses every claim that the store refuses.
         while await archive.claim(line.run_id) <= taken:
             pass
         taken += 1

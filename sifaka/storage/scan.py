@@ -10,7 +10,7 @@ from anyio import to_thread
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
-from sifaka.storage.bm25 import query_words, rank, snippet
+from sifaka.storage.bm25 import query_words, rank, shorten, snippet
 from sifaka.storage.index import Filters, Hit, Hits
 from sifaka.storage.log import RunLog, every_run
 
@@ -25,14 +25,14 @@ _PROMPT_WEIGHT = 0.5
 async def scan_log(
     log: RunLog, query: str, *, limit: int, only: Filters, latest: int | None
 ) -> Hits:
-    """The versions in a log that share words with the query; see `search_runs`.
+    """The versions in a log that share words with the query; see `best_hits`.
 
     Args:
-        log: Whose runs are read.
+        log: The log whose runs are read.
         query: The words.
-        limit: How many hits at most.
-        only: Which versions.
-        latest: How many of the newest runs are read; None for all.
+        limit: The most hits.
+        only: Filters.
+        latest: The number of the newest runs that are read; None for all.
 
     Raises:
         StorageError: The log failed. Runs that cannot be read are left out and logged.
@@ -59,36 +59,46 @@ async def scan_log(
 
 
 def search_runs(runs: Iterable[Run], query: str, *, limit: int, only: Filters) -> Hits:
-    """The versions that share words with the query, by BM25; the task counts half.
+    """The versions that share words with the query, by BM25; see `best_hits`."""
+    words = query_words(query)
+    versions = [
+        (run.run_id, run.prompt, thought)
+        for run in runs
+        if words and only.admit_run(passed=run.passed, tags=run.tags)
+        for thought in run.thoughts
+        if only.admit_time(thought.created_at)
+    ]
+    return Hits(hits=best_hits(words, versions, limit), search="bm25")
+
+
+def best_hits(
+    words: Sequence[str], versions: Sequence[tuple[str, str, Thought]], limit: int
+) -> tuple[Hit, ...]:
+    """The versions that have any of the words, best first; the task counts half.
 
     Words are compared without case and accents, and are not stemmed.
+
+    Args:
+        words: From `query_words`.
+        versions: Each with the id of its run and its task before it.
+        limit: The most hits.
     """
-    words = query_words(query)
-    versions = [(run, t) for run in runs for t in admitted(run, only)] if words else []
     scores = rank(
-        words,
-        [((t.text, _TEXT_WEIGHT), (run.prompt, _PROMPT_WEIGHT)) for run, t in versions],
+        words, [((t.text, _TEXT_WEIGHT), (prompt, _PROMPT_WEIGHT)) for _, prompt, t in versions]
     )
-    best = sorted(
-        (i for i, score in enumerate(scores) if score > 0), key=lambda i: scores[i], reverse=True
-    )
-    return Hits(
-        hits=tuple(_hit(*versions[i], scores[i], words) for i in best[:limit]), search="bm25"
-    )
+    best = sorted(zip(versions, scores, strict=True), key=lambda each: each[1], reverse=True)
+    return tuple(hit_of(*version, score, words) for version, score in best[:limit] if score > 0)
 
 
-def admitted(run: Run, only: Filters) -> Sequence[Thought]:
-    """The versions of a run that a search with these filters looks at."""
-    if only.passed is not None and run.passed != only.passed:
-        return ()
-    if not set(only.tags) <= set(run.tags):
-        return ()
-    return [
-        thought
-        for thought in run.thoughts
-        if (only.since is None or thought.created_at >= only.since)
-        and (only.until is None or thought.created_at < only.until)
-    ]
+def hit_of(run_id: str, prompt: str, thought: Thought, score: float, words: Sequence[str]) -> Hit:
+    """A version as a hit; without a match its snippet is the beginning of the text."""
+    return Hit(
+        run_id=run_id,
+        thought_id=thought.id,
+        score=score,
+        snippet=snippet(words, (thought.text, prompt)) or shorten(thought.text[:2000]),
+        created_at=thought.created_at,
+    )
 
 
 async def _load(log: RunLog, run_ids: Sequence[str]) -> list[Run]:
@@ -123,14 +133,4 @@ def _may_hold(line: RunSummary, only: Filters) -> bool:
     # It only saves reading a run for nothing: the filters look at each version once it is read.
     return (only.passed is None or line.passed == only.passed) and (
         only.since is None or line.updated_at >= only.since
-    )
-
-
-def _hit(run: Run, thought: Thought, score: float, words: Sequence[str]) -> Hit:
-    return Hit(
-        run_id=run.run_id,
-        thought_id=thought.id,
-        score=score,
-        snippet=snippet(words, (thought.text, run.prompt)),
-        created_at=thought.created_at,
     )

@@ -24,7 +24,7 @@ class Threads:
         self._limiters: RunVar[CapacityLimiter] = RunVar(name)
 
     async def run(self, work: Callable[[], T]) -> T:
-        """What the function returns. A task that is cancelled meanwhile waits for its end."""
+        """The function's result. A task that is cancelled meanwhile waits for its end."""
         limiter = self._limiters.get(None)
         if limiter is None:
             limiter = CapacityLimiter(self._most)

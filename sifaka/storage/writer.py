@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 import time
 from collections.abc import Sequence
-from typing import Self
 
 import anyio
 
 from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
+from sifaka.storage.cache import RunCache
 from sifaka.storage.delivery import Delivery
 from sifaka.storage.entry_json import encode_entries
+from sifaka.storage.layout import Layout
+from sifaka.storage.outbox import Outbox
 from sifaka.storage.outbox_tables import Waiting
+from sifaka.storage.store import TenantView
 from sifaka.storage.transfer import push
 
 logger = logging.getLogger(__name__)
@@ -24,28 +26,17 @@ _LONG_QUEUE = 200
 """Runs that may wait for a replica before appends help to deliver them."""
 
 
-class StoreWriter:
-    """Writes a tenant's runs to the log, or to the outbox while the log is down.
+class StoreWriter(TenantView):
+    """Writes a tenant's runs to the log, or to the outbox while the log is down."""
 
-    Args:
-        delivery: Delivers what waits ahead of an append.
-        tenant: The tenant whose runs are written.
-    """
-
-    def __init__(self, delivery: Delivery, tenant: str) -> None:
-        self.tenant = tenant
-        self._delivery = delivery
-        self._layout, self._outbox, self._cache = delivery.layout, delivery.outbox, delivery.cache
-        self._created: set[tuple[str, str]] = set()
-        """Runs that this process began while the log was down."""
-        self._owed: set[tuple[str, str]] = set()
-        """Runs that replicas lack and that the outbox could not note."""
-
-    def scoped(self, tenant: str) -> Self:
-        """The writer of another tenant."""
-        view = copy.copy(self)
-        view.tenant = tenant
-        return view
+    _layout: Layout
+    _cache: RunCache
+    _outbox: Outbox
+    _delivery: Delivery
+    _created: set[tuple[str, str]]
+    """Runs that this process began while the log was down."""
+    _owed: set[tuple[str, str]]
+    """Runs that replicas lack and that the outbox could not note."""
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None

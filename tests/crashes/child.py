@@ -74,7 +74,7 @@ class Killing(PassingStore):
         self._durable = folder / DURABLE
         store = SQLiteStorage(folder / "runs.db")
         super().__init__(store)
-        self._worker = store.log.worker
+        self._worker = store.worker
         self._at = at
 
     async def append(

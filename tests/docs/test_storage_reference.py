@@ -66,7 +66,7 @@ def test_the_parts_that_are_shown_open() -> None:
     assert isinstance(store, CachedStorage)
     first, second = store.tiers
     assert isinstance(first, RedisStorage)
-    assert (first.log.ttl, type(second).__name__) == (7 * 86_400, "SQLiteStorage")
+    assert (first.ttl, type(second).__name__) == (7 * 86_400, "SQLiteStorage")
 
 
 def test_every_store_has_a_line_about_what_it_promises() -> None:

@@ -40,11 +40,6 @@ INDEXES = (
 )
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 SLOW = frozenset({"cached_redis", "cached_without_queue", "milvus_lite"})
 """Kinds that take long for a long test, which then runs with the slow servers."""
 

@@ -289,7 +289,7 @@ async def test_sixteen_writers_of_one_run_lose_and_double_nothing(log: RunLog) -
             while True:
                 known = await log.load(run.run_id)
                 entry = drafted(known, f"{writer}:{number}")
-                # Between reading and writing everybody gets a turn.
+                # Between reading and writing every writer gets a turn.
                 await anyio.lowlevel.checkpoint()
                 try:
                     await append_one(log, known, entry)

@@ -43,7 +43,7 @@ async def test_who_was_replaced_is_refused_and_changes_nothing(log: RunLog, keep
     assert await log.load(run.run_id) == after
 
 
-async def test_who_created_a_run_goes_on_until_somebody_claims_it(log: RunLog, keep: Keep) -> None:
+async def test_who_created_a_run_goes_on_until_it_is_claimed(log: RunLog, keep: Keep) -> None:
     run = await keep(log, "x")
     entry, after = next_draft(run, "y")
     await log.append(after, [entry], expected_version=run.version, fence=0)
@@ -54,7 +54,7 @@ async def test_who_created_a_run_goes_on_until_somebody_claims_it(log: RunLog, k
         await log.append(late, [entry], expected_version=after.version, fence=0)
 
 
-async def test_what_anybody_may_append_asks_for_no_claim(log: RunLog, keep: Keep) -> None:
+async def test_an_append_without_a_fence_asks_for_no_claim(log: RunLog, keep: Keep) -> None:
     run = await keep(log, "x")
     fence = await log.claim(run.run_id)
     entry = Stopped(status="cancelled", stop_reason="cancelled")
@@ -68,7 +68,7 @@ async def test_what_anybody_may_append_asks_for_no_claim(log: RunLog, keep: Keep
     assert await log.load(run.run_id) == cancelled
 
 
-async def test_a_repeat_of_what_is_stored_is_done_already_whoever_came_since(
+async def test_a_repeat_of_what_is_stored_is_done_already_after_any_claim(
     log: RunLog, keep: Keep
 ) -> None:
     run = await keep(log, "x")

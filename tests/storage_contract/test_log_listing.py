@@ -72,9 +72,7 @@ async def test_the_order_is_by_time_whatever_the_zone(log: RunLog) -> None:
     assert [line.created_at for line in reversed(lines)] == list(moments.values())
 
 
-async def test_a_run_updated_while_somebody_pages_moves_to_the_front(
-    log: RunLog, keep: Keep
-) -> None:
+async def test_a_run_updated_between_two_pages_moves_to_the_front(log: RunLog, keep: Keep) -> None:
     runs = [await keep(log, f"text {n}") for n in range(25)]
     newest_first = [run.run_id for run in reversed(runs)]
     first = await log.recent(limit=10)
@@ -83,7 +81,7 @@ async def test_a_run_updated_while_somebody_pages_moves_to_the_front(
     not_shown_yet = await touch(log, runs[3])
     rest = await log.recent(limit=25, cursor=first.next_cursor)
 
-    # Nothing repeats; whatever nobody touched is there once; what moved is found in front.
+    # Nothing repeats; runs that were not touched are there once; those that moved are in front.
     assert [line.run_id for line in rest.runs] == [
         run_id for run_id in newest_first[10:] if run_id != not_shown_yet.run_id
     ]

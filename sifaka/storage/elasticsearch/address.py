@@ -1,4 +1,4 @@
-"""Where an Elasticsearch is, and what is kept there under which names."""
+"""The URL of an Elasticsearch, and the names of what is kept there."""
 
 import base64
 import re
@@ -26,9 +26,9 @@ class Address:
     authorization: str | None = field(default=None, repr=False)
     """The value of the HTTP header of that name."""
     prefix: str = "sifaka"
-    """What the names of the indices begin with."""
+    """The beginning of the names of the indices."""
     ttl: timedelta | None = None
-    """How long a run is kept after its last entry; None means for ever."""
+    """The life of a run after its last version; None means for ever."""
 
     @property
     def versions(self) -> str:
@@ -37,10 +37,9 @@ class Address:
 
     @classmethod
     def of_url(cls, url: str) -> "Address":
-        """What a URL such as `elasticsearch+https://host:9200?prefix=sifaka&ttl=30d` says.
+        """The address in a URL such as `elasticsearch+https://host:9200?prefix=sifaka&ttl=30d`.
 
-        Credentials are `USER:PASSWORD@` before the host or the parameter `api_key`; `ttl` is such
-        as `30d`.
+        Credentials are `USER:PASSWORD@` before the host or the parameter `api_key`.
 
         Raises:
             ConfigurationError: A part of it is wrong; the message has no credentials.
@@ -62,12 +61,13 @@ class Address:
                 f"{prefix!r} cannot begin the name of an index",
                 "prefix: 1 to 100 lower-case letters, digits or _ . - and not one of these first",
             )
+        ttl = options.get("ttl")
         shown = f"[{host}]" if ":" in host else host
         return cls(
             url=f"{_SCHEMES[parts.scheme]}://{shown}:{port}{parts.path.rstrip('/')}",
             authorization=_authorization(parts, options),
             prefix=prefix,
-            ttl=_ttl(options.get("ttl")),
+            ttl=None if ttl is None else timedelta(seconds=parse_ttl(ttl)),
         )
 
 
@@ -81,10 +81,6 @@ def _authorization(parts: SplitResult, options: Mapping[str, str]) -> str | None
         return f"ApiKey {key}"
     pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
     return f"Basic {base64.b64encode(pair.encode()).decode()}"
-
-
-def _ttl(text: str | None) -> timedelta | None:
-    return None if text is None else timedelta(seconds=parse_ttl(text))
 
 
 def _wrong(what: str) -> ConfigurationError:

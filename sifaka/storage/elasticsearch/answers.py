@@ -1,4 +1,4 @@
-"""What Elasticsearch answers, and the errors among its answers."""
+"""The answers of Elasticsearch, and the errors among them."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -22,7 +22,7 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """Whether the server did what it was asked to."""
+        """True when the server did what it was asked to."""
         return self.status < 300
 
     @property
@@ -32,7 +32,7 @@ class Answer:
 
     @property
     def reason(self) -> str:
-        """What the server says about its error, shortened to a line."""
+        """The server's words about its error, shortened to a line."""
         error = self._error()
         roots = cast("list[Json]", error.get("root_cause") or [])
         # The root says what; around it may be `all shards failed`.
@@ -51,35 +51,32 @@ class Answer:
 
     def failure(self) -> StorageError:
         """The error that this answer is."""
-        return _failure(self.where, self.status, self.kind, self.reason)
+        status, kind, reason = self.status, self.kind, self.reason
+        at = f"Elasticsearch at {self.where}"
+        if status == 401 or (status == 403 and kind == "security_exception"):
+            return StorageError(
+                f"{at} refuses the credentials ({status})",
+                "check the user and the password, or the api_key, and their rights on the indices",
+            )
+        if kind == "index_not_found_exception":
+            return StorageError(
+                f"{at} has lost an index: {reason}",
+                "restore it from a snapshot, or open the store again to begin anew",
+            )
+        if kind == "cluster_block_exception":
+            return StorageError(
+                f"{at} is blocked for writing: {reason}", "free disk space there", retryable=True
+            )
+        busy = status in _BUSY
+        return StorageError(
+            f"{at} answers {status}: {kind or 'error'}: {reason}",
+            "try again in a moment" if busy else "look at the server's log and mappings",
+            retryable=busy,
+        )
 
     def _error(self) -> Json:
         error = self.body.get("error")
         return cast("Json", error) if isinstance(error, dict) else {"reason": error}
-
-
-def _failure(where: str, status: int, kind: str, reason: str) -> StorageError:
-    if status == 401 or (status == 403 and kind == "security_exception"):
-        return StorageError(
-            f"Elasticsearch at {where} refuses the credentials ({status})",
-            "check the user and the password, or the api_key, and their rights on the indices",
-        )
-    if kind == "index_not_found_exception":
-        return StorageError(
-            f"Elasticsearch at {where} has lost an index: {reason}",
-            "restore it from a snapshot, or open the store again to begin anew",
-        )
-    if kind == "cluster_block_exception":
-        return StorageError(
-            f"Elasticsearch at {where} is blocked for writing: {reason}",
-            "free disk space there",
-            retryable=True,
-        )
-    return StorageError(
-        f"Elasticsearch at {where} answers {status}: {kind or 'error'}: {reason}",
-        "try again in a moment" if status in _BUSY else "look at the server's log and mappings",
-        retryable=status in _BUSY,
-    )
 
 
 def _text(value: object) -> str:

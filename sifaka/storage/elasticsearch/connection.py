@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import httpx
 
 _CONNECT_SECONDS = 2.5
-ANSWER_SECONDS = 30.0
+_ANSWER_SECONDS = 30.0
 _CONNECTIONS = 32
 
 
@@ -36,7 +36,7 @@ class HttpConnection:
         path: str,
         body: Json | bytes | None = None,
         *,
-        seconds: float = ANSWER_SECONDS,
+        seconds: float = _ANSWER_SECONDS,
         **parameters: str | int,
     ) -> Answer:
         """One request; `body` is a JSON object, or newline-delimited JSON as bytes.
@@ -68,10 +68,10 @@ class HttpConnection:
         client = self._opened()
         import httpx
 
-        content = body if isinstance(body, bytes) or body is None else _json(body)
+        content = body if isinstance(body, bytes) or body is None else encode_json(body)
         kind = "application/x-ndjson" if isinstance(body, bytes) else "application/json"
         timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
-        for attempt in (1, 2):
+        for repeatable in (True, False):
             try:
                 response = client.request(
                     method,
@@ -81,13 +81,11 @@ class HttpConnection:
                     headers={"Content-Type": kind} if content is not None else None,
                     timeout=timeout,
                 )
-            except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError) as error:
-                if attempt == 2:
-                    raise self._unreachable(error) from error
-            except httpx.HTTPError as error:
-                raise self._unreachable(error) from error
-            else:
                 return Answer(response.status_code, _object(response.content), self.address.url)
+            except httpx.HTTPError as error:
+                broken = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
+                if not (repeatable and isinstance(error, broken)):
+                    raise self._unreachable(error) from error
         raise AssertionError("a second attempt returns or raises")
 
     def _opened(self) -> "httpx.Client":
@@ -116,7 +114,8 @@ class HttpConnection:
         )
 
 
-def _json(body: Json) -> bytes:
+def encode_json(body: Json) -> bytes:
+    """An object as compact JSON."""
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 

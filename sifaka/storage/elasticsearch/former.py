@@ -1,6 +1,7 @@
 """The runs that release 0.1 kept in Elasticsearch."""
 
 from collections.abc import AsyncGenerator, Sequence
+from typing import cast
 
 from sifaka.errors import StorageError
 from sifaka.record.entries import Entry
@@ -9,6 +10,7 @@ from sifaka.storage.elasticsearch.documents import Documents
 from sifaka.storage.entry_json import decode_entries
 
 _AT_ONCE = 50
+_ENTRIES_AT_ONCE = 200
 
 
 async def former_runs(documents: Documents, tenant: str) -> AsyncGenerator[Sequence[Entry]]:
@@ -17,8 +19,8 @@ async def former_runs(documents: Documents, tenant: str) -> AsyncGenerator[Seque
     Raises:
         StorageError: The server failed, or an entry is missing.
     """
-    runs, entries = f"{documents.address.prefix}-runs", f"{documents.address.prefix}-entries"
-    if (await documents.send("GET", f"/{runs}")).status == 404:
+    runs = f"{documents.address.prefix}-runs"
+    if (await documents.connection.send("GET", f"/{runs}")).status == 404:
         return
     await documents.refresh(runs)
     request: Json = {
@@ -29,19 +31,27 @@ async def former_runs(documents: Documents, tenant: str) -> AsyncGenerator[Seque
     }
     while True:
         hits = (await documents.search(runs, request))["hits"]
-        for hit in hits:
-            source = hit["_source"]
-            if source.get("expires_at") == 0:  # a deletion that broke off
-                continue
-            ids = [f"{source['generation']}:{seq}" for seq in range(1, source["version"] + 1)]
-            found = await documents.get_many(entries, ids)
-            payloads = [place.source["payload"] for place in found if place is not None]
-            if len(payloads) < len(ids):
-                raise StorageError(
-                    f"an entry of run {source['run_id']!r} is missing",
-                    "restore the index of entries from a snapshot",
-                )
-            yield tuple(decode_entries(source["run_id"], payloads))
+        for source in (hit["_source"] for hit in hits):
+            if source.get("expires_at") != 0:  # a deletion that broke off
+                payloads = await _payloads(documents, source)
+                yield tuple(decode_entries(source["run_id"], payloads))
         if len(hits) < _AT_ONCE:
             return
         request = {**request, "search_after": hits[-1]["sort"]}
+
+
+async def _payloads(documents: Documents, run: Json) -> Sequence[str]:
+    ids = [f"{run['generation']}:{seq}" for seq in range(1, run["version"] + 1)]
+    path = f"/{documents.address.prefix}-entries/_mget"
+    payloads: list[str] = []
+    for begin in range(0, len(ids), _ENTRIES_AT_ONCE):
+        chunk = ids[begin : begin + _ENTRIES_AT_ONCE]
+        answer = await documents.connection.send("POST", path, {"ids": chunk})
+        found = cast("list[Json]", answer.checked()["docs"])
+        payloads += [item["_source"]["payload"] for item in found if item.get("found")]
+    if len(payloads) < len(ids):
+        raise StorageError(
+            f"an entry of run {run['run_id']!r} is missing",
+            "restore the index of entries from a snapshot",
+        )
+    return payloads

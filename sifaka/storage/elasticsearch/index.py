@@ -3,7 +3,6 @@
 import json
 import unicodedata
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from datetime import timedelta
 from hashlib import sha256
 
@@ -11,20 +10,21 @@ import anyio
 
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import SifakaError
-from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.elasticsearch.address import Address
 from sifaka.storage.elasticsearch.answers import Json
 from sifaka.storage.elasticsearch.connection import HttpConnection
-from sifaka.storage.elasticsearch.documents import Action, Documents
+from sifaka.storage.elasticsearch.documents import Documents
 from sifaka.storage.elasticsearch.former import former_runs
 from sifaka.storage.elasticsearch.layout import create_index
 from sifaka.storage.elasticsearch.search import search_versions
 from sifaka.storage.elasticsearch.vectors import Vectors, embed_missing
-from sifaka.storage.entry_json import decode_entries, encode_draft
+from sifaka.storage.entry_json import decode_entries, encode_draft, whole_thoughts
 from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.log import Health
+from sifaka.storage.store import TenantView
 from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 _EXCERPT_CHARS = 160
@@ -32,33 +32,25 @@ _READ_AT_ONCE = 50
 _HEALTH_SECONDS = 3.0
 
 
-class ElasticsearchIndex:
+class ElasticsearchIndex(TenantView):
     """A `SearchIndex` in Elasticsearch 8 or 9; in OpenSearch without search by meaning.
 
     Several processes may share it; the index is created on first use.
 
     Args:
-        address: Where the server is, and which index is used.
+        address: The server, and the name of the index.
         tenant: The tenant whose runs are seen.
         embedder: Makes vectors, for search by meaning.
-        documents: The connection to share, for a view of an index that is already there.
-        vectors: Those of the embedder, likewise.
     """
 
     def __init__(
-        self,
-        address: Address,
-        *,
-        tenant: str = "default",
-        embedder: Embedder | None = None,
-        documents: Documents | None = None,
-        vectors: Vectors | None = None,
+        self, address: Address, *, tenant: str = "default", embedder: Embedder | None = None
     ) -> None:
         self.address = address
         self.tenant = tenant
-        self._owned = documents is None
-        self.documents = documents or Documents(HttpConnection(address))
-        self._vectors = vectors or (Vectors(embedder) if embedder else None)
+        self._connection = HttpConnection(address)
+        self._documents = Documents(self._connection)
+        self._vectors = Vectors(embedder) if embedder else None
 
     @classmethod
     def of_url(
@@ -81,19 +73,17 @@ class ElasticsearchIndex:
         ttl = self.address.ttl
         expires_at = now_in_microseconds() + ttl // timedelta(microseconds=1) if ttl else None
         begin = 0 if ttl else first  # the whole run lives on
-        key = run_key(self.tenant, run.run_id)
-        actions = [
-            Action(
-                "update",
-                {"_id": f"{key}:{number}", "retry_on_conflict": 3},
-                {"doc": self._source(run, key, number, expires_at), "doc_as_upsert": True},
-            )
+        changes: dict[str, Json] = {
+            f"{run_key(self.tenant, run.run_id)}:{number}": {
+                "doc": self._source(run, number, expires_at),
+                "doc_as_upsert": True,
+            }
             for number in range(begin, len(run.thoughts))
-        ]
-        if actions:
+        }
+        if changes:
             documents = await self._ready()
             with anyio.CancelScope(shield=True):
-                await documents.bulk(self.address.versions, actions)
+                await documents.update(changes)
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions that share words with the query, or its meaning with an embedder, best first.
@@ -125,15 +115,13 @@ class ElasticsearchIndex:
                 break
             request = {**request, "search_after": page[-1]["sort"]}
         drafted = decode_entries(run_id, (hit["_source"]["drafted"] for hit in found))
-        versions = [entry for entry in drafted if isinstance(entry, Drafted)]
-        return Run.replay([Started(run_id=run_id), *versions]).thoughts
+        return whole_thoughts(run_id, drafted)
 
     async def drop(self, run_id: str) -> None:
         """Forget a run."""
         documents = await self._ready()
         with anyio.CancelScope(shield=True):
-            made_of_it = {"term": {"key": run_key(self.tenant, run_id)}}
-            await documents.delete_matching(made_of_it, self.address.versions)
+            await documents.delete_matching({"term": {"key": run_key(self.tenant, run_id)}})
 
     async def catch_up(self) -> int:
         """Forget what has outlived its time, and embed, of all tenants.
@@ -144,23 +132,20 @@ class ElasticsearchIndex:
         """
         documents = await self._ready()
         expired = {"range": {"expires_at": {"lte": now_in_microseconds()}}}
-        await documents.delete_matching(expired, self.address.versions)
+        await documents.delete_matching(expired)
         return await embed_missing(documents, self._vectors) if self._vectors else 0
 
-    async def former_runs(self) -> AsyncGenerator[Sequence[Entry]]:
+    def former_runs(self) -> AsyncGenerator[Sequence[Entry]]:
         """The entries of each run that release 0.1 kept here; see `FormerLog`."""
-        async with aclosing(former_runs(self.documents, self.tenant)) as runs:
-            async for entries in runs:
-                yield entries
+        return former_runs(self._documents, self.tenant)
 
     async def health(self) -> tuple[Health, ...]:
         """A line about the server, and with an embedder one about vectors."""
-        address, documents = self.address, self.documents
-        server = f"elasticsearch {self.place}"
+        server, send = f"elasticsearch {self.place}", self._connection.send
         try:
-            said = await documents.send("GET", "/", seconds=_HEALTH_SECONDS)
+            said = await send("GET", "/", seconds=_HEALTH_SECONDS)
             version = said.checked().get("version", {})
-            looked = await documents.send("GET", f"/{address.versions}", seconds=_HEALTH_SECONDS)
+            looked = await send("GET", f"/{self.address.versions}", seconds=_HEALTH_SECONDS)
             found = f"{version.get('distribution', 'elasticsearch')} {version.get('number', '?')}"
             if looked.status == 404:
                 found += ", its index is created on first use"
@@ -168,22 +153,11 @@ class ElasticsearchIndex:
                 looked.checked()
         except SifakaError as error:
             return (Health(part=server, works=False, found=str(error)),)
-        lines = [Health(part=server, works=True, found=found)]
-        if self._vectors is not None:
-            part = f"{server} vectors of {self._vectors.embedder.model_id}"
-            lines.append(await self._look_at_vectors(part, self._vectors))
-        return tuple(lines)
+        health = Health(part=server, works=True, found=found)
+        return (health, await self._look_at(self._vectors)) if self._vectors else (health,)
 
-    def scoped(self, tenant: str) -> "ElasticsearchIndex":
-        """The same index as another tenant sees it, over the same connections."""
-        return ElasticsearchIndex(
-            self.address, tenant=tenant, documents=self.documents, vectors=self._vectors
-        )
-
-    async def aclose(self) -> None:
-        """Close the connections, for all views; on a view that `scoped` made this does nothing."""
-        if self._owned:
-            await self.documents.aclose()
+    async def _release(self) -> None:
+        await self._connection.aclose()
 
     async def _ready(self) -> Documents:
         """The documents, in an index that is there.
@@ -192,27 +166,28 @@ class ElasticsearchIndex:
             ConfigurationError: httpx is not installed.
             StorageError: The server failed.
         """
-        if not self.documents.ready:
+        if not self._documents.ready:
             # Several tasks may come here at once: creating what is there changes nothing.
-            await create_index(self.documents)
-            self.documents.ready = True
-        return self.documents
+            await create_index(self._connection)
+            self._documents.ready = True
+        return self._documents
 
-    async def _look_at_vectors(self, part: str, vectors: Vectors) -> Health:
+    async def _look_at(self, vectors: Vectors) -> Health:
         try:
             works = await vectors.prepare(await self._ready())
-            state = "kept beside the texts" if works else f"the server keeps none: {vectors.lack}"
+            found = "kept beside the texts" if works else f"the server keeps none: {vectors.lack}"
         except SifakaError as error:
-            works, state = False, str(error)
-        return Health(part=part, works=works, found=state)
+            works, found = False, str(error)
+        part = f"elasticsearch {self.place} vectors of {vectors.embedder.model_id}"
+        return Health(part=part, works=works, found=found)
 
-    def _source(self, run: Run, key: str, number: int, expires_at: int | None) -> Json:
+    def _source(self, run: Run, number: int, expires_at: int | None) -> Json:
         thought = run.thoughts[number]
         text, prompt = plain(thought.text), plain(run.prompt)
         return {
             "tenant": self.tenant,
             "run_id": run.run_id,
-            "key": key,
+            "key": run_key(self.tenant, run.run_id),
             "number": number,
             "thought_id": thought.id,
             "created_at": to_microseconds(thought.created_at),

@@ -1,7 +1,7 @@
 """The layout of the index, which is written to by an alias, see `Documents`."""
 
 from sifaka.storage.elasticsearch.answers import Json
-from sifaka.storage.elasticsearch.documents import Documents
+from sifaka.storage.elasticsearch.connection import HttpConnection
 
 _KEPT: Json = {"type": "object", "enabled": False}
 """Given back as it is and never looked into, whatever its size."""
@@ -55,12 +55,12 @@ def index_of(alias: str) -> str:
     return f"{alias}-1"
 
 
-async def create_index(documents: Documents) -> None:
+async def create_index(connection: HttpConnection) -> None:
     """Create the index unless it is there; one that is stays as it is."""
-    alias = documents.address.versions
+    alias = connection.address.versions
     # A field that a newer release writes is refused instead of guessed at.
     mappings: Json = {"dynamic": "strict", "properties": _VERSIONS}
     body: Json = {"settings": _SEARCHING, "mappings": mappings, "aliases": {alias: {}}}
-    answer = await documents.send("PUT", f"/{index_of(alias)}", body)
+    answer = await connection.send("PUT", f"/{index_of(alias)}", body)
     if answer.kind != "resource_already_exists_exception":
         answer.checked()

@@ -6,7 +6,7 @@ from hashlib import sha256
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
 from sifaka.storage.elasticsearch.answers import Json
-from sifaka.storage.elasticsearch.documents import Action, Documents
+from sifaka.storage.elasticsearch.documents import Documents
 from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
 
 _AT_ONCE = 64
@@ -18,7 +18,7 @@ class Vectors:
 
     embedder: Embedder
     lack: str | None = field(default=None, init=False)
-    """Why the server keeps none, once that is known."""
+    """The reason for which the server keeps none, once that is known."""
     refused: set[str] = field(default_factory=set[str], init=False)
     """Documents that the model does not embed; another process tries them once more."""
     _ready: bool = field(default=False, init=False)
@@ -44,9 +44,8 @@ class Vectors:
         if self._ready or self.lack is not None:
             return self._ready
         dimension = await self.embedder.dimension()
-        answer = await documents.send(
-            "PUT", f"/{documents.address.versions}/_mapping", self.layout(dimension)
-        )
+        path = f"/{documents.address.versions}/_mapping"
+        answer = await documents.connection.send("PUT", path, self._layout(dimension))
         if answer.status == 400 and "[dims]" in answer.reason:
             raise ConfigurationError(
                 f"dimension mismatch: the stored vectors of {self.embedder.model_id!r} have "
@@ -61,18 +60,9 @@ class Vectors:
         self._ready = True
         return True
 
-    def layout(self, dimension: int) -> Json:
-        """The field as a mapping."""
-        return {
-            "properties": {
-                self.name: {
-                    "type": "dense_vector",
-                    "dims": dimension,
-                    "index": True,
-                    "similarity": "cosine",
-                }
-            }
-        }
+    def _layout(self, dimension: int) -> Json:
+        vector = {"type": "dense_vector", "dims": dimension, "index": True, "similarity": "cosine"}
+        return {"properties": {self.name: vector}}
 
 
 async def embed_missing(documents: Documents, vectors: Vectors) -> int:
@@ -99,25 +89,15 @@ async def embed_missing(documents: Documents, vectors: Vectors) -> int:
         # Of nothing there is no vector.
         found = [hit for hit in lacking if hit["_source"]["text"] or hit["_source"]["prompt"]]
         texts = [meaning(hit["_source"]["prompt"], hit["_source"]["text"]) for hit in found]
-        made = dict(
-            zip(
-                (hit["_id"] for hit in found),
-                await embed_documents(vectors.embedder, texts),
-                strict=True,
-            )
-        )
+        vectors_made = await embed_documents(vectors.embedder, texts)
+    made = dict(zip((hit["_id"] for hit in found), vectors_made, strict=True))
     vectors.refused |= {hit["_id"] for hit in lacking if made.get(hit["_id"]) is None}
-    await documents.bulk(
-        versions,
-        [
-            Action(
-                "update",
-                {"_id": doc_id, "retry_on_conflict": 3},
-                {"doc": {vectors.name: list(vector)}},
-            )
+    await documents.update(
+        {
+            doc_id: {"doc": {vectors.name: list(vector)}}
             for doc_id, vector in made.items()
             if vector is not None
-        ],
+        },
         tolerated=frozenset({404}),  # deleted meanwhile
     )
     return hits["total"]["value"] - len(hits["hits"])

@@ -1,6 +1,5 @@
-"""Runs in plain files, one a run: a record that outlives the program that wrote it."""
+"""Runs in plain files, a line of JSON for each entry."""
 
-from sifaka.storage.files.log import FileLog
 from sifaka.storage.files.store import FileStorage
 
-__all__ = ["FileLog", "FileStorage"]
+__all__ = ["FileStorage"]

@@ -1,14 +1,20 @@
 """Writing to files so that what has been written stays, and so that a failure leaves nothing."""
 
+import errno
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from sifaka.errors import StorageError
 
 Stamp = tuple[int, int, int]
 """Time of change, size and number of a file: as long as they are the same, so is its content."""
 _BINARY: int = getattr(os, "O_BINARY", 0)
 _NONE = (0, 0, 0)
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
+_FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
 
 def stamp_of(path: Path | int) -> Stamp:
@@ -81,6 +87,23 @@ def settle_folder(folder: Path) -> None:
         _to_disk(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def failures(folder: Path) -> Generator[None]:
+    """Within it, an `OSError` becomes a `StorageError` that names the store's folder."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            what, advice = "does not fit on the disk any more", "free some space and try again"
+        elif error.errno in _NO_LOCKS:
+            what = f"cannot be locked: {error.strerror}"
+            advice = "name a folder on a file system that has locks"
+        else:
+            what = f"cannot be used: {error.strerror or error}"
+            advice = "name a folder that you may read and write"
+        raise StorageError(f"the store {str(folder)!r} {what}", advice) from error
 
 
 def _to_disk(descriptor: int) -> None:

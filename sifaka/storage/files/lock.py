@@ -45,7 +45,7 @@ def exclusive(path: Path) -> Generator[None]:
     The system takes the lock from a process that ends, however it ends.
 
     Raises:
-        StorageError: Somebody else has kept it locked for `BUSY_SECONDS`; trying again may help.
+        StorageError: Another writer has kept it locked for `BUSY_SECONDS`; trying again may help.
         OSError: It cannot be opened.
     """
     descriptor = os.open(path, _OPEN, 0o600)
@@ -60,12 +60,7 @@ def exclusive(path: Path) -> Generator[None]:
 
 
 class LockFile:
-    """A file that this process has locked, until it is released or the process ends.
-
-    Args:
-        path: The file.
-        descriptor: The open file, with the lock on it.
-    """
+    """A file that this process has locked, until it is released or the process ends."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path
@@ -73,7 +68,7 @@ class LockFile:
 
     @classmethod
     def take(cls, path: Path) -> "LockFile | None":
-        """The lock, unless somebody has it, in this process or another; the file is created.
+        """The lock, or None when it is taken, in this process or another; the file is created.
 
         Raises:
             OSError: It cannot be opened.
@@ -88,7 +83,7 @@ class LockFile:
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(descriptor), path.stat()):
                     return cls(path, descriptor)
-            os.close(descriptor)  # whoever had it has removed it since it was opened
+            os.close(descriptor)  # its last owner has removed it since it was opened
 
     def release(self) -> None:
         """Give it up, and remove the file."""
@@ -104,7 +99,7 @@ def _lock(descriptor: int, path: Path) -> None:
         try:
             return _try_to_lock(descriptor)
         except (BlockingIOError, PermissionError) as error:
-            # Both are how a system says that somebody else has it.
+            # Systems say so in either way that it is taken.
             if time.monotonic() > deadline:
                 raise _busy(path) from error
             time.sleep(_RETRY_SECONDS)

@@ -6,7 +6,7 @@ _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
 )
-"""What Windows takes for a device, with any extension."""
+"""The devices of Windows, whatever extension a name has."""
 _LONGEST = 120
 _SHOWN = 40
 

@@ -19,14 +19,14 @@ DEFAULT_PREFIX = "sifaka"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MilvusAddress:
-    """Where runs are kept."""
+    """The server or the folder of an index."""
 
     shown: str
     """The URL for people to read, without token and options."""
     folder: Path | None = None
     """Of Milvus Lite; None for a server."""
     uri: str = ""
-    """What the client connects to; empty for a folder."""
+    """The address for the client; empty for a folder."""
     token: str = field(default="", repr=False)
     database: str = ""
 
@@ -37,7 +37,7 @@ class MilvusAddress:
 
 
 def parse_address(url: str) -> MilvusAddress:
-    """What a URL without options names.
+    """The address that a URL without options names.
 
     Raises:
         ConfigurationError: It cannot be understood. The message holds no token.

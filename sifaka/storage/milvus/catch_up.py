@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import StorageError
 from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
+from sifaka.storage.entry_json import decode_version
 from sifaka.storage.milvus.connection import MilvusConnection
-from sifaka.storage.milvus.rows import decode_version
 from sifaka.storage.milvus.worker import MilvusWorker
 from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 

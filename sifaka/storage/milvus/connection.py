@@ -11,7 +11,7 @@ from sifaka.storage.milvus.schema import Collections, ensure
 from sifaka.storage.milvus.shared import MilvusState
 
 MOST_ROWS = 16_384
-"""What one search or query returns at most."""
+"""The rows that one search or query returns at most."""
 _BATCH_ROWS = 500
 _HEAD_FIELDS = (
     *("tenant", "run", "run_id", "number", "chunk", "chunks"),
@@ -31,7 +31,7 @@ class MilvusConnection:
     names: Collections
     shared: MilvusState
     full_text: bool
-    """Whether the server has BM25."""
+    """True when the server has BM25."""
     ready: set[str]
     """The collections of vectors that are known to be there."""
 

@@ -4,15 +4,14 @@ from collections.abc import AsyncGenerator, Sequence
 from functools import partial
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.errors import EmbeddingError, SifakaError
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.bm25 import query_words
-from sifaka.storage.embedding import embed_query, without_meaning
+from sifaka.storage.embedding import embed_words
+from sifaka.storage.entry_json import decode_version, whole_thoughts
 from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.lifetime import checked_ttl
-from sifaka.storage.log import Health
+from sifaka.storage.log import Health, look_at
 from sifaka.storage.milvus.address import (
     DEFAULT_PREFIX,
     checked_prefix,
@@ -28,15 +27,17 @@ from sifaka.storage.milvus.rows import (
     tenant_key,
     thought_rows,
     version_key,
-    whole_thoughts,
     word_rows,
 )
 from sifaka.storage.milvus.search import Meaning, search_versions
 from sifaka.storage.milvus.worker import MilvusWorker
+from sifaka.storage.store import TenantView
 from sifaka.storage.timestamps import now_in_microseconds
 
+_HEALTH_SECONDS = 60
 
-class MilvusIndex:
+
+class MilvusIndex(TenantView):
     """A `SearchIndex` on a Milvus server, or in a Milvus Lite folder that one process has open.
 
     Args:
@@ -45,7 +46,6 @@ class MilvusIndex:
         prefix: The beginning of the names of the collections.
         ttl: Seconds after the last `put` of a run that it is forgotten; None keeps it.
         embedder: Makes vectors, when `catch_up` is called; without one, search is by words.
-        worker: The connection to share, for a view of an index that is already there.
 
     Raises:
         ConfigurationError: The URL, the prefix or the ttl cannot be.
@@ -59,15 +59,12 @@ class MilvusIndex:
         prefix: str = DEFAULT_PREFIX,
         ttl: float | None = None,
         embedder: Embedder | None = None,
-        worker: MilvusWorker | None = None,
     ) -> None:
         self.tenant = tenant
         self.address = parse_address(url)
-        self._url = url
         self._ttl = None if ttl is None else checked_ttl(ttl)
         self._embedder = embedder
-        self._owned = worker is None
-        self.worker = worker or MilvusWorker(self.address, checked_prefix(prefix))
+        self.worker = MilvusWorker(self.address, checked_prefix(prefix))
 
     @classmethod
     def of_url(
@@ -114,18 +111,24 @@ class MilvusIndex:
         only or, without a model, by reading the latest 2000 versions. When the model fails, words
         decide.
         """
-        meaning, failed = await self._meaning(query)
+        embedder, meaning = self._embedder, None
+        vector, failed = await embed_words(embedder, query)
+        if embedder is not None and vector is not None:
+            model_id, dimension = embedder.model_id, len(vector)
+            collection = await self.worker.run(lambda m: m.ensure_vectors(model_id, dimension))
+            meaning = Meaning(collection, vector)
         hits = await self.worker.run(
             lambda m: search_versions(m, self.tenant, query, limit, only, meaning)
         )
-        return hits.model_copy(update={"search": hits.search + failed}) if failed else hits
+        return hits.model_copy(update={"search": hits.search + failed})
 
     async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
         """The versions of a run that were indexed, whole and in order."""
         condition = f'run == "{run_key(self.tenant, run_id)}"'
         fields = ("run", "number", "chunk", "chunks", "payload")
         rows = await self.worker.run(lambda m: m.select(m.names.thoughts, condition, fields))
-        return whole_thoughts(run_id, list(joined(rows).values()))
+        versions = [decode_version(run_id, payload) for payload in joined(rows).values()]
+        return whole_thoughts(run_id, (drafted for _, drafted in versions))
 
     async def drop(self, run_id: str) -> None:
         """Forget a run with all that was made of it, whatever model made it."""
@@ -149,40 +152,15 @@ class MilvusIndex:
             yield await self.worker.run(partial(former_entries, row=row))
 
     async def health(self) -> tuple[Health, ...]:
-        """Whether the server answers, its version and its limits."""
+        """The server's version and its limits, if it answers."""
 
         def look(milvus: MilvusConnection) -> str:
             milvus.list_names()
             lacks = "" if milvus.full_text else ", no full text: searches by words read versions"
             return f"{milvus.version}{lacks}"
 
-        try:
-            found, works = await self.worker.run(look), True
-        except SifakaError as error:
-            found, works = str(error), False
-        return (Health(part=self.place, works=works, found=found),)
+        # Its calls have time limits of their own.
+        return (await look_at(self.place, lambda: self.worker.run(look), seconds=_HEALTH_SECONDS),)
 
-    def scoped(self, tenant: str) -> "MilvusIndex":
-        """The same index as another tenant sees it, over the same connection."""
-        return MilvusIndex(
-            self._url, tenant=tenant, ttl=self._ttl, embedder=self._embedder, worker=self.worker
-        )
-
-    async def aclose(self) -> None:
-        """Disconnect, for all views; on a view that `scoped` made this does nothing."""
-        if self._owned:
-            await self.worker.aclose()
-
-    async def _meaning(self, query: str) -> tuple[Meaning | None, str]:
-        """The meaning of a query; where that is not known, a note on why."""
-        embedder = self._embedder
-        if embedder is None or not query_words(query):
-            return None, ""
-        try:
-            vector = await embed_query(embedder, query)
-        except EmbeddingError as error:
-            return None, without_meaning(error)
-        collection = await self.worker.run(
-            lambda m: m.ensure_vectors(embedder.model_id, len(vector))
-        )
-        return Meaning(collection, vector), ""
+    async def _release(self) -> None:
+        await self.worker.aclose()

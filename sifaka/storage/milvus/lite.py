@@ -4,30 +4,22 @@ import importlib
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any
 
 from sifaka.errors import ConfigurationError, StorageError
-
-
-class _Server(Protocol):
-    def stop(self, grace: float | None) -> threading.Event: ...
-
-
-class _Database(Protocol):
-    def close(self) -> None: ...
 
 
 @dataclass(slots=True)
 class _Running:
     uri: str
-    server: _Server
-    database: _Database
+    server: Any
+    database: Any
     users: int = 0
 
 
 _running: dict[Path, _Running] = {}
+"""By folder, for the process: the lock on a folder is the process's too."""
 _guard = threading.Lock()
-# The lock on a folder belongs to the process, and so does the server that holds it.
 
 
 def start(folder: Path) -> str:
@@ -46,7 +38,7 @@ def start(folder: Path) -> str:
 
 
 def stop(folder: Path) -> None:
-    """Release the folder when nobody else in this process uses it."""
+    """Release the folder after its last user in this process."""
     with _guard:
         running = _running[folder]
         running.users -= 1
@@ -83,6 +75,4 @@ def _start(folder: Path) -> _Running:
             f"the Milvus Lite folder {str(folder)!r} cannot be opened: {error}",
             "check the folder and the rights on it",
         ) from error
-    return _Running(
-        f"http://127.0.0.1:{port}", cast("_Server", server), cast("_Database", database)
-    )
+    return _Running(f"http://127.0.0.1:{port}", server, database)

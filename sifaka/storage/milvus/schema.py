@@ -10,7 +10,7 @@ from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage.milvus.client import MilvusClient, failures, pymilvus
 
 MOST_BYTES = 65_535
-"""What a VARCHAR holds at most."""
+"""The most that a VARCHAR holds."""
 _KEY, _HASH, _TEXT = 100, 64, MOST_BYTES
 _SCALARS: Mapping[str, Mapping[str, int | str]] = MappingProxyType(
     {
@@ -62,7 +62,7 @@ class Collections:
         return f"{self.prefix}_thought_vectors_{sha256(model_id.encode()).hexdigest()[:12]}"
 
     def is_index(self, name: str) -> bool:
-        """Whether a collection is made of the thoughts, and is one of this index."""
+        """True for the collections of this index that are made of the thoughts."""
         return name == self.words or name.startswith(f"{self.prefix}_thought_vectors_")
 
 
@@ -77,7 +77,7 @@ def ensure(client: MilvusClient, shown: str, name: str, kind: str, dimension: in
         dimension: Of its vectors.
 
     Returns:
-        Whether the server can do it; only full-text search is not for every server.
+        False when the server cannot do it, which holds for full-text search alone.
 
     Raises:
         ConfigurationError: There is another collection of this name. It is not changed.

@@ -2,19 +2,21 @@
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sifaka.embeddings.protocol import Vector
 from sifaka.errors import StorageError
-from sifaka.storage import bm25
+from sifaka.record.thought import Thought
+from sifaka.storage.bm25 import query_words
+from sifaka.storage.entry_json import decode_version
 from sifaka.storage.fusion import fuse, fused_depth, hybrid_name
 from sifaka.storage.index import Filters, Hit, Hits
 from sifaka.storage.milvus.catch_up import look_for_missing
 from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection
-from sifaka.storage.milvus.folding import fold
-from sifaka.storage.milvus.rows import decode_version, tenant_key
+from sifaka.storage.milvus.rows import fold, tenant_key
+from sifaka.storage.scan import best_hits, hit_of
 from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 logger = logging.getLogger(__name__)
@@ -32,7 +34,7 @@ class Meaning:
     """The meaning of a query."""
 
     collection: str
-    """Where the vectors of the model are."""
+    """The collection of the model's vectors."""
     vector: Vector
 
 
@@ -45,7 +47,7 @@ def search_versions(
     meaning: Meaning | None,
 ) -> Hits:
     """The best versions for a query; of two rankings, by words and by meaning, one is made."""
-    words = bm25.query_words(query)
+    words = query_words(query)
     if not words or limit < 1:
         return Hits(hits=(), search="bm25")
     if not milvus.full_text and meaning is None:
@@ -53,6 +55,7 @@ def search_versions(
     condition = _condition(tenant, only)
     depth = limit if meaning is None else fused_depth(limit)
     rankings: list[list[Scored]] = []
+    search = "bm25"
     if meaning is not None:
         name, vector = meaning.collection, list(meaning.vector)
         look_for_missing(milvus, name)
@@ -62,6 +65,9 @@ def search_versions(
             return [(key, score) for key, score in found if score > _UNRELATED]
 
         rankings.append(_rank(milvus, by_meaning, depth, only))
+        search = hybrid_name(milvus.shared.count_missing(name, tenant_key(tenant)))
+        if not milvus.full_text:
+            search = f"{search.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
     if milvus.full_text:
         text = " ".join(word for written in words for word in fold(written))
 
@@ -71,12 +77,10 @@ def search_versions(
             )
 
         rankings.append(_rank(milvus, by_words, depth, only))
-    best = (
-        rankings[0]
-        if len(rankings) == 1
-        else fuse(*([name for name, _ in ranking] for ranking in rankings))
-    )
-    return Hits(hits=_show(milvus, best, words, limit), search=_kind(milvus, tenant, meaning))
+    best = rankings[0]
+    if len(rankings) > 1:
+        best = fuse(*([name for name, _ in ranking] for ranking in rankings))
+    return Hits(hits=_show(milvus, best, words, limit), search=search)
 
 
 def _condition(tenant: str, only: Filters) -> str:
@@ -86,15 +90,6 @@ def _condition(tenant: str, only: Filters) -> str:
     if only.until is not None:
         parts.append(f"at < {to_microseconds(only.until)}")
     return " and ".join(parts)
-
-
-def _kind(milvus: MilvusConnection, tenant: str, meaning: Meaning | None) -> str:
-    if meaning is None:
-        return "bm25"
-    name = hybrid_name(milvus.shared.count_missing(meaning.collection, tenant_key(tenant)))
-    if milvus.full_text:
-        return name
-    return f"{name.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
 
 
 def _rank(
@@ -115,11 +110,8 @@ def _rank(
 
 
 def _admits(row: Row, only: Filters) -> bool:
-    return (
-        not 0 < row["expires_at"] <= now_in_microseconds()
-        and (only.passed is None or bool(row["passed"]) == only.passed)
-        and set(only.tags) <= set(json.loads(row["tags"]))
-    )
+    expired = 0 < row["expires_at"] <= now_in_microseconds()
+    return not expired and only.admit_run(passed=bool(row["passed"]), tags=json.loads(row["tags"]))
 
 
 def _show(
@@ -131,28 +123,24 @@ def _show(
         versions = milvus.versions(list(some), strong=False)
         if len(versions) < len(some):  # put just now
             versions = milvus.versions(list(some), strong=True)
-        for key, score in some.items():
-            if key in versions and (hit := _hit(*versions[key], score, words)):
-                hits.append(hit)
+        found = _decoded(versions)
+        hits += [hit_of(*found[key], score, words) for key, score in some.items() if key in found]
         if len(hits) >= limit:
             break
     return tuple(hits[:limit])
 
 
-def _hit(row: Row, payload: str, score: float, words: Sequence[str]) -> Hit | None:
-    try:
-        prompt, drafted = decode_version(row["run_id"], payload)
-    except StorageError as damage:
-        logger.warning("a version is left out of a search: %s", damage.message)
-        return None
-    thought = drafted.thought
-    return Hit(
-        run_id=row["run_id"],
-        thought_id=thought.id,
-        score=score,
-        snippet=bm25.snippet(words, (thought.text, prompt)) or bm25.shorten(thought.text[:2000]),
-        created_at=thought.created_at,
-    )
+def _decoded(versions: Mapping[str, tuple[Row, str]]) -> dict[str, tuple[str, str, Thought]]:
+    """The id of its run, the task and the thought of each version that can be read."""
+    found: dict[str, tuple[str, str, Thought]] = {}
+    for key, (row, payload) in versions.items():
+        try:
+            prompt, drafted = decode_version(row["run_id"], payload)
+        except StorageError as damage:
+            logger.warning("a version is left out of a search: %s", damage.message)
+        else:
+            found[key] = row["run_id"], prompt, drafted.thought
+    return found
 
 
 def _scan(
@@ -162,16 +150,8 @@ def _scan(
     rows = milvus.select(milvus.names.thoughts, condition, ("at", "passed", "tags", "expires_at"))
     latest = sorted(rows, key=lambda row: row["at"], reverse=True)[:_SCANNED]
     keys = [str(row["pk"]).removesuffix(":0") for row in latest if _admits(row, only)]
-    versions = milvus.versions(keys, strong=True)
-    texts: list[tuple[tuple[str, float], ...]] = []
-    for row, payload in versions.values():
-        try:
-            prompt, drafted = decode_version(row["run_id"], payload)
-            texts.append(((drafted.thought.text, 1.0), (prompt, 0.5)))
-        except StorageError:
-            texts.append(())
-    ranked = zip(versions.values(), bm25.rank(words, texts), strict=True)
-    best = sorted(ranked, key=lambda each: each[1], reverse=True)
-    hits = (_hit(row, payload, score, words) for (row, payload), score in best if score > 0)
-    found = tuple(hit for hit in hits if hit)[:limit]
-    return Hits(hits=found, search=f"bm25 over the latest {_SCANNED} versions ({_NO_FULL_TEXT})")
+    found = _decoded(milvus.versions(keys, strong=True))
+    return Hits(
+        hits=best_hits(words, list(found.values()), limit),
+        search=f"bm25 over the latest {_SCANNED} versions ({_NO_FULL_TEXT})",
+    )

@@ -5,7 +5,7 @@ from pathlib import Path
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
 from sifaka.storage.cached import CachedStorage
-from sifaka.storage.milvus.address import DEFAULT_PREFIX, parse_address
+from sifaka.storage.milvus.address import DEFAULT_PREFIX
 from sifaka.storage.milvus.index import MilvusIndex
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
@@ -40,13 +40,12 @@ class MilvusStorage(CachedStorage):
         queue: str | Path | None = None,
     ) -> None:
         index = MilvusIndex(url, prefix=prefix, ttl=ttl, embedder=embedder)
-        folder = parse_address(url).folder
-        if log is None and folder is None:
-            raise ConfigurationError(
-                "a Milvus server is searched, and holds no log of runs",
-                "name a log, such as MilvusStorage(url, log=SQLiteStorage('runs.db'))",
-            )
-        if log is None and folder is not None:
+        if log is None:
+            folder = index.address.folder
+            if folder is None:
+                raise ConfigurationError(
+                    "a Milvus server is searched, and holds no log of runs",
+                    "name a log, such as MilvusStorage(url, log=SQLiteStorage('runs.db'))",
+                )
             log = SQLiteStorage(folder.with_name(f"{folder.name}.log"))
-        assert log is not None, "it was given or made"
         super().__init__(log, index, queue=queue, tenant=tenant)

@@ -38,17 +38,17 @@ class MilvusWorker:
 
     @property
     def place(self) -> str:
-        """Where the runs are, without secrets."""
+        """The URL, without secrets."""
         shown, prefix = self._address.shown, self._names.prefix
         return shown if prefix == DEFAULT_PREFIX else f"{shown}?prefix={prefix}"
 
     @property
     def used(self) -> bool:
-        """Whether anything was asked of the server."""
+        """True once the server was asked for something."""
         return self._connection is not None
 
     async def run(self, work: Callable[[MilvusConnection], T]) -> T:
-        """What the function returns. A task that is cancelled meanwhile waits for its end.
+        """The function's result. A task that is cancelled meanwhile waits for its end.
 
         Raises:
             ConfigurationError: pymilvus is missing, or a collection is not one of ours.

@@ -25,7 +25,7 @@ class RedisAddress:
     """The address of a server."""
 
     url: str = field(repr=False)
-    """What redis-py is given; it may hold a password."""
+    """The URL for redis-py; it may hold a password."""
     shown: str
     """The same for people to read, without user, password and options."""
 

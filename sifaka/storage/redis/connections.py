@@ -26,7 +26,7 @@ _AT_ONCE = 32
 IMPORTING = threading.Lock()
 """Held by a thread that imports redis-py, or something that does."""
 _CLOSED = "handler is closed"
-"""What uvloop says, in a `RuntimeError`, of a connection that the other side has closed."""
+"""A part of the `RuntimeError` of uvloop when the other side has closed the connection."""
 
 
 class RedisPipeline(Protocol):
@@ -34,7 +34,6 @@ class RedisPipeline(Protocol):
 
     def execute_command(self, *args: str | bytes | float) -> object:
         """Put a command into the pipeline."""
-        ...
 
     def execute(self) -> Awaitable[list[Any]]:
         """The replies, in order."""
@@ -42,9 +41,9 @@ class RedisPipeline(Protocol):
 
 
 class RedisClient(Protocol):
-    """What this package uses of `redis.asyncio.Redis`.
+    """The part of `redis.asyncio.Redis` that is used.
 
-    Replies are what the protocol has: bytes, integers, None and lists of them.
+    Replies are those of the protocol: bytes, integers, None and lists of them.
     """
 
     def execute_command(self, *args: str | bytes | float) -> Awaitable[Any]:
@@ -67,7 +66,7 @@ class _Pool:
     keeper: AsyncGenerator[None]
     """Closes the client when it is closed itself, which at the latest its event loop does."""
     silent_at: float = -math.inf
-    """When the server last left something unanswered, if it has answered nothing since."""
+    """The time of a command that was not answered, if none was answered since."""
 
 
 class RedisConnections:
@@ -80,7 +79,7 @@ class RedisConnections:
         self._closed = False
 
     async def run(self, work: Callable[[RedisClient], Awaitable[T]]) -> T:
-        """What the work returns. It is repeated over a new connection when one breaks.
+        """The result of the work, which is repeated over a new connection when one breaks.
 
         Raises:
             ConfigurationError: redis-py is not installed, or cannot use the URL.

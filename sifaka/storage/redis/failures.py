@@ -6,62 +6,52 @@ from contextlib import contextmanager
 
 from sifaka.errors import StorageError
 
-_LATER = True
-_NEVER = False
-_REASONS: tuple[tuple[tuple[str, ...], str, str, bool], ...] = (
+_REASONS: tuple[tuple[str, str, str, bool], ...] = (
     (
-        # The last is what a long command gets to hear that nobody has introduced.
-        (
-            *("WRONGPASS", "NOAUTH", "AuthenticationError", "AuthorizationError"),
-            *("invalid password", "unauthenticated"),
-        ),
+        # `unauthenticated` is the answer to a long command before a login.
+        "WRONGPASS|NOAUTH|AuthenticationError|AuthorizationError|invalid password|unauthenticated",
         "refuses the user name or the password",
         "check them in SIFAKA_STORE",
-        _NEVER,
+        False,
     ),
     (
-        ("NOPERM", "NoPermissionError"),
+        "NOPERM|NoPermissionError",
         "does not let this user do that",
         "grant the keys of this tenant and the commands of examples/redis.acl",
-        _NEVER,
+        False,
     ),
     (
-        ("OOM", "OutOfMemoryError"),
+        "OOM|OutOfMemoryError",
         "is out of memory, and nothing was stored",
         "raise its maxmemory, or let runs expire with ?ttl=7d",
-        _LATER,
+        True,
     ),
     (
-        ("READONLY", "ReadOnlyError"),
+        "READONLY|ReadOnlyError",
         "is a read-only replica",
         "name the primary in SIFAKA_STORE, or wait until a failover is over",
-        _LATER,
+        True,
     ),
     (
-        ("MISCONF",),
+        "MISCONF",
         "refuses writes because it cannot save them to its disk",
         "free some space on the server and look into its log",
-        _LATER,
+        True,
     ),
+    ("LOADING|BusyLoadingError", "is still loading its data", "try again in a moment", True),
     (
-        ("LOADING", "BusyLoadingError"),
-        "is still loading its data",
-        "try again in a moment",
-        _LATER,
-    ),
-    (
-        ("WRONGTYPE",),
+        "WRONGTYPE",
         "holds something else under the key of a run",
         "choose another prefix with ?prefix=",
-        _NEVER,
+        False,
     ),
 )
-"""Codes or class names, what is wrong, what to do, and whether it may pass by itself."""
+"""Codes or class names, the fault, the suggestion, and whether it may pass by itself."""
 
 
 @contextmanager
 def failures(server: str) -> Generator[None]:
-    """Translate what redis-py and the network raise.
+    """Translate the errors of redis-py and the network.
 
     Args:
         server: The URL of the server, without a password.
@@ -82,7 +72,7 @@ def silence(server: str) -> StorageError:
 
 
 def lost_connection(error: Exception) -> bool:
-    """Whether the same command may well succeed over a new connection."""
+    """True when the same command may well succeed over a new connection."""
     from redis import exceptions
 
     # Errors of authentication are connection errors to redis-py.
@@ -95,10 +85,12 @@ def lost_connection(error: Exception) -> bool:
 def _translated(server: str, error: Exception) -> StorageError:
     from redis import exceptions
 
-    kinds = {kind.__name__ for kind in type(error).__mro__}
+    kinds = "\n".join(kind.__name__ for kind in type(error).__mro__)
     text = str(error)
     for signs, what, advice, later in _REASONS:
-        if any(sign in kinds or re.search(rf"(?:^|: )(?:\('|-)?{sign}\b", text) for sign in signs):
+        if re.search(rf"(?m)^(?:{signs})$", kinds) or re.search(
+            rf"(?:^|: )(?:\('|-)?(?:{signs})\b", text
+        ):
             return StorageError(f"the store {server!r} {what}", advice, retryable=later)
     if isinstance(error, exceptions.TimeoutError):
         return silence(server)

@@ -1,4 +1,4 @@
-"""Following a run through its stream: Redis itself wakes whoever waits for the next entry.
+"""Following a run through its stream: Redis wakes those who wait for the next entry.
 
 Streams rather than publish/subscribe: a follower that was cut off goes on where it was.
 """
@@ -33,7 +33,7 @@ _PAUSES = (0.1, 2.0)
 
 @dataclass(frozen=True, slots=True)
 class StreamFollower:
-    """What is needed to follow one run."""
+    """Follows one run."""
 
     connections: RedisConnections
     keys: Keys

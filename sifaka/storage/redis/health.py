@@ -5,8 +5,8 @@ from typing import cast
 
 import anyio
 
-from sifaka.errors import SifakaError, StorageError
-from sifaka.storage.log import Health
+from sifaka.errors import StorageError
+from sifaka.storage.log import Health, look_at
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
 
 OLDEST = (6, 2)
@@ -17,30 +17,22 @@ _SECONDS = 4.0
 async def inspect(connections: RedisConnections) -> Health:
     """Look at the server, within some seconds."""
     shown = connections.address.shown
+    answers = await look_at(shown, lambda: connections.run(_ping), seconds=_SECONDS)
+    if not answers.works:
+        return answers
     try:
         with anyio.fail_after(_SECONDS):
-            await connections.run(_ping)
-    except TimeoutError:
-        return Health(part=shown, works=False, found=f"no answer within {_SECONDS:.0f} s")
-    except SifakaError as error:
-        return Health(part=shown, works=False, found=str(error))
-    try:
-        with anyio.fail_after(_SECONDS):
-            info = await connections.run(_info)
+            return judge(shown, await connections.run(_info))
     except (TimeoutError, StorageError):
-        return Health(part=shown, works=True, found="Redis, which tells this user nothing about it")
-    return judge(shown, info)
+        return answers
 
 
 def judge(shown: str, info: Mapping[str, str]) -> Health:
-    """What the server's `INFO` amounts to."""
+    """The health that the server's `INFO` amounts to."""
     version = info.get("redis_version", "0")
     if tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) < OLDEST:
-        return Health(
-            part=shown,
-            works=False,
-            found=f"Redis {version} is too old: use 6.2 or newer",
-        )
+        old = f"Redis {version} is too old: use 6.2 or newer"
+        return Health(part=shown, works=False, found=old)
     found = [f"Redis {version}"]
     policy = info.get("maxmemory_policy", "noeviction")
     if policy != "noeviction":
@@ -52,8 +44,9 @@ def judge(shown: str, info: Mapping[str, str]) -> Health:
     return Health(part=shown, works=True, found="; ".join(found))
 
 
-async def _ping(client: RedisClient) -> None:
+async def _ping(client: RedisClient) -> str:
     await client.execute_command("PING")
+    return "Redis, which tells this user nothing about it"
 
 
 async def _info(client: RedisClient) -> Mapping[str, str]:

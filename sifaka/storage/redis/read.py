@@ -14,7 +14,7 @@ Stored = Sequence[tuple[bytes, Sequence[bytes]]]
 
 
 async def read_entries(client: RedisClient, keys: Keys, run_id: str) -> tuple[int, Stored]:
-    """How many entries a run has at least, and those that are there.
+    """The least number of entries that a run has, and the entries that are there.
 
     Raises:
         ThoughtNotFound: There is no such run.
@@ -25,7 +25,7 @@ async def read_entries(client: RedisClient, keys: Keys, run_id: str) -> tuple[in
 async def between_versions(
     client: RedisClient, keys: Keys, run_id: str, *command: str
 ) -> tuple[int, Any]:
-    """The lower of a run's versions before and after a command, and what the command answered.
+    """The lower of a run's versions before and after a command, and the command's answer.
 
     Not a transaction, which a server that is out of memory refuses even for reading. An append in
     between makes the lower version too low, and so does another run that begins under the same id:
@@ -44,26 +44,21 @@ async def between_versions(
     return min(int(before), int(after)), answer
 
 
-def fold(run_id: str, version: int, stored: Stored) -> Run:
-    """The run that stored entries amount to.
+def replay(run_id: str, version: int, stored: Stored) -> Run:
+    """The run of stored entries.
 
     Raises:
         StorageError: One of them is missing or cannot be read.
     """
     if len(stored) < version:
-        # Where the gap is comes first; without one it is the end that is missing.
+        # The gap comes first; without one it is the end that is missing.
         list(payloads(run_id, stored))
         raise missing(run_id, len(stored) + 1)
     return replay_run(run_id, payloads(run_id, stored))
 
 
 def payloads(run_id: str, stored: Stored, *, after: int = 0) -> Iterator[bytes]:
-    """The JSON of each entry.
-
-    Args:
-        run_id: Whose they are.
-        stored: What was found.
-        after: How many entries of the run lie before them.
+    """The JSON of each of a run's entries, before which lie `after` others.
 
     Raises:
         StorageError: One is missing.

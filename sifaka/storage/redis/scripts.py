@@ -1,8 +1,7 @@
-"""What happens in Redis in one step: Lua scripts, each sent once and then called by its digest."""
+"""The Lua scripts, each of which Redis runs in one step; sent once, then called by the digest."""
 
 import hashlib
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from typing import Any
 
 from anyio import CancelScope
@@ -15,11 +14,17 @@ class Script:
     """A Lua script."""
 
     source: str
+    digest: str = field(init=False)
+    """The digest by which the server knows it."""
+
+    def __post_init__(self) -> None:
+        digest = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+        object.__setattr__(self, "digest", digest)
 
     async def run(
         self, client: RedisClient, keys: tuple[str, ...], *arguments: str | bytes | float
     ) -> Any:
-        """What the script answers. A task that is cancelled meanwhile waits for it."""
+        """The script's answer. A task that is cancelled meanwhile waits for it."""
         from redis.exceptions import NoScriptError
 
         rest = (len(keys), *keys, *arguments)
@@ -28,16 +33,6 @@ class Script:
                 return await client.execute_command("EVALSHA", self.digest, *rest)
             except NoScriptError:
                 return await client.execute_command("EVAL", self.source, *rest)
-
-    @property
-    def digest(self) -> str:
-        """The digest by which the server knows it."""
-        return _digest(self.source)
-
-
-@cache
-def _digest(source: str) -> str:
-    return hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
 
 
 APPEND = Script("""
@@ -87,7 +82,7 @@ if ttl ~= '' then
 end
 return {'OK', held + count}
 """)
-"""Append entries, unless they are there, or somebody else's are, or it was fenced off.
+"""Append entries, unless these or other ones are there, or the writer was fenced off.
 
 Answers a word and a number: `OK` or `DUP` and the version, `FENCED` and the claim that holds,
 `CONFLICT` and the version that was found, `DAMAGED` and how many entries are left of it.

@@ -1,15 +1,44 @@
-"""A store in Redis."""
+"""A store in Redis: a stream for each run, on which its followers wait."""
 
-from sifaka.storage.redis.address import DEFAULT_PREFIX, take_options
-from sifaka.storage.redis.log import RedisLog
+import json
+from collections.abc import AsyncGenerator, Sequence
+from functools import partial
+from typing import cast
+
+from anyio import to_thread
+
+from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
+from sifaka.storage.entry_json import encode_entries
+from sifaka.storage.lifetime import checked_ttl
+from sifaka.storage.log import Health, RunPage
+from sifaka.storage.redis.address import (
+    DEFAULT_PREFIX,
+    checked_prefix,
+    parse_address,
+    take_options,
+)
+from sifaka.storage.redis.connections import RedisClient, RedisConnections
+from sifaka.storage.redis.follow import StreamFollower
+from sifaka.storage.redis.health import inspect
+from sifaka.storage.redis.keys import Keys
+from sifaka.storage.redis.read import missing, read_entries, replay
+from sifaka.storage.redis.recent import list_recent, prune_oldest
+from sifaka.storage.redis.scripts import APPEND, CLAIM, DELETE
 from sifaka.storage.store import LogStore
+from sifaka.storage.timestamps import to_microseconds
 
 LATEST = 500
 """Runs that a search reads at most, the newest: few servers have a search module."""
 
 
-class RedisStorage(LogStore[RedisLog]):
-    """A `ThoughtStore` of a `RedisLog`, searched by reading its latest 500 runs.
+class RedisStorage(LogStore):
+    """A `ThoughtStore` on a Redis server (6.2 or newer) that many processes share.
+
+    What an append that has returned survives is up to the server: with `appendonly yes` and
+    `appendfsync always` it survives the end of the server too. The server is reached on first use.
+    A search reads the latest 500 runs.
 
     Args:
         url: `redis://`, `rediss://` or `unix://`, as redis-py understands them.
@@ -21,6 +50,8 @@ class RedisStorage(LogStore[RedisLog]):
         ConfigurationError: The URL, the prefix or the time to live cannot be used.
     """
 
+    latest = LATEST
+
     def __init__(
         self,
         url: str,
@@ -29,8 +60,10 @@ class RedisStorage(LogStore[RedisLog]):
         prefix: str = DEFAULT_PREFIX,
         ttl: float | None = None,
     ) -> None:
-        log = RedisLog(url, tenant=tenant, prefix=prefix, ttl=ttl)
-        super().__init__(log, latest=LATEST, tenant=tenant)
+        self.tenant = tenant
+        self.prefix = checked_prefix(prefix)
+        self.ttl = None if ttl is None else checked_ttl(ttl)
+        self.connections = RedisConnections(parse_address(url))
 
     @classmethod
     def of_url(cls, url: str, *, tenant: str = "default") -> "RedisStorage":
@@ -41,3 +74,117 @@ class RedisStorage(LogStore[RedisLog]):
         """
         plain, keeping = take_options(url)
         return cls(plain, tenant=tenant, prefix=keeping.prefix, ttl=keeping.ttl)
+
+    @property
+    def place(self) -> str:
+        """Its URL, without secrets."""
+        shown = self.connections.address.shown
+        return shown if self.prefix == DEFAULT_PREFIX else f"{shown}?prefix={self.prefix}"
+
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        """Make entries durable, all or none; see `RunLog.append`.
+
+        It may be sent twice when an answer is lost on its way: the server knows it again.
+        """
+        payloads = encode_entries(run, entries, expected_version)
+        answer, number = cast(
+            "tuple[bytes, int]",
+            await self.connections.run(
+                lambda client: APPEND.run(
+                    client,
+                    self._keys_of(run.run_id, run.branch_of),
+                    expected_version,
+                    "" if fence is None else fence,
+                    "" if self.ttl is None else max(1, round(self.ttl * 1000)),
+                    to_microseconds(run.updated_at),
+                    _member(run.run_id),
+                    run.summary().model_dump_json(),
+                    json.dumps(run.tags),
+                    _member(run.branch_of or ""),
+                    *payloads,
+                )
+            ),
+        )
+        match answer:
+            case b"FENCED":
+                raise Fenced(run.run_id, fence=fence or 0, current=number)
+            case b"CONFLICT":
+                raise VersionConflict(run.run_id, expected=expected_version, found=number)
+            case b"DAMAGED":
+                raise missing(run.run_id, number + 1)
+            case _:  # OK, and DUP: done already
+                return
+
+    async def claim(self, run_id: str) -> int:
+        """Take a run over; see `RunLog.claim`. A claim does not make a run live longer."""
+        keys = (self._keys.run(run_id),)
+        number = cast("int", await self.connections.run(lambda client: CLAIM.run(client, keys)))
+        if number == 0:
+            raise ThoughtNotFound(run_id)
+        return number
+
+    async def load(self, run_id: str) -> Run:
+        """The run as of its last entry; see `RunLog.load`."""
+        read = partial(read_entries, keys=self._keys, run_id=run_id)
+        version, stored = await self.connections.run(read)
+        return await to_thread.run_sync(replay, run_id, version, stored)
+
+    def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
+        """Every entry of a run, those to come included; see `RunLog.follow`.
+
+        It has a connection of its own, and outlives a minute without a server.
+        """
+        return StreamFollower(self.connections, self._keys, run_id).follow(after=after)
+
+    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
+        """Runs, newest first; one that is updated meanwhile moves to the front."""
+        page = partial(list_recent, keys=self._keys, limit=limit, cursor=cursor)
+        return await self.connections.run(page)
+
+    async def size(self, run_id: str) -> int:
+        """The bytes of a run's entries as JSON."""
+        size = await self.connections.run(partial(self._field, run_id=run_id, name="size"))
+        if size is None:
+            raise ThoughtNotFound(run_id)
+        return int(size)
+
+    async def delete(self, run_id: str) -> None:
+        """Forget a run; see `RunLog.delete`."""
+
+        async def forget(client: RedisClient) -> None:
+            parent = await self._field(client, run_id=run_id, name="branch_of")
+            branch_of = None if parent is None else parent.decode()
+            await DELETE.run(client, self._keys_of(run_id, branch_of), _member(run_id))
+
+        await self.connections.run(forget)
+
+    async def catch_up(self) -> int:
+        """Take runs that have expired out of the list, some at a time."""
+        return await self.connections.run(partial(prune_oldest, keys=self._keys))
+
+    async def health(self) -> tuple[Health, ...]:
+        """The health of the server, and of its settings for keeping runs."""
+        return (await inspect(self.connections),)
+
+    async def _release(self) -> None:
+        await self.connections.aclose()
+
+    async def _field(self, client: RedisClient, *, run_id: str, name: str) -> bytes | None:
+        return await client.execute_command("HGET", self._keys.run(run_id), name)
+
+    @property
+    def _keys(self) -> Keys:
+        return Keys(self.prefix, self.tenant)
+
+    def _keys_of(self, run_id: str, branch_of: str | None) -> tuple[str, ...]:
+        """The keys that a change to a run touches, in the order of the scripts."""
+        keys = self._keys
+        own = (keys.run(run_id), keys.entries(run_id), keys.children(run_id), keys.recent)
+        return own if branch_of is None else (*own, keys.children(branch_of))
+
+
+def _member(run_id: str) -> bytes:
+    # As the keys are: an id that is not valid Unicode names nothing, and is not an error here.
+    return run_id.encode(errors="surrogatepass")

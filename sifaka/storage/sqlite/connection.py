@@ -1,11 +1,11 @@
-"""What the SQL in this package asks of a connection; apsw's fits, without being imported."""
+"""The part of apsw's connection that the SQL in this package uses, without importing apsw."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 UNREADABLE = (TypeError, ValueError, OverflowError)
-"""What comes of a damaged row: a value of another type, text that is not UTF-8, no moment."""
+"""The errors of a damaged row: a value of another type, text that is not UTF-8, no moment."""
 
 
 class Rows(Protocol):
@@ -14,11 +14,9 @@ class Rows(Protocol):
     @property
     def get(self) -> Any:
         """The only value, when there is one row of one column."""
-        ...
 
     def fetchone(self) -> tuple[Any, ...] | None:
         """The next row."""
-        ...
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """The rows that are left."""
@@ -45,11 +43,9 @@ class SqlConnection(Protocol):
 
     def enable_load_extension(self, enable: bool, /) -> None:
         """Allow loading extensions, or forbid it again."""
-        ...
 
     def load_extension(self, filename: str, /) -> None:
         """Load an extension, for this connection only."""
-        ...
 
 
 @contextmanager
@@ -57,7 +53,7 @@ def transaction(connection: SqlConnection, kind: str) -> Generator[None]:
     """Everything inside takes effect, or nothing does.
 
     Args:
-        connection: Where.
+        connection: The database.
         kind: `IMMEDIATE` waits for the right to write first, `DEFERRED` only reads one state.
     """
     connection.execute(f"BEGIN {kind}")

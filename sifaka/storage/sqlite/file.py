@@ -59,7 +59,7 @@ class OpenFile:
 
     @property
     def current(self) -> bool:
-        """Whether it is still what was opened.
+        """True while it is still what was opened.
 
         Otherwise it was deleted or replaced, and what is written is lost; or a newer release has
         upgraded it, and what is written would not be as that one needs it.

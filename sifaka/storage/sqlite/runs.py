@@ -10,7 +10,7 @@ from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Drafted, Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
-from sifaka.storage.cursor import decode_cursor, encode_cursor, position
+from sifaka.storage.cursor import cut_page, decode_cursor
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.log import RunPage, check_append
 from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
@@ -153,10 +153,25 @@ def size_of_run(connection: SqlConnection, tenant: str, run_id: str) -> int:
     return cast("int", size)
 
 
+def describe_file(connection: SqlConnection) -> str:
+    """The contents of the file in one line, after a trial of writing it."""
+    with transaction(connection, "IMMEDIATE"):
+        count, schema, pages, page_size = cast(
+            "tuple[int, int, int, int]",
+            connection.execute(
+                """
+                SELECT (SELECT count(*) FROM runs), user_version, page_count, page_size
+                FROM pragma_user_version, pragma_page_count, pragma_page_size
+                """
+            ).fetchone(),
+        )
+    return f"schema {schema}, runs: {count}, {pages * page_size / 1e6:.1f} MB"
+
+
 def _version_and_fence(
     connection: SqlConnection, tenant: str, run_id: str
 ) -> tuple[int, int] | None:
-    """How many entries a run has, and the last number it was claimed under; None without a run."""
+    """The number of a run's entries, and its last claim; None without a run."""
     # As numbers whatever is there: a damaged one is then another number than that of the entries.
     row = connection.execute(
         """
@@ -219,11 +234,7 @@ def list_recent(connection: SqlConnection, tenant: str, limit: int, cursor: str 
         (tenant, updated_at, run_id),
     )
     lines = tuple(islice(_readable(rows), limit + 1))
-    page = lines[:limit]
-    more = page and len(lines) > limit
-    return RunPage(
-        runs=page, next_cursor=encode_cursor(key, tenant, position(page[-1])) if more else None
-    )
+    return cut_page(lines, lambda: key, tenant, limit=limit)
 
 
 def _readable(rows: Iterable[tuple[Any, ...]]) -> Iterator[RunSummary]:

@@ -30,7 +30,7 @@ def search_versions(
 
 
 def depth(limit: int) -> int:
-    """How many candidates to rank: more than are shown, as one may turn out to be damaged."""
+    """The candidates to rank: more than are shown, as one may turn out to be damaged."""
     return max(50, 5 * limit)
 
 

@@ -1,15 +1,33 @@
-"""A store in one SQLite file."""
+"""A store in one SQLite file: the embedded default."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.storage.sqlite.index import SQLiteIndex
-from sifaka.storage.sqlite.log import SQLiteLog
-from sifaka.storage.store import LogStore
+from sifaka.errors import ThoughtNotFound
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
+from sifaka.storage.embedding import embed_words
+from sifaka.storage.index import ANY, Filters, Hits
+from sifaka.storage.log import Health, RunPage, look_at
+from sifaka.storage.sqlite import runs, vectors
+from sifaka.storage.sqlite.connection import SqlConnection
+from sifaka.storage.sqlite.search import Question, search_both, search_versions
+from sifaka.storage.sqlite.worker import SQLiteWorker
+from sifaka.storage.store import PolledStore
+from sifaka.text.input import is_unicode
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-class SQLiteStorage(LogStore[SQLiteLog]):
-    """A `ThoughtStore` of a `SQLiteLog` and the `SQLiteIndex` in the same file.
+class SQLiteStorage(PolledStore):
+    """A `ThoughtStore` in a file that several processes may have open at the same time.
+
+    An append that has returned survives the end of the process and of the power supply. The words
+    of a version are indexed in the transaction of its entry; `catch_up` makes vectors. The file and
+    its folder are created on first use, readable by their owner only.
 
     Args:
         path: The file; a relative path is resolved now.
@@ -23,18 +41,111 @@ class SQLiteStorage(LogStore[SQLiteLog]):
     def __init__(
         self, path: str | Path, *, tenant: str = "default", embedder: Embedder | None = None
     ) -> None:
-        log = SQLiteLog(path, tenant=tenant)
-        self._vectors = SQLiteIndex(log, embedder)
-        super().__init__(log, self._vectors, tenant=tenant)
+        if embedder is not None:
+            vectors.check_package()
+        self.path = Path(path).absolute()
+        self.tenant = tenant
+        self.worker = SQLiteWorker(self.path)
+        self._embedder = embedder
 
     @property
-    def path(self) -> Path:
-        """The file."""
-        return self.log.path
+    def place(self) -> str:
+        """Its URL."""
+        return f"sqlite:///{self.path}"
+
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        """Make entries durable, all or none; see `RunLog.append`."""
+        kept = tuple(entries)
+        await self.worker.run(
+            lambda c: runs.append_entries(c, self.tenant, run, kept, expected_version, fence)
+        )
+
+    async def claim(self, run_id: str) -> int:
+        """Take a run over, in one statement; see `RunLog.claim`."""
+        return await self._ask(runs.claim_run, run_id)
+
+    async def load(self, run_id: str) -> Run:
+        """The run as of its last entry."""
+        return await self._ask(runs.load_run, run_id)
+
+    async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
+        """The entries of a run beyond a version."""
+        return await self._ask(runs.read_entries, run_id, version)
+
+    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
+        """Runs, newest first; one that is updated meanwhile moves to the front."""
+        return await self.worker.run(lambda c: runs.list_recent(c, self.tenant, limit, cursor))
+
+    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
+        """Versions that share words with the query, or its meaning with an embedder, best first.
+
+        Raises:
+            ConfigurationError: The embedder makes vectors of another dimension than it used to, or
+                `sifaka-mcp[embeddings]` is not installed.
+            StorageError: SQLite failed.
+        """
+        vector, failed = await embed_words(self._embedder, query)
+        if self._embedder is None or vector is None:
+            hits = await self.worker.run(
+                lambda c: search_versions(c, self.tenant, query, limit, only)
+            )
+            return hits.model_copy(update={"search": hits.search + failed})
+        question = Question(query, self._embedder.model_id, vector)
+        return await self.worker.run(lambda c: search_both(c, self.tenant, question, limit, only))
+
+    async def size(self, run_id: str) -> int:
+        """The bytes of a run's entries as JSON."""
+        return await self._ask(runs.size_of_run, run_id)
+
+    async def delete(self, run_id: str) -> None:
+        """Delete a run with its words and vectors."""
+        if is_unicode(run_id):  # no run has another id, and SQLite cannot be asked for it
+            await self._ask(runs.delete_run, run_id)
+
+    async def catch_up(self) -> int:
+        """Embed some versions that have no vector of the embedder's model yet, of all tenants.
+
+        Raises:
+            ConfigurationError: As in `search`.
+            StorageError: The embedder or SQLite failed.
+        """
+        return await vectors.embed_batch(self.worker, self._embedder) if self._embedder else 0
 
     async def drop_vectors(self, model_id: str) -> None:
         """Delete the vectors of a model that is not used any more, of all tenants.
 
         A store whose embedder was replaced keeps the old ones, and has them again when it returns.
         """
-        await self._vectors.drop_vectors(model_id)
+        await self.worker.run(lambda c: vectors.drop_table(c, model_id))
+
+    async def health(self) -> tuple[Health, ...]:
+        """The file, by a trial of reading and writing it; with an embedder, the vectors."""
+        file = await look_at(self.place, lambda: self.worker.run(runs.describe_file))
+        embedder = self._embedder
+        if embedder is None:
+            return (file,)
+
+        async def count() -> str:
+            dimension = await embedder.dimension()
+            return await self.worker.run(
+                lambda c: vectors.describe(c, embedder.model_id, dimension)
+            )
+
+        return file, await look_at(f"{self.place} vectors of {embedder.model_id}", count)
+
+    async def _release(self) -> None:
+        await self.worker.aclose()
+
+    async def _ask(
+        self,
+        work: Callable[Concatenate[SqlConnection, str, str, P], T],
+        run_id: str,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """The answer of a function about a run of the tenant."""
+        if not is_unicode(run_id):
+            raise ThoughtNotFound(run_id)
+        return await self.worker.run(lambda c: work(c, self.tenant, run_id, *args, **kwargs))

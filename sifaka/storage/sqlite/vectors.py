@@ -89,15 +89,6 @@ def make_table(connection: SqlConnection, model_id: str, dimension: int) -> Vect
         return table
 
 
-def add_vector(connection: SqlConnection, table: VectorTable, version: int, vector: Vector) -> None:
-    """Keep the vector of a version, unless that has been deleted."""
-    connection.execute(
-        f"INSERT INTO {table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours
-        "SELECT id, tenant, ? FROM versions WHERE id = ?",
-        (_packed(vector), version),
-    )
-
-
 def nearest(
     connection: SqlConnection,
     tenant: str,
@@ -195,6 +186,19 @@ def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: 
     )
 
 
+def describe(connection: SqlConnection, model_id: str, dimension: int) -> str:
+    """The number of embedded versions of all tenants, in one line."""
+    table = find_table(connection, model_id, dimension)
+    total, missing = cast(
+        "tuple[int, int]",
+        connection.execute(
+            "SELECT count(*), count(*) FILTER (WHERE id > ?) FROM versions",
+            (table.until if table else 0,),
+        ).fetchone(),
+    )
+    return f"dimension {dimension}, {total - missing} of {total} versions are embedded"
+
+
 def _next_batch(connection: SqlConnection, model_id: str, dimension: int) -> _Batch:
     table = make_table(connection, model_id, dimension)
     with transaction(connection, "DEFERRED"):
@@ -233,8 +237,12 @@ def _keep(connection: SqlConnection, batch: _Batch, vectors: Sequence[Vector | N
         ).fetchall()
         if mine:  # and no other process has been faster, or has dropped the table
             for version, vector in zip(batch.texts, vectors, strict=True):
-                if vector is not None:
-                    add_vector(connection, batch.table, version, vector)
+                if vector is not None:  # and the version has not been deleted
+                    connection.execute(
+                        f"INSERT INTO {batch.table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours
+                        "SELECT id, tenant, ? FROM versions WHERE id = ?",
+                        (_packed(vector), version),
+                    )
         return cast(
             "int",
             connection.execute(

@@ -42,7 +42,7 @@ class SQLiteWorker:
         return self._file is not None
 
     async def run(self, work: Callable[[SqlConnection], T]) -> T:
-        """What the function returns. A task that is cancelled meanwhile waits for its end.
+        """The function's result. A task that is cancelled meanwhile waits for its end.
 
         Raises:
             ConfigurationError: The file is not a store that this release can use.

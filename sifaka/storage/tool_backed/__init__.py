@@ -1,7 +1,7 @@
-"""A log and an index that reach a database through the tools of its official MCP server."""
+"""Redis and Milvus through the MCP servers in front of them."""
 
 from sifaka.storage.tool_backed.caller import ToolCaller
 from sifaka.storage.tool_backed.milvus import MilvusToolIndex
-from sifaka.storage.tool_backed.redis import RedisToolLog, RedisToolStorage
+from sifaka.storage.tool_backed.redis import RedisToolStorage
 
-__all__ = ["MilvusToolIndex", "RedisToolLog", "RedisToolStorage", "ToolCaller"]
+__all__ = ["MilvusToolIndex", "RedisToolStorage", "ToolCaller"]

@@ -1,4 +1,4 @@
-"""What a store needs of an MCP client: to call a tool and to read its answer."""
+"""The part of an MCP client that stores use: to call a tool and to read its answer."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -10,7 +10,7 @@ class ToolCaller(Protocol):
     """A session with one MCP server, safe to share between tasks and event loops."""
 
     shown: str
-    """How the server is started, for people: without secrets."""
+    """The server's command, for people: without secrets."""
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> str:
         """The text that a tool answers with.
@@ -29,7 +29,7 @@ class ToolCaller(Protocol):
 
 
 def unexpected(tool: str, answer: str) -> StorageError:
-    """What to raise for an answer that is not one of a tool's documented ones.
+    """The error for an answer that is not one of a tool's documented ones.
 
     The servers answer failures of the database as if they were results: the text is all there is.
     """

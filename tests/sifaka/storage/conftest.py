@@ -13,11 +13,6 @@ from sifaka.storage.sqlite.connection import SqlConnection
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def sql() -> Callable[..., list[tuple[Any, ...]]]:
     """Runs SQL on a file as any other program would."""
 

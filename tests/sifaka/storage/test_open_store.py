@@ -107,6 +107,6 @@ def test_no_wrong_url_gives_its_secret_away(url: str, secret: str, tmp_path: Pat
     assert secret not in str(caught.value)
 
 
-def test_a_store_of_tools_needs_somebody_who_calls_them(tmp_path: Path) -> None:
+def test_a_store_of_tools_needs_a_client_that_calls_them(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="MCP client"):
         open_store("redis+mcp:uvx redis-mcp-server", home=tmp_path)

@@ -5,7 +5,7 @@ import pytest
 from sifaka.errors import StorageError
 from sifaka.record.run import Run
 from sifaka.storage.index import ANY, Filters
-from sifaka.storage.memory import MemoryLog
+from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.scan import scan_log
 
 pytestmark = pytest.mark.anyio
@@ -13,7 +13,7 @@ Keep = Callable[..., Awaitable[Run]]
 
 
 async def test_a_scan_reads_the_latest_runs_and_says_so(keep: Keep) -> None:
-    log = MemoryLog()
+    log = MemoryStorage()
     runs = [await keep(log, f"zebra number{n}") for n in range(45)]
 
     async def found(latest: int | None) -> tuple[set[str], str]:
@@ -29,7 +29,7 @@ async def test_a_scan_reads_the_latest_runs_and_says_so(keep: Keep) -> None:
 class Counting:
     """Notes which runs of a log are read; one of them is damaged."""
 
-    def __init__(self, log: MemoryLog) -> None:
+    def __init__(self, log: MemoryStorage) -> None:
         self.log = log
         self.read: list[str] = []
         self.failure: StorageError | None = None
@@ -43,7 +43,7 @@ class Counting:
 
 
 async def test_runs_that_a_filter_leaves_out_are_not_read(keep: Keep) -> None:
-    log = MemoryLog()
+    log = MemoryStorage()
     await keep(log, "zebra")
     new = await keep(log, "zebra", tags=("legal",))
     counting = Counting(log)
@@ -58,7 +58,7 @@ async def test_runs_that_a_filter_leaves_out_are_not_read(keep: Keep) -> None:
 async def test_a_damaged_run_is_left_out_and_a_log_that_is_away_is_told(
     keep: Keep, retryable: bool
 ) -> None:
-    log = MemoryLog()
+    log = MemoryStorage()
     run = await keep(log, "zebra")
     await keep(log, "zebra")
     counting = Counting(log)

@@ -1,4 +1,4 @@
-"""What is damaged is left out, said, and harms nothing else."""
+"""Damaged rows are left out, logged, and harm nothing else."""
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -62,7 +62,7 @@ async def test_a_search_leaves_out_what_is_damaged_and_logs_it(
     await spoil(path, sql, damaged, damage)
 
     with caplog.at_level(logging.WARNING, logger="sifaka"):
-        # It would be the best hit, and takes nobody's place.
+        # It would be the best hit, and takes no other one's place.
         hits = (await store.search("zebra", limit=1)).hits
 
     assert [hit.run_id for hit in hits] == [healthy.run_id]

@@ -29,7 +29,7 @@ async def store(tmp_path: Path) -> AsyncGenerator[SQLiteStorage]:
 
 async def allow_pages(store: SQLiteStorage, number: int) -> None:
     """Limits the file; less than it has means: no more than it has."""
-    await store.log.worker.run(lambda c: c.execute(f"PRAGMA max_page_count = {number}").fetchall())
+    await store.worker.run(lambda c: c.execute(f"PRAGMA max_page_count = {number}").fetchall())
 
 
 async def test_an_append_that_does_not_fit_changes_nothing(

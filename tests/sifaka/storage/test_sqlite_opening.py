@@ -19,7 +19,7 @@ from sifaka.storage.sqlite import file as sqlite_file
 from sifaka.storage.sqlite.connection import SqlConnection
 
 pytestmark = pytest.mark.anyio
-NOBODY = 65534
+ORDINARY_USER = 65534
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def ordinary_folder() -> Generator[Path]:
     with tempfile.TemporaryDirectory() as name:
         as_root = os.geteuid() == 0
         if as_root:
-            os.chown(name, NOBODY, NOBODY)
-            os.seteuid(NOBODY)
+            os.chown(name, ORDINARY_USER, ORDINARY_USER)
+            os.seteuid(ORDINARY_USER)
         yield Path(name)
         if as_root:
             os.seteuid(0)
@@ -63,7 +63,7 @@ def allow(path: Path, mode: int) -> None:
 
 
 async def refused(path: Path, error: type[SifakaError] = StorageError) -> str:
-    """What somebody is told whose store is there."""
+    """The error for the owner of a store at a path."""
     store = SQLiteStorage(path)
     with pytest.raises(error) as caught:
         await store.recent(limit=1)

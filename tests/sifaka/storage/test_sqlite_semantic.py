@@ -11,8 +11,6 @@ import pytest
 
 from sifaka.embeddings.protocol import Role, Vector
 from sifaka.errors import ConfigurationError, EmbeddingError, StorageError
-from sifaka.record.entries import Decided, Decision, Validated
-from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
@@ -41,24 +39,6 @@ async def found(store: SQLiteStorage, query: str, **only: object) -> list[str]:
     return [hit.run_id for hit in hits.hits]
 
 
-async def test_a_synonym_is_found_that_shares_no_word(store: SQLiteStorage, keep: Keep) -> None:
-    car = await keep(store, "The automobile stops.\nNobody knows why. " + "It waits. " * 200)
-    await keep(store, "The physician smiles.")
-    assert await found(store, "car") == []
-
-    assert await store.catch_up() == 0
-    hits = await store.search("car", limit=5)
-
-    assert hits.search == "hybrid"
-    (hit,) = hits.hits
-    assert (hit.run_id, hit.thought_id) == (car.run_id, car.thoughts[0].id)
-    assert hit.created_at == car.thoughts[0].created_at
-    # No word to show: the beginning, in one line.
-    assert hit.snippet.startswith("The automobile stops. Nobody knows")
-    assert len(hit.snippet) <= 300
-    assert hit.snippet.endswith("…")
-
-
 async def test_what_matches_in_words_and_in_meaning_comes_first(
     store: SQLiteStorage, keep: Keep
 ) -> None:
@@ -73,12 +53,6 @@ async def test_what_matches_in_words_and_in_meaning_comes_first(
     # Reciprocal ranks: first by words and second by meaning, second and third, none and first.
     assert [hit.score for hit in hits] == pytest.approx([1 / 61 + 1 / 62, 1 / 62 + 1 / 63, 1 / 61])
     assert [("**car**" in hit.snippet) for hit in hits] == [True, True, False]
-
-
-async def test_the_task_is_embedded_with_the_text(store: SQLiteStorage, keep: Keep) -> None:
-    run = await keep(store, "Dear all.", prompt="Write to the surgeon.")
-    await store.catch_up()
-    assert await found(store, "physician") == [run.run_id]
 
 
 async def test_what_is_not_embedded_yet_is_found_by_its_words_and_counted(
@@ -99,26 +73,6 @@ async def test_what_is_not_embedded_yet_is_found_by_its_words_and_counted(
         thought.id for run in (early, late) for thought in run.thoughts
     )
     assert (await store.scoped("guest").search("vehicle", limit=5)).search == "hybrid"
-
-
-async def test_an_append_embeds_nothing(
-    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
-) -> None:
-    embedder.failure = "the model is gone"
-    run = await keep(store, "A car.")
-    assert await store.load(run.run_id) == run
-    assert embedder.embedded == 0
-
-
-async def test_catching_up_goes_in_batches_and_tells_what_is_left(
-    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
-) -> None:
-    await keep(store, *(f"car {n}" for n in range(150)))
-
-    assert [await store.catch_up() for _ in range(4)] == [86, 22, 0, 0]
-
-    assert embedder.batches == [64, 64, 22]
-    assert len(await found(store, "automobile")) == 50
 
 
 async def test_catching_up_with_nothing_waits_for_no_writer(
@@ -209,76 +163,12 @@ async def test_while_a_model_works_the_store_does_too(tmp_path: Path, keep: Keep
     await store.aclose()
 
 
-async def test_filters_hold_for_what_is_found_by_meaning(store: SQLiteStorage, keep: Keep) -> None:
-    for _ in range(80):  # more that are closer than are looked at
-        await keep(store, "automobile")
-    tagged = await keep(store, "An automobile, a price.", tags=("legal",))
-    decided = Decided(thought_id=tagged.thoughts[0].id, decision=Decision(accepted=True, reason=""))
-    passing = {"length": ValidationResult(passed=True)}
-    validated = Validated(thought_id=tagged.thoughts[0].id, results=passing)
-    after = tagged.apply(validated).apply(decided)
-    await store.append(after, [validated, decided], expected_version=tagged.version)
-    while await store.catch_up():
-        pass
-
-    assert tagged.run_id not in await found(store, "car")
-    moment = tagged.thoughts[0].created_at
-    for only in ({"tags": ("legal",)}, {"passed": True}, {"since": moment}):
-        assert await found(store, "car", **only) == [tagged.run_id], only
-    assert tagged.run_id not in await found(store, "car", until=moment)
-    assert await found(store, "car", tags=("legal", "x")) == []
-
-
-async def test_tenants_find_their_own_by_meaning(store: SQLiteStorage, keep: Keep) -> None:
-    mine = await keep(store, "An automobile.")
-    guests = await keep(store.scoped("guest"), "A motorcar.")
-    await store.scoped("guest").catch_up()
-    assert await found(store, "car") == [mine.run_id]
-    assert await found(store.scoped("guest"), "car") == [guests.run_id]
-
-
-async def test_a_query_that_cannot_be_embedded_is_searched_for_by_its_words(
-    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
-) -> None:
-    run = await keep(store, "A car.")
-    await keep(store, "An automobile.")
-    await store.catch_up()
-    embedder.failure = "the model\nis gone"
-
-    hits = await store.search("car", limit=5)
-
-    assert [hit.run_id for hit in hits.hits] == [run.run_id]
-    assert hits.search == "bm25 (semantic: failed (the model is gone))"
-
-
-async def test_a_model_that_fails_leaves_for_later_what_it_did_not_embed(
-    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
-) -> None:
-    run = await keep(store, "An automobile.")
-    embedder.failure = "the model is gone"
-    with pytest.raises(StorageError, match="the model is gone") as caught:
-        await store.catch_up()
-    assert caught.value.retryable
-
-    embedder.failure = None
-    assert await store.catch_up() == 0
-    assert await found(store, "car") == [run.run_id]
-
-
 async def test_a_query_without_a_word_is_not_embedded(
     store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
 ) -> None:
     await keep(store, "An automobile.")
     hits = await store.search("?! 🦥", limit=5)
     assert (hits.hits, hits.search, embedder.embedded) == ((), "bm25", 0)
-
-
-async def test_text_that_no_model_can_read_is_searched_for_all_the_same(
-    store: SQLiteStorage, keep: Keep
-) -> None:
-    run = await keep(store, "An automobile.")
-    await store.catch_up()
-    assert await found(store, "car \ud83d") == [run.run_id]
 
 
 async def test_the_vectors_of_another_model_are_never_compared(
@@ -397,7 +287,7 @@ async def test_sql_cannot_load_libraries(tmp_path: Path, keep: Keep) -> None:
     await keep(store, "x")
     await store.catch_up()
     with pytest.raises(StorageError, match="not authorized"):
-        await store.log.worker.run(lambda c: c.execute("SELECT load_extension('vec0')").fetchall())
+        await store.worker.run(lambda c: c.execute("SELECT load_extension('vec0')").fetchall())
     await store.aclose()
 
 

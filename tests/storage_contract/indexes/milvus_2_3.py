@@ -1,8 +1,8 @@
 from itertools import count
 from pathlib import Path
+from typing import Self
 
 from sifaka.storage.milvus import MilvusIndex
-from sifaka.storage.milvus.worker import MilvusWorker
 from tests.stubs.milvus_server import server_2_3
 
 _number = count()
@@ -11,20 +11,12 @@ _number = count()
 class OwnTenants(MilvusIndex):
     """An index that seems empty: new collections take a server seconds, new tenants nothing."""
 
-    def __init__(
-        self,
-        url: str,
-        number: int,
-        *,
-        tenant: str = "default",
-        ttl: float | None = None,
-        worker: MilvusWorker | None = None,
-    ) -> None:
-        super().__init__(url, tenant=f"{number}/{tenant}", ttl=ttl, worker=worker)
+    def __init__(self, url: str, number: int, *, ttl: float | None = None) -> None:
+        super().__init__(url, tenant=f"{number}/default", ttl=ttl)
         self._number = number
 
-    def scoped(self, tenant: str) -> MilvusIndex:
-        return OwnTenants(self._url, self._number, tenant=tenant, ttl=self._ttl, worker=self.worker)
+    def scoped(self, tenant: str) -> Self:
+        return super().scoped(f"{self._number}/{tenant}")
 
 
 def make(folder: Path) -> MilvusIndex:

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from sifaka.storage.memory import MemoryLog
+from sifaka.storage.memory import MemoryStorage
 
 
-def make(folder: Path) -> MemoryLog:
-    return MemoryLog()
+def make(folder: Path) -> MemoryStorage:
+    return MemoryStorage()

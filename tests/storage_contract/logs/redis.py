@@ -1,21 +1,21 @@
 from pathlib import Path
 from uuid import uuid4
 
-from sifaka.storage.redis import RedisLog
+from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.connections import RedisClient
 from sifaka.storage.redis.keys import Keys
 from tests.stubs.redis_server import shared_redis
 
 
-def make(folder: Path) -> RedisLog:
-    return RedisLog(shared_redis().url, prefix=f"test-{uuid4().hex}")
+def make(folder: Path) -> RedisStorage:
+    return RedisStorage(shared_redis().url, prefix=f"test-{uuid4().hex}")
 
 
-def make_expiring(folder: Path, seconds: float) -> RedisLog:
-    return RedisLog(shared_redis().url, prefix=f"test-{uuid4().hex}", ttl=seconds)
+def make_expiring(folder: Path, seconds: float) -> RedisStorage:
+    return RedisStorage(shared_redis().url, prefix=f"test-{uuid4().hex}", ttl=seconds)
 
 
-async def damage(log: RedisLog, run_id: str) -> None:
+async def damage(log: RedisStorage, run_id: str) -> None:
     entries = Keys(log.prefix, log.tenant).entries(run_id)
 
     async def spoil(client: RedisClient) -> None:

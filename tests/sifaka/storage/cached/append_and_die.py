@@ -18,7 +18,7 @@ from tests.sifaka.storage.cached.layered import SearchStore, begin, draft
 from tests.stubs.stores import PassingStore, Switch
 
 LAST = 15
-"""How many entries the three runs have."""
+"""The number of entries of the three runs."""
 
 
 class Authority(PassingStore):

@@ -9,11 +9,6 @@ from tests.sifaka.storage.cached.layered import Setup
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def setup(tmp_path: Path) -> Setup:
     return Setup(tmp_path)
 

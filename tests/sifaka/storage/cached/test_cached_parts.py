@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka.record.entries import Started, Stopped
+from sifaka.record.entries import Started
 from sifaka.record.run import Run
 from sifaka.storage import cache as caching
 from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
@@ -16,7 +16,7 @@ from tests.sifaka.storage.cached.layered import begin, draft, names
 async def test_a_cache_is_never_older_than_the_authority(tmp_path: Path) -> None:
     truth = SQLiteStorage(tmp_path / "runs.db")
     store = CachedStorage(MemoryStorage(), truth)
-    run = await draft(truth, await begin(store), "by somebody else")
+    run = await draft(truth, await begin(store), "by another process")
     assert await store.load(run.run_id) == run
     run = await draft(store, run, "and on")
     assert await store.load(run.run_id) == run
@@ -37,22 +37,6 @@ def test_a_cache_forgets_what_was_not_used_for_longest(monkeypatch: pytest.Monke
     assert cache.runs("bob") == []
     cache.evict("ann", first.run_id)
     assert cache.get("ann", first.run_id) is None
-
-
-def test_a_cache_knows_the_end_of_a_run_that_another_process_began() -> None:
-    cache = caching.RunCache()
-    run = Run.start(Started())
-    ends = [Stopped(status="done", stop_reason="passed") for _ in range(2)]
-    for end in ends:
-        after = run.version
-        run = run.apply(end)
-        cache.keep("ann", run, [end], after=after)
-
-    state = cache.get("ann", run.run_id)
-    assert state is not None
-    assert (state.run, state.after) == (run, 1)
-    assert list(state.since(2) or ()) == ends[1:]
-    assert state.since(0) is None
 
 
 @pytest.mark.anyio

@@ -1,4 +1,4 @@
-"""What a store in tiers tells about itself, when others work on the same queue."""
+"""The words of a store in tiers about itself, when others work on the same queue."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Locked(PassingStore):
-    """Lets nobody in, until it is unlocked."""
+    """Refuses everything, until it is unlocked."""
 
     locked = True
 

@@ -1,4 +1,4 @@
-"""When a tier is asked, and when it is left alone."""
+"""A tier is asked, or left alone for a while."""
 
 from collections.abc import Callable
 
@@ -37,7 +37,7 @@ def down(*, retryable: bool = True) -> StorageError:
 
 
 def attempt(tier: Part[MemoryStorage], work: Callable[[], object] = lambda: None) -> bool:
-    """Whether it was asked."""
+    """True when it was asked."""
     asked: list[bool] = []
     try:
         with tier.attempt():
@@ -94,7 +94,7 @@ def test_who_was_cancelled_has_not_found_out(clock: Clock) -> None:
     assert attempt(tier)
 
 
-def test_what_fails_for_one_run_keeps_nobody_else_waiting(clock: Clock) -> None:
+def test_what_fails_for_one_run_keeps_no_other_waiting(clock: Clock) -> None:
     tier = Part("redis", MemoryStorage(), retry_after=5)
     attempt(tier, raising(down(retryable=False), clock))
     meanwhile: list[bool] = []

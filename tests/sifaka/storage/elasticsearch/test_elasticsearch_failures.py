@@ -1,4 +1,4 @@
-"""What a server that refuses, or is away, amounts to."""
+"""A server that refuses, or is away."""
 
 import socket
 from collections.abc import Callable

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from sifaka.storage.elasticsearch.address import Address
-from sifaka.storage.elasticsearch.answers import Answer
 from sifaka.storage.elasticsearch.connection import HttpConnection
 from tests.stubs.elasticsearch_server import ElasticsearchServer
 
@@ -71,24 +70,6 @@ async def test_a_wrong_document_is_refused(
     answer = await connection.send("PUT", "/x/_doc/1", source)
 
     assert (answer.status, answer.kind) == (400, kind)
-
-
-async def test_a_write_is_tied_to_what_it_replaces(connection: HttpConnection) -> None:
-    first = await connection.send("PUT", "/x/_create/1", {"name": "a"})
-    again = await connection.send("PUT", "/x/_create/1", {"name": "b"})
-    seq_no = first.body["_seq_no"]
-
-    async def put(name: str, seq_no: int) -> Answer:
-        return await connection.send(
-            "PUT", "/x/_doc/1", {"name": name}, if_seq_no=seq_no, if_primary_term=1
-        )
-
-    assert (again.status, again.kind) == (409, "version_conflict_engine_exception")
-    assert "document already exists (current version [1])" in again.reason
-    assert (await put("c", seq_no)).ok
-    late = await put("d", seq_no)
-    assert late.status == 409
-    assert f"required seqNo [{seq_no}], primary term [1]. current document has" in late.reason
 
 
 async def test_a_write_is_searched_for_after_a_refresh_and_read_at_once(

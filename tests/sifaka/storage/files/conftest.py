@@ -12,11 +12,6 @@ Draft = Callable[..., Awaitable[Run]]
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def begin() -> Begin:
     """Stores a run of one entry."""
 

@@ -173,7 +173,7 @@ async def test_damage_is_told_with_its_entry_and_harms_no_other_run(
     assert len(caplog.records) == 2
 
 
-async def test_a_file_under_anothers_name_is_nobodys_run(
+async def test_a_file_under_anothers_name_is_no_run(
     store: FileStorage, file: Path, begin: Begin, caplog: pytest.LogCaptureFixture
 ) -> None:
     await begin(store)

@@ -59,13 +59,13 @@ def size_of(path: Path) -> int:
 
 @pytest.fixture
 def sealed(tmp_path: Path) -> Generator[Path]:
-    """A folder that nobody can write, not even root, if this system can make one."""
+    """A folder that not even root can write, if this system can make one."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "runs"
         folder.mkdir()
         mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)]
         if subprocess.run(mount, capture_output=True, check=False).returncode:
-            pytest.skip("only root can make a folder that nobody can write")
+            pytest.skip("only root can make a folder that cannot be written")
         yield folder
         subprocess.run(["umount", str(folder)], check=True)
 
@@ -125,7 +125,7 @@ async def test_an_append_whose_caller_is_cancelled_is_whole(
 ) -> None:
     store = FileStorage(tmp_path)
     run = await begin(store)
-    writers = store.log._writers._limiters.get()  # pyright: ignore[reportPrivateUsage]
+    writers = store._writers._limiters.get()  # pyright: ignore[reportPrivateUsage]
 
     async def append() -> None:
         await draft(store, run, "one", "two")

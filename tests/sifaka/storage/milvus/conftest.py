@@ -10,11 +10,6 @@ from sifaka.storage.milvus import MilvusIndex
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def url(tmp_path: Path) -> str:
     """Of a Milvus Lite folder that is not there yet."""
     return f"milvus:///{tmp_path}/runs.db"

@@ -65,7 +65,7 @@ async def test_nothing_but_what_was_asked_for_is_printed(url: str) -> None:
     assert (out, err, process.returncode) == ("stored\n", "", 0)
 
 
-async def test_a_closed_store_releases_the_folder_once_nobody_uses_it(url: str, keep: Keep) -> None:
+async def test_a_closed_store_releases_the_folder_after_its_last_user(url: str, keep: Keep) -> None:
     first, second = MilvusIndex(url), MilvusIndex(url)
     run = await keep(first, "x")
     assert await second.thoughts(run.run_id) == run.thoughts

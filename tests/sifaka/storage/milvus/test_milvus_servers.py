@@ -26,19 +26,19 @@ async def test_a_server_that_is_away_is_a_failure_that_may_pass(tmp_path: Path, 
     run = await keep(index, "x")
     stop()
 
-    nobody = MilvusIndex(url)
+    anonymous = MilvusIndex(url)
     with pytest.raises(StorageError, match="cannot be reached") as caught:
-        await nobody.thoughts(run.run_id)
+        await anonymous.thoughts(run.run_id)
     assert caught.value.retryable
-    (health,) = await nobody.health()
+    (health,) = await anonymous.health()
     assert (health.part, health.works) == (url, False)
 
     start_lite_server(tmp_path, port)
-    assert await nobody.thoughts(run.run_id) == run.thoughts
+    assert await anonymous.thoughts(run.run_id) == run.thoughts
     assert await index.thoughts(run.run_id) == run.thoughts
-    (health,) = await nobody.health()
+    (health,) = await anonymous.health()
     assert health.works
-    await nobody.aclose()
+    await anonymous.aclose()
     await index.aclose()
 
 

@@ -17,11 +17,6 @@ Command = Callable[..., Awaitable[Any]]
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def prefix() -> str:
     """Keys that no other test uses."""
     return f"test-{uuid4().hex}"
@@ -50,7 +45,7 @@ def command() -> Command:
         async def work(client: RedisClient) -> Any:
             return await client.execute_command(*words)
 
-        return await store.log.connections.run(work)
+        return await store.connections.run(work)
 
     return send
 

@@ -59,9 +59,9 @@ def test_our_options_are_taken_out_of_the_url() -> None:
     assert plain == "redis://:p%40ss@host/1?ssl_cert_reqs=none"
     assert (keeping.ttl, keeping.prefix) == (7 * 86_400, "ours")
     store = RedisStorage.of_url("redis://host?ttl=12h&prefix=ours", tenant="ann")
-    assert (store.log.ttl, store.log.prefix, store.tenant) == (43_200, "ours", "ann")
+    assert (store.ttl, store.prefix, store.tenant) == (43_200, "ours", "ann")
     view = store.scoped("bob")
-    assert (view.log.ttl, view.log.prefix, view.tenant) == (43_200, "ours", "bob")
+    assert (view.ttl, view.prefix, view.tenant) == (43_200, "ours", "bob")
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("3600", 3600), ("90s", 90), ("30m", 1800)])

@@ -1,4 +1,4 @@
-"""What was evicted or tampered with is told, and does not hide the rest."""
+"""Entries that were evicted or tampered with are told, and do not hide the rest."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ async def test_a_damaged_summary_is_left_out_and_logged(
     store: RedisStorage, keep: Keep, command: Command, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, damaged, last = [await keep(store, "zebra") for _ in range(3)]
-    keys = Keys(store.log.prefix, "default")
+    keys = Keys(store.prefix, "default")
     await command(store, "HSET", keys.run(damaged.run_id), "summary", b"\xff{")
 
     with caplog.at_level(logging.WARNING):
@@ -37,7 +37,7 @@ async def test_pages_are_full_whatever_is_left_out(
     store: RedisStorage, keep: Keep, command: Command
 ) -> None:
     runs = [await keep(store, "x") for _ in range(9)]
-    keys = Keys(store.log.prefix, "default")
+    keys = Keys(store.prefix, "default")
     for run in runs[2:7]:
         await command(store, "HSET", keys.run(run.run_id), "summary", "{")
 
@@ -51,7 +51,7 @@ async def test_a_damaged_entry_is_named_and_other_runs_are_read(
     store: RedisStorage, keep: Keep, command: Command, caplog: pytest.LogCaptureFixture
 ) -> None:
     damaged, whole = await keep(store, "zebra"), await keep(store, "zebra")
-    stream = Keys(store.log.prefix, "default").entries(damaged.run_id)
+    stream = Keys(store.prefix, "default").entries(damaged.run_id)
     ((_, (_, payload)),) = await command(store, "XRANGE", stream, "2-0", "2-0")
     await command(store, "XDEL", stream, "2-0")
     await command(store, "XADD", stream, "3-0", "e", payload)  # readable, and in another's place
@@ -69,9 +69,9 @@ async def test_an_unreadable_entry_is_named(
     store: RedisStorage, keep: Keep, command: Command
 ) -> None:
     run = await keep(store, "one")
-    stream = Keys(store.log.prefix, "default").entries(run.run_id)
+    stream = Keys(store.prefix, "default").entries(run.run_id)
     await command(store, "XADD", stream, "3-0", "e", '{"kind": "unknown"}')
-    await command(store, "HSET", Keys(store.log.prefix, "default").run(run.run_id), "version", 3)
+    await command(store, "HSET", Keys(store.prefix, "default").run(run.run_id), "version", 3)
 
     with pytest.raises(StorageError, match=r"entry 3 of run .* cannot be read"):
         await store.load(run.run_id)
@@ -81,7 +81,7 @@ async def test_evicted_entries_are_missed_by_readers_and_writers(
     store: RedisStorage, keep: Keep, draft: Keep, command: Command
 ) -> None:
     run = await keep(store, "one", "two")
-    keys = Keys(store.log.prefix, "default")
+    keys = Keys(store.prefix, "default")
     await command(store, "XDEL", keys.entries(run.run_id), "3-0")
 
     with pytest.raises(StorageError, match=r"entry 3 of run .* is missing"):
@@ -99,7 +99,7 @@ async def test_a_run_whose_hash_was_evicted_can_be_deleted_and_begun_anew(
     store: RedisStorage, keep: Keep, command: Command
 ) -> None:
     run = await keep(store, "one")
-    await command(store, "DEL", Keys(store.log.prefix, "default").run(run.run_id))
+    await command(store, "DEL", Keys(store.prefix, "default").run(run.run_id))
 
     with pytest.raises(ThoughtNotFound):
         await store.load(run.run_id)

@@ -73,7 +73,7 @@ async def test_every_append_lets_all_of_a_run_live_on(
 
     lives = [await command(store, "PTTL", name) for name in names]
     assert all(900_000 < life <= 1_000_000 for life in lives), lives
-    assert await store.log.children(run.run_id) == (child.run_id,)
+    assert await command(store, "SMEMBERS", names[2]) == [child.run_id.encode()]
     await store.aclose()
 
 
@@ -122,7 +122,7 @@ async def test_a_follower_leaves_when_its_run_expires(keep: Keep, prefix: str) -
     store = living(prefix, 0.3)
     run = await keep(store, "one")
     follower = StreamFollower(
-        store.log.connections,
+        store.connections,
         Keys(prefix, "default"),
         run.run_id,
         slice=0.05,

@@ -56,7 +56,7 @@ async def saying(reply: bytes) -> AsyncGenerator[str]:
 
 async def test_a_server_that_is_not_there_is_told_within_three_seconds(keep: Keep) -> None:
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))  # bound, and not listening
         store = RedisStorage(f"redis://:s3cret@127.0.0.1:{taken.getsockname()[1]}/3")
         for ask in (lambda: store.load("run_0"), lambda: keep(store, "x"), store.catch_up):
             with anyio.fail_after(3), pytest.raises(StorageError) as caught:
@@ -71,7 +71,7 @@ async def test_a_server_that_is_not_there_is_told_within_three_seconds(keep: Kee
         await store.aclose()
 
 
-async def test_a_server_that_lets_nobody_in_is_told_within_three_seconds() -> None:
+async def test_a_server_that_takes_no_connection_is_told_within_three_seconds() -> None:
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
@@ -104,7 +104,7 @@ async def test_a_socket_file_works_like_a_port(tmp_path: Path, keep: Keep) -> No
 
 async def test_a_wrong_password_is_told_and_not_shown() -> None:
     with redis_server(password="right") as server:
-        for login in ("", ":wr0ng@", "somebody:wr0ng@"):
+        for login in ("", ":wr0ng@", "stranger:wr0ng@"):
             store = RedisStorage(server.url.replace("//", f"//{login}"))
             with pytest.raises(StorageError) as caught:
                 await store.load("run_0")
@@ -233,10 +233,10 @@ async def test_what_else_a_server_says_is_one_line() -> None:
         await store.aclose()
 
 
-async def test_keys_of_somebody_else_are_told(
+async def test_keys_of_other_programs_are_told(
     store: RedisStorage, keep: Keep, command: Command
 ) -> None:
-    await command(store, "SET", Keys(store.log.prefix, "default").run("run_0"), "theirs")
+    await command(store, "SET", Keys(store.prefix, "default").run("run_0"), "theirs")
 
     with pytest.raises(StorageError) as caught:
         await store.load("run_0")

@@ -27,8 +27,8 @@ SLICE = 0.05
 
 def follower(store: RedisStorage, run_id: str, *, patience: float = 30.0) -> StreamFollower:
     return StreamFollower(
-        store.log.connections,
-        Keys(store.log.prefix, store.tenant),
+        store.connections,
+        Keys(store.prefix, store.tenant),
         run_id,
         slice=SLICE,
         patience=patience,
@@ -36,7 +36,7 @@ def follower(store: RedisStorage, run_id: str, *, patience: float = 30.0) -> Str
 
 
 class Seen:
-    """What a follower has seen so far."""
+    """The entries that a follower has seen so far."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[Entry, Run]] = []
@@ -65,7 +65,7 @@ def started(*words: str) -> subprocess.Popen[str]:
 
 
 async def slices(command: Command, store: RedisStorage) -> int:
-    """How many requests of followers the server has answered."""
+    """The number of requests of followers that the server has answered."""
     for line in (await command(store, "INFO", "commandstats")).decode().splitlines():
         if line.startswith("cmdstat_xread:"):
             return int(line.partition("calls=")[2].partition(",")[0])
@@ -108,7 +108,7 @@ async def test_a_follower_goes_on_after_a_restart_of_the_server(
                 group.start_soon(seen.follow, follower(store, run.run_id))
                 await until(seen.reached(2))
                 server.kill()
-                # The follower finds nobody there, more than once.
+                # The follower finds no server, more than once.
                 with pytest.raises(StorageError):
                     await store.load(run.run_id)
                 server.start()
@@ -177,7 +177,7 @@ async def test_a_follower_says_when_entries_were_evicted(
         async with anyio.create_task_group() as group:
             group.start_soon(watch)
             await until(seen.reached(3))
-            await command(store, "DEL", Keys(store.log.prefix, "default").entries(run.run_id))
+            await command(store, "DEL", Keys(store.prefix, "default").entries(run.run_id))
 
 
 async def test_a_follower_is_cancelled_at_once_and_closes_its_connection(
@@ -209,10 +209,10 @@ async def test_a_follower_is_cancelled_at_once_and_closes_its_connection(
             group.cancel_scope.cancel()
             await anyio.lowlevel.cancel_shielded_checkpoint()
 
-    async def nobody() -> bool:
+    async def left() -> bool:
         return await clients() == 0
 
-    await until(nobody)
+    await until(left)
     assert await store.load(run.run_id) == run
 
 
@@ -240,5 +240,5 @@ async def test_an_entry_arrives_without_waiting_for_the_slice(
         group.cancel_scope.cancel()
 
     assert seen == list(range(1, 23))
-    # Nobody asked again and again.
+    # It did not ask again and again.
     assert await slices(command, store) - before <= 25

@@ -44,7 +44,7 @@ def test_each_loop_leaves_no_connection_behind(
                 group.start_soon(keep, store, "x")
 
     for _ in range(3):
-        anyio.run(work)  # which nobody closes the store in
+        anyio.run(work)  # which does not close the store
         connected(own_redis, command, until)(0)
 
     async def count() -> int:

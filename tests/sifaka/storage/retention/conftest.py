@@ -13,11 +13,6 @@ Keep = Callable[..., Awaitable[Run]]
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def now() -> datetime:
     return NOW
 

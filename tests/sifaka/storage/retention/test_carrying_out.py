@@ -170,7 +170,7 @@ async def test_who_worked_on_the_run_is_refused_here_and_there(
 
 
 class Busy(FileStorage):
-    """An archive during whose work somebody else does something to the run."""
+    """An archive during whose work another process changes the run."""
 
     def __init__(self, folder: Path, meanwhile: Callable[[], Awaitable[object]]) -> None:
         super().__init__(folder)
@@ -202,7 +202,7 @@ async def test_a_run_that_is_taken_up_during_the_move_stays(
 
 
 class Watched(FileStorage):
-    """A store in which somebody does something just before, or just after, a run is claimed."""
+    """A store in which something happens just before, or just after, a run is claimed."""
 
     def __init__(self, folder: Path, when: str, meanwhile: Callable[[], Awaitable[object]]) -> None:
         super().__init__(folder)

@@ -245,7 +245,7 @@ async def test_when_its_store_fails_a_run_is_read_from_a_copy_and_not_written(
         assert await memory.load("mine") == mine
         assert await memory.load("archived") == archived
     assert len(caplog.records) == 2
-    for failing in (draft(memory, mine, "x"), memory.load(done.run_id), memory.load("nobody")):
+    for failing in (draft(memory, mine, "x"), memory.load(done.run_id), memory.load("unknown")):
         with pytest.raises(StorageError, match="Not a directory"):
             await failing
     assert [health.works for health in await memory.health()] == [True, False, True, True]

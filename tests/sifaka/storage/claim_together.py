@@ -1,17 +1,18 @@
 """One of several processes that claim one run and append to it, again and again."""
 
 import sys
+from pathlib import Path
 
 import anyio
 
 from sifaka.errors import AppendRefused
 from sifaka.record.entries import Drafted
 from sifaka.record.thought import Thought
-from sifaka.storage.files import FileStorage
+from sifaka.storage import open_store
 
 
-async def work(folder: str, name: str, count: str) -> None:
-    store = FileStorage(folder)
+async def work(url: str, name: str, count: str) -> None:
+    store = open_store(url, home=Path())
     for number in range(int(count)):
         while True:
             fence = await store.claim("run_1")
@@ -28,7 +29,7 @@ async def work(folder: str, name: str, count: str) -> None:
             break
 
 
-# Everybody starts at the same moment.
+# All processes start at the same moment.
 sys.stdout.write("ready\n")
 sys.stdout.flush()
 sys.stdin.readline()

@@ -1,0 +1,114 @@
+"""Processes that share a log on disk, and are killed."""
+
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sifaka.record.entries import Started
+from sifaka.record.run import Run
+from sifaka.storage import ThoughtStore, open_store
+
+pytestmark = pytest.mark.anyio
+Sql = Callable[..., list[tuple[Any, ...]]]
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(params=["sqlite:///{}/new/runs.db", "file:///{}/new"], ids=["sqlite", "file"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return request.param.format(tmp_path)
+
+
+@pytest.fixture
+async def store(url: str) -> AsyncGenerator[ThoughtStore]:
+    store = open_store(url, home=Path())
+    yield store
+    await store.aclose()
+
+
+def start(script: str, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(HERE / script), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run_together(script: str, url: str, count: int) -> list[str]:
+    """The words of four processes that start at the same moment."""
+    processes = [start(script, url, name, str(count)) for name in "abcd"]
+    for process in processes:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=60)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0, 0]
+    return " ".join(said).split()
+
+
+async def test_what_was_acknowledged_survives_kill_9_in_twenty_rounds(
+    url: str, store: ThoughtStore, tmp_path: Path, sql: Sql
+) -> None:
+    acknowledged: dict[str, int] = {}
+    rounds = [f"run_{number}" for number in range(20)]
+    for batch in (rounds[:10], rounds[10:]):
+        processes = [start("append_until_killed.py", url, run_id) for run_id in batch]
+        for number, (run_id, process) in enumerate(zip(batch, processes, strict=True)):
+            with process:
+                assert process.stdout
+                lines = [process.stdout.readline() for _ in range(1 + 3 * number)]
+                process.kill()
+                # What it said before it died counts as well; a line that is cut off does not.
+                lines += [line for line in process.stdout if line.endswith("\n")]
+            acknowledged[run_id] = int(lines[-1])
+
+    for run_id, version in acknowledged.items():
+        run = await store.load(run_id)
+        # Two entries more at most, and never one of the two.
+        assert run.version in {version, version + 2}
+        assert [thought.text for thought in run.thoughts] == [
+            f"text {n} " * 400 for n in range(1, run.version, 2)
+        ]
+        assert run.undecided == ()
+        # An index was written with the entry or not at all.
+        hits = (await store.search(str(run.version - 2), limit=500)).hits
+        assert run.thoughts[-1].id in {hit.thought_id for hit in hits}
+    if url.startswith("sqlite"):
+        path = tmp_path / "new" / "runs.db"
+        assert sql(path, "PRAGMA integrity_check") == [("ok",)]
+        assert sql(path, "PRAGMA foreign_key_check") == []
+        sql(path, "INSERT INTO version_search (version_search, rank) VALUES ('integrity-check', 1)")
+
+
+async def test_four_processes_share_a_fresh_place_and_a_run(url: str, store: ThoughtStore) -> None:
+    count = 15
+    run_together("append_together.py", url, count)
+
+    shared = [thought.text for thought in (await store.load("run_shared")).thoughts]
+    for name in "abcd":
+        own = await store.load(f"run_{name}")
+        assert [thought.text for thought in own.thoughts] == [f"{name}:{n}" for n in range(count)]
+        mine = [text for text in shared if text.startswith(name)]
+        assert mine == [f"{name}:{n}" for n in range(count)]
+    assert len(shared) == 4 * count
+
+
+async def test_claims_of_four_processes_are_all_different_and_no_append_is_lost(
+    url: str, store: ThoughtStore
+) -> None:
+    started = Started(run_id="run_1")
+    await store.append(Run.start(started), [started], expected_version=0)
+
+    fences = [int(number) for number in run_together("claim_together.py", url, 10)]
+
+    assert sorted(fences) == list(range(1, len(fences) + 1))
+    texts = [thought.text for thought in (await store.load("run_1")).thoughts]
+    assert sorted(texts) == sorted(f"{name}:{n}" for name in "abcd" for n in range(10))
+    assert await store.claim("run_1") == len(fences) + 1
