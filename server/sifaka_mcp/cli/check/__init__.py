@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from sifaka.tasks.rules import RuleChoice
 from sifaka_mcp.cli.check.configuration import CheckConfiguration
 from sifaka_mcp.cli.check.document import decode
 from sifaka_mcp.cli.check.files import BadPath, find_files
-from sifaka_mcp.cli.check.reports import as_lines, summary
+from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, summary
+from sifaka_mcp.cli.check.sarif import as_sarif
 from sifaka_mcp.cli.check.work import (
     CheckJob,
     FileReport,
@@ -28,6 +29,12 @@ from sifaka_mcp.view.lines import flat
 CLEAN, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing was found, something was, something could not be checked or is wrong."""
 STDIN = "-"
+_REPORTS: Mapping[str, Report] = {
+    "text": as_lines,
+    "json": as_json,
+    "sarif": as_sarif,
+    "github": as_github,
+}
 _MOST_JOBS = 256
 
 
@@ -53,6 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--no-config", action="store_true", help="do not look for a file with rules"
     )
+    parser.add_argument("--format", choices=list(_REPORTS), default="text")
     parser.add_argument("--exit-zero", action="store_true", help="findings are no failure")
     parser.add_argument(
         "--jobs",
@@ -80,7 +88,7 @@ class _Command:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
-        self._select = options.select and RuleChoice.of(_names(options.select)).select
+        self._select = RuleChoice.of(_names(options.select)) if options.select else None
         self._ignore = RuleChoice.of((), _names(options.ignore)).ignore
         self._configuration = CheckConfiguration(options.config, search=not options.no_config)
         if options.suggestions and not (options.fix or options.diff):
@@ -114,26 +122,36 @@ class _Command:
 
     def finish(self, reports: Sequence[FileReport]) -> int:
         """Print the reports, and tell the exit code."""
-        shown = [line for report in reports for line in _complaints(report)]
         with printing() as stream:
-            stream.writelines(f"{line}\n" for line in as_lines(reports))
-        for line in shown:
+            stream.writelines(self._printed(reports))
+        complaints = (line for report in reports for line in _complaints(report))
+        for line in dict.fromkeys(complaints):
             _say(line)
         if told := summary(reports):
             _say(told)
-        if any(report.problem for report in reports):
+        if any(report.failed for report in reports):
             return FAILED
-        found = any(report.diagnostics for report in reports)
-        return FOUND if found and not self._options.exit_zero else CLEAN
+        left = any(r.diff if self._options.diff else r.diagnostics for r in reports)
+        return FOUND if left and not self._options.exit_zero else CLEAN
+
+    def _printed(self, reports: Sequence[FileReport]) -> Iterable[str]:
+        """What goes to standard output."""
+        if self._options.diff:
+            return (report.diff for report in reports)
+        lines = (f"{line}\n" for line in _REPORTS[self._options.format](reports))
+        if self._options.fix and self._options.paths == [STDIN]:
+            # Standard output is the text, as of a filter, in the encoding of the input.
+            sys.stderr.writelines(lines)
+            for report in reports:
+                sys.stdout.buffer.write(report.data)
+            return ()
+        return lines
 
     def _job(self, path: Path, *, write: bool = True) -> CheckJob:
         rules = self._configuration.rules_in(path.parent)
-        choice = rules.choice_for(path)
-        if self._select is not None:
-            choice = RuleChoice(select=self._select)
         return CheckJob(
             path=path,
-            rules=choice.without(self._ignore),
+            rules=rules.choice_for(path, self._select).without(self._ignore),
             words=rules.words,
             format=rules.format_of(path),
             fixes=self._fixes,
@@ -149,6 +167,7 @@ def _complaints(report: FileReport) -> Iterator[str]:
     for told in (report.problem, *report.notes):
         if told:
             yield f"{flat(report.path)}: {flat(told)}"
+    yield from map(flat, report.degraded)
 
 
 def _say(line: str) -> None:

@@ -114,13 +114,14 @@ class CheckRules:
         inside = self._inside(path)
         return inside is not None and self._excluded.match_file(inside + "/" * folder)
 
-    def choice_for(self, path: Path) -> RuleChoice:
-        """The rules that are wanted in a file."""
+    def choice_for(self, path: Path, given: RuleChoice | None = None) -> RuleChoice:
+        """The rules that are wanted in a file, by the table or by another choice in its place."""
+        choice = given or self.choice
         inside = self._inside(path) if self.table.per_file_ignores else None
         if inside is None:
-            return self.choice
+            return choice
         names = (names for spec, names in self._ignored.items() if spec.match_file(inside))
-        return self.choice.without(frozenset[str]().union(*names))
+        return choice.without(frozenset[str]().union(*names))
 
     def format_of(self, path: Path) -> str | None:
         """The format that is told for a file; None when none is."""

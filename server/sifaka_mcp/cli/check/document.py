@@ -35,6 +35,10 @@ class TextFile:
     text: str
     """Without the mark, and with the line ends as they are."""
 
+    def encode(self, text: str) -> bytes:
+        """Another text as the bytes of this file."""
+        return self.mark + text.encode(self.encoding)
+
 
 def read_text_file(path: Path) -> TextFile:
     """Read a file; its encoding is UTF-8, or what its byte order mark says.
@@ -43,17 +47,16 @@ def read_text_file(path: Path) -> TextFile:
         ConfigurationError: It is none, cannot be read, is too long or no text, or was changed while
             it was read.
     """
-    data = _read(path)
-    mark = next((mark for mark in _MARKS if data.startswith(mark)), b"")
-    return decode(path, data, mark)
+    return decode(path, _read(path))
 
 
-def decode(path: Path, data: bytes, mark: bytes = b"") -> TextFile:
+def decode(path: Path, data: bytes) -> TextFile:
     """The text that bytes stand for.
 
     Raises:
         ConfigurationError: They are no text, or a text that cannot be checked.
     """
+    mark = next((mark for mark in _MARKS if data.startswith(mark)), b"")
     encoding = _MARKS.get(mark, "utf-8")
     if not mark and b"\0" in data:
         raise ConfigurationError(f"{path}: is binary")
@@ -76,7 +79,7 @@ def write_text_file(file: TextFile, text: str) -> None:
     Raises:
         ConfigurationError: It has been changed, or cannot be written.
     """
-    data = file.mark + text.encode(file.encoding)
+    data = file.encode(text)
     try:
         target = file.path.resolve()
         if _read(file.path) != file.data:

@@ -4,6 +4,7 @@ import difflib
 import logging
 import multiprocessing
 import os
+import re
 import signal
 import sys
 from collections.abc import Generator, Iterable, Sequence
@@ -19,6 +20,7 @@ from sifaka_mcp.cli.check.document import TextFile, read_text_file, write_text_f
 
 BATCH = 16
 """Files that a process is given at once."""
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 FEW = 12
 """Files up to which no other process is started: that takes as long as they do."""
 
@@ -49,12 +51,19 @@ class FileReport:
     """The number of fixes that were made."""
     diff: str = ""
     """The unified diff of the fixes."""
-    text: str = ""
-    """The text with its fixes, where it was not written into the file."""
+    data: bytes = b""
+    """The file with its fixes, where they were not written into it."""
     problem: str | None = None
     """Why it was not checked, or not written; None when all went well."""
+    degraded: tuple[str, ...] = ()
+    """The checks that could not run, for a reason that has nothing to do with the file."""
     notes: tuple[str, ...] = ()
-    """What was left out of the check."""
+    """The checks that were left out for this file."""
+
+    @property
+    def failed(self) -> bool:
+        """True when not all that was asked for was done."""
+        return bool(self.problem or self.degraded)
 
 
 def check_files(jobs: Sequence[CheckJob], processes: int) -> Generator[FileReport]:
@@ -115,8 +124,9 @@ def report_on(file: TextFile, job: CheckJob) -> FileReport:
         diagnostics=found.diagnostics,
         fixed=len(found.edits),
         diff="" if job.write else unified_diff(file.text, found.text, shown),
-        text="" if job.write else found.text,
-        problem=problem or "; ".join(found.degraded) or None,
+        data=b"" if job.write or job.fixes == "none" else file.encode(found.text),
+        problem=problem,
+        degraded=found.degraded,
         notes=found.skipped,
     )
 
@@ -125,9 +135,7 @@ def unified_diff(before: str, after: str, name: str) -> str:
     """The changes in a form that `patch` takes; empty when there are none."""
     if before == after:
         return ""
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), name, name
-    )
+    lines = difflib.unified_diff(_LINE.findall(before), _LINE.findall(after), name, name)
     end = "\n\\ No newline at end of file\n"
     return "".join(line if line.endswith("\n") else line + end for line in lines)
 
