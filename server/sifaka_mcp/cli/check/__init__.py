@@ -10,16 +10,15 @@ from sifaka.errors import ConfigurationError
 from sifaka.tasks.check import FixTier
 from sifaka.tasks.rules import RuleChoice
 from sifaka_mcp.cli.check.configuration import CheckConfiguration
-from sifaka_mcp.cli.check.document import decode
 from sifaka_mcp.cli.check.files import BadPath, find_files
 from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, summary
 from sifaka_mcp.cli.check.sarif import as_sarif
 from sifaka_mcp.cli.check.work import (
     CheckJob,
     FileReport,
+    check_file,
     check_files,
     processors,
-    report_on,
 )
 from sifaka_mcp.cli.options import whole_number
 from sifaka_mcp.cli.output import printing
@@ -117,8 +116,7 @@ class _Command:
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] # a caller can close it
             raise ConfigurationError("standard input is closed", "pipe a text into it")
         name = Path(self._options.stdin_filename or STDIN)
-        file = decode(name, sys.stdin.buffer.read())
-        return report_on(file, self._job(name, write=False))
+        return check_file(self._job(name, write=False), sys.stdin.buffer.read())
 
     def finish(self, reports: Sequence[FileReport]) -> int:
         """Print the reports, and tell the exit code."""

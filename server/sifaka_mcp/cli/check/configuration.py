@@ -6,7 +6,7 @@ program, no address and no key.
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -75,15 +75,15 @@ class CheckRules:
         return _spec(*self.table.exclude)
 
     @cached_property
-    def _ignored(self) -> "Mapping[GitIgnoreSpec, frozenset[str]]":
-        return {
-            _spec(pattern): frozenset(known_name(name) for name in names)
+    def _ignored(self) -> "Sequence[tuple[GitIgnoreSpec, frozenset[str]]]":
+        return [
+            (_spec(pattern), frozenset(known_name(name) for name in names))
             for pattern, names in self.table.per_file_ignores.items()
-        }
+        ]
 
     @cached_property
-    def _formats(self) -> "Mapping[GitIgnoreSpec, str]":
-        return {_spec(pattern): name for pattern, name in self.table.formats.items()}
+    def _formats(self) -> "Sequence[tuple[GitIgnoreSpec, str]]":
+        return [(_spec(pattern), name) for pattern, name in self.table.formats.items()]
 
     def checked(self) -> "CheckRules":
         """These rules, when every name and pattern in them is right.
@@ -120,7 +120,7 @@ class CheckRules:
         inside = self._inside(path) if self.table.per_file_ignores else None
         if inside is None:
             return choice
-        names = (names for spec, names in self._ignored.items() if spec.match_file(inside))
+        names = (names for spec, names in self._ignored if spec.match_file(inside))
         return choice.without(frozenset[str]().union(*names))
 
     def format_of(self, path: Path) -> str | None:
@@ -128,7 +128,7 @@ class CheckRules:
         inside = self._inside(path) if self.table.formats else None
         if inside is None:
             return None
-        return next((name for spec, name in self._formats.items() if spec.match_file(inside)), None)
+        return next((name for spec, name in self._formats if spec.match_file(inside)), None)
 
     def _inside(self, path: Path) -> str | None:
         place = absolute(path)
@@ -189,7 +189,7 @@ def absolute(path: Path) -> Path:
 def _read_rules(path: Path, table: tuple[str, ...]) -> CheckRules | None:
     """The rules in a file; None when there is no file, or no such table in it."""
     try:
-        if not path.is_file() and path.name in NAMES:
+        if path.name in NAMES and not os.path.isfile(path):  # noqa: PTH113 - a Path raises for a name that is too long
             return None
         told: object = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -59,15 +59,15 @@ def decode(path: Path, data: bytes) -> TextFile:
     mark = next((mark for mark in _MARKS if data.startswith(mark)), b"")
     encoding = _MARKS.get(mark, "utf-8")
     if not mark and b"\0" in data:
-        raise ConfigurationError(f"{path}: is binary")
+        raise ConfigurationError("is binary")
     try:
         text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
         place = error.start + len(mark)
         raise ConfigurationError(
-            f"{path}: is not {encoding.upper()} at byte {place}", "convert it to UTF-8"
+            f"is not {encoding.upper()} at byte {place}", "convert it to UTF-8"
         ) from error
-    check_text(text, f"{path}: the text")
+    check_text(text, "the text")
     return TextFile(path=path, data=data, mark=mark, encoding=encoding, text=text)
 
 
@@ -83,32 +83,32 @@ def write_text_file(file: TextFile, text: str) -> None:
     try:
         target = file.path.resolve()
         if _read(file.path) != file.data:
-            raise ConfigurationError(f"{file.path}: was changed while it was checked; not written")
+            raise ConfigurationError("was changed while it was checked; not written")
         if not os.access(target, os.W_OK):
-            raise ConfigurationError(f"{file.path}: is read-only; not written")
+            raise ConfigurationError("is read-only; not written")
         replace_file(target, data)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ConfigurationError(f"{file.path}: {reason}; not written") from error
+        raise ConfigurationError(f"{reason}; not written") from error
 
 
 def _read(path: Path) -> bytes:
-    # A pipe would make the opening wait for its writer.
+    # A pipe that has taken the file's place meanwhile would make the opening wait for its writer.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ConfigurationError("is no regular file")
         with os.fdopen(os.open(path, flags), "rb") as stream:
             before = os.fstat(stream.fileno())
-            if not stat.S_ISREG(before.st_mode):
-                raise ConfigurationError(f"{path}: is no regular file")
             if before.st_size > _LARGEST:
                 raise ConfigurationError(
-                    f"{path}: has {before.st_size:,} bytes, too many for one text",
+                    f"has {before.st_size:,} bytes, too many for one text",
                     "split it",
                 )
             data = stream.read(_LARGEST + 1)
             after = os.fstat(stream.fileno())
     except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
-        raise ConfigurationError(f"{path}: {getattr(error, 'strerror', error)}") from error
+        raise ConfigurationError(str(getattr(error, "strerror", error))) from error
     if len(data) != after.st_size or before.st_mtime_ns != after.st_mtime_ns:
-        raise ConfigurationError(f"{path}: was changed while it was read")
+        raise ConfigurationError("was changed while it was read")
     return data

@@ -67,7 +67,7 @@ def _all(paths: Iterable[str], configuration: CheckConfiguration) -> Iterator[Fo
         path = Path(name)
         if glob.has_magic(name) and not os.path.lexists(path):
             yield from _matching(name, configuration)
-        elif path.is_dir():
+        elif os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
             yield from _Walk(path, configuration).files()
         elif not configuration.rules_in(path.parent).excludes(path):
             yield Candidate(path)
@@ -81,7 +81,7 @@ def _matching(pattern: str, configuration: CheckConfiguration) -> Iterator[Found
         # `**` and `*` match folders too, which are not asked to be searched by that.
         if path.is_dir() or configuration.rules_in(path.parent).excludes(path):
             continue
-        if _is_wanted(path, configuration) or not glob.has_magic(Path(pattern).suffix):
+        if path.suffix == Path(pattern).suffix or _is_wanted(path, configuration):
             yield Candidate(path)
 
 
@@ -155,7 +155,7 @@ class _Walk:
 
 
 def _is_vendored(folder: Path) -> bool:
-    return folder.name in VENDORED or (folder / "pyvenv.cfg").exists()
+    return folder.name in VENDORED or os.path.exists(folder / "pyvenv.cfg")  # noqa: PTH110 - a Path raises where it may not look
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +190,17 @@ def _is_ignored(path: Path, is_folder: bool, ignores: Sequence[_Ignores]) -> boo
 def _ignores_above(folder: Path, project: Path) -> list[_Ignores]:
     """The ignore files of the folders from the project's root to above this one."""
     above = [each for each in absolute(folder).parents if each.is_relative_to(project)]
-    found = [_Ignores.of(each) for each in reversed(above)]
-    return [each for each in found if each is not None]
+    found = [each for each in map(_Ignores.of, reversed(above)) if each is not None]
+    # A folder that is ignored itself, and was named all the same, is wanted.
+    return [] if _is_ignored(folder, True, found) else found
 
 
 def _project_of(folder: Path) -> Path:
     """The nearest folder that is a project's root; the folder itself when none is."""
     resolved = folder.resolve()
-    inside = (f for f in (resolved, *resolved.parents) if any((f / n).exists() for n in _ROOTS))
+    inside = (
+        f
+        for f in (resolved, *resolved.parents)
+        if any(os.path.exists(f / n) for n in _ROOTS)  # noqa: PTH110 - a Path raises where it may not look
+    )
     return next(inside, resolved)

@@ -16,7 +16,7 @@ from pathlib import Path
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.check import Diagnostic, FixTier, check
 from sifaka.tasks.rules import RuleChoice
-from sifaka_mcp.cli.check.document import TextFile, read_text_file, write_text_file
+from sifaka_mcp.cli.check.document import TextFile, decode, read_text_file, write_text_file
 
 BATCH = 16
 """Files that a process is given at once."""
@@ -92,31 +92,32 @@ def check_files(jobs: Sequence[CheckJob], processes: int) -> Generator[FileRepor
         pool.shutdown(cancel_futures=True)
 
 
-def check_file(job: CheckJob) -> FileReport:
-    """The report on one file; a file that cannot be checked has a report that says why."""
+def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
+    """The report on one file; a file that cannot be checked has a report that says why.
+
+    Args:
+        job: The file and what to do with it.
+        data: The bytes that are checked in place of those of the file.
+    """
     try:
-        return report_on(read_text_file(job.path), job)
+        file = read_text_file(job.path) if data is None else decode(job.path, data)
+        return _report(file, job)
     except ConfigurationError as error:
-        return FileReport(path=job.path.as_posix(), problem=_reason(error, job.path))
+        return FileReport(path=job.path.as_posix(), problem=str(error))
     except Exception as error:
         logging.getLogger(__name__).debug("%s", job.path, exc_info=error)
         bug = f"was not checked, because of a bug in Sifaka ({type(error).__name__})"
         return FileReport(path=job.path.as_posix(), problem=bug)
 
 
-def report_on(file: TextFile, job: CheckJob) -> FileReport:
-    """The report on a text that has been read; its fixes are written where that is asked for.
-
-    Raises:
-        ConfigurationError: It cannot be checked.
-    """
+def _report(file: TextFile, job: CheckJob) -> FileReport:
     found = check(file.text, job.rules, words=job.words, fixes=job.fixes)
     problem = None
     if found.edits and job.write:
         try:
             write_text_file(file, found.text)
         except ConfigurationError as error:
-            problem = _reason(error, job.path)
+            problem = str(error)
             found = check(file.text, job.rules, words=job.words)
     shown = job.path.as_posix()
     return FileReport(
@@ -149,11 +150,6 @@ def processors() -> int:
 
 def _check_batch(jobs: Iterable[CheckJob]) -> list[FileReport]:
     return [check_file(job) for job in jobs]
-
-
-def _reason(error: ConfigurationError, path: Path) -> str:
-    """An error without the path, which stands before it anyway."""
-    return str(error).removeprefix(f"{path}: ")
 
 
 def _leave_interrupts_to_the_parent() -> None:

@@ -101,7 +101,7 @@ def test_the_text_of_standard_input_is_fixed_as_by_a_filter(check: Check) -> Non
     given = b"\xef\xbb\xbfWe recieve it.\r\nYou should of seen it.\r\n"
     done = check("-", "--fix", given=given)
     assert done.out == "\ufeffWe receive it.\r\nYou should of seen it.\r\n"
-    assert done.err.startswith("-:2:12: harper.ModalOf")
+    assert done.err.startswith("-:2:5: harper.ModalOf")
     assert done.code == 1
 
 
@@ -110,11 +110,11 @@ def test_a_file_that_was_changed_meanwhile_is_not_written(texts: Path) -> None:
     path.write_text(WRONG)
     file = read_text_file(path)
     path.write_text("Another text.\n")
-    with pytest.raises(ConfigurationError, match=r"a\.md: was changed .*; not written"):
+    with pytest.raises(ConfigurationError, match=r"was changed .*; not written"):
         write_text_file(file, RIGHT)
     assert path.read_text() == "Another text.\n"
     path.unlink()
-    with pytest.raises(ConfigurationError, match=r"a\.md: No such file"):
+    with pytest.raises(ConfigurationError, match="No such file"):
         write_text_file(file, RIGHT)
     assert list(texts.iterdir()) == []
 
