@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "worker": "work on the runs that servers have queued in Redis",
         "improve": "improve a text",
         "validate": "check a text",
+        "check": "find the mistakes in files, as a linter does",
         "critique": "find what is wrong with a text",
         "verify": "hold the claims of a text against sources",
         "research": "answer a question from sources",

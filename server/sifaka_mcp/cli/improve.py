@@ -9,8 +9,8 @@ from sifaka.chain import RunResult
 from sifaka.chain.settings import MOST_REMEMBERED
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import finish
-from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.cli.output import STDIO, finish
+from sifaka_mcp.cli.signals import resumable, termination_interrupts
 from sifaka_mcp.cli.target import check_target, write_text
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.terminal import TerminalProgress
@@ -21,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     opt.add_text(parser)
     opt.add_rules(parser)
     opt.add_judges(parser)
+    opt.add_budget(parser)
     opt.add_json(parser)
     parser.add_argument("--effort", choices=["quick", "standard", "thorough"], default="standard")
     parser.add_argument(
@@ -37,22 +38,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="tell the writer the lessons of N similar past runs",
     )
     target = parser.add_mutually_exclusive_group()
-    target.add_argument("--out", metavar="FILE", help="write the text there")
+    target.add_argument("--out", metavar="FILE", help="write the text there; - is standard output")
     target.add_argument("--in-place", action="store_true", help="write the text back")
     parser.set_defaults(run=improve)
 
 
 def improve(options: argparse.Namespace, settings: Settings) -> int:
     """Improve the text, print what was done, and write the text where it was asked for."""
-    if options.in_place and options.file == "-":
+    if options.in_place and options.file == STDIO:
         raise ConfigurationError("--in-place needs a file", "use --out FILE with standard input")
     target = options.file if options.in_place else options.out
+    if target == STDIO and options.json:
+        raise ConfigurationError("--json and --out - want the same output", "choose one of them")
+    # A filter's output is its text alone.
+    filters = not options.json and STDIO in {target, target or options.file}
+    if filters:
+        target = None
     if target:
         check_target(target)
     text = opt.read_text(options.file)
     chain = opt.chain_of(
         options,
         settings,
+        budget=opt.budget_of(options),
         effort=options.effort,
         policy=options.policy,
         tags=options.tag,
@@ -63,10 +71,12 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
         with TerminalProgress(sys.stderr) as progress:
             async with opt.closing(chain):
                 await opt.check_store(chain.store)
-                return await chain.run(options.prompt, text=text, listen=progress.show)
+                handle = await chain.start(options.prompt, text=text)
+                started.append(handle.run_id)
+                return await handle.work(progress.show)
 
-    with termination_interrupts():
+    with resumable(options, settings, target) as started, termination_interrupts():
         result = anyio.run(work)
     if target and (result.changed or options.out):
         write_text(target, result.text)
-    return finish(result, as_json=options.json, show_text=not target)
+    return finish(result, as_json=options.json, show_text=not target, filters=filters)

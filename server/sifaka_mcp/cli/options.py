@@ -5,17 +5,30 @@ import re
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.plugins import Plugins
+from sifaka.record.usage import Budget
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli.spec import parse_spec
 from sifaka_mcp.settings import Settings
 
 if TYPE_CHECKING:
     from sifaka.chain import Chain
+
+_LIMITS: Mapping[str, tuple[Callable[[str], int | float], str]] = MappingProxyType(
+    {
+        "max_calls": (int, "model calls"),
+        "max_tokens": (int, "tokens, of input and output together"),
+        "max_seconds": (float, "seconds of work"),
+        "max_cost_usd": (float, "US dollars"),
+    }
+)
+"""The limits of a budget, each with its type and its meaning."""
 
 
 def add_text(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +57,32 @@ def add_judges(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--critics", metavar="A,B", help="such as lint,self_refine")
     parser.add_argument("--model", help="auto, editor, caller or provider:name")
     parser.add_argument("--prompt", default="", metavar="P", help="what the text is for")
+
+
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the limits of a run."""
+    budget = parser.add_argument_group("budget")
+    for name, (kind, help_) in _LIMITS.items():
+        flag = f"--{name.replace('_', '-')}"
+        budget.add_argument(flag, type=partial(_number, kind), metavar="N", help=help_)
+
+
+def budget_of(options: argparse.Namespace) -> Budget:
+    """The budget that the options describe.
+
+    Raises:
+        ConfigurationError: A limit is none.
+    """
+    given = {name: getattr(options, name) for name in _LIMITS}
+    return Budget(**{name: value for name, value in given.items() if value is not None})
+
+
+def _number(kind: Callable[[str], int | float], value: str) -> int | float:
+    try:
+        return kind(value)
+    except ValueError:
+        what = "a whole number" if kind is int else "a number"
+        raise argparse.ArgumentTypeError(f"{value!r} is not {what}") from None
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

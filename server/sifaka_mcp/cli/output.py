@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from sifaka.chain import RunResult
 
 
+STDIO = "-"
+"""The name of standard input, and of standard output."""
+
+
 def prepare_streams() -> None:
     """Make standard output and error take every character, in every locale.
 
@@ -81,6 +85,21 @@ def print_json(value: "BaseModel | object") -> None:
         print(json.dumps(data, indent=2, ensure_ascii=not unicode), file=stream)
 
 
+def print_text(text: str) -> None:
+    """Print a text as it is, without a line end of ours; a terminal gets nothing it would obey.
+
+    Raises:
+        ConfigurationError: Standard output cannot be written.
+    """
+    from sifaka_mcp.view.lines import visible
+
+    with printing() as stream:
+        if stream.isatty():
+            print(visible(text), file=stream)
+        else:
+            stream.buffer.write(text.encode("utf-8"))
+
+
 def _drop_the_rest() -> None:
     # What is still in the buffer would fail again when the interpreter ends.
     sink = os.open(os.devnull, os.O_WRONLY)
@@ -88,8 +107,16 @@ def _drop_the_rest() -> None:
     os.close(sink)
 
 
-def finish(result: "RunResult", *, as_json: bool, show_text: bool = True) -> int:
+def finish(
+    result: "RunResult", *, as_json: bool, show_text: bool = True, filters: bool = False
+) -> int:
     """Print a run's result.
+
+    Args:
+        result: The result.
+        as_json: True for its structured form.
+        show_text: True to print the text with the report.
+        filters: True to print the text alone, and the report on standard error.
 
     Returns:
         0 when the run is done and its text passes, for any stop reason, else 1.
@@ -106,6 +133,10 @@ def finish(result: "RunResult", *, as_json: bool, show_text: bool = True) -> int
         from sifaka_mcp.view.terminal import show_run
 
         show = show_run if result.run.config.inquiry is None else show_research
-        with printing() as stream:
-            show(result, stream, show_text=show_text)
+        if filters:
+            print_text(result.text)
+            show(result, sys.stderr, show_text=False)
+        else:
+            with printing() as stream:
+                show(result, stream, show_text=show_text)
     return 0 if result.status == "done" and result.passed else 1

@@ -2,29 +2,19 @@
 
 import argparse
 import sys
-from collections.abc import Callable
-from functools import partial
 
 import anyio
 
 from sifaka.chain import RunResult
 from sifaka.record.inquiry import Inquiry
-from sifaka.record.usage import Budget
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import add_adapter_names
 from sifaka_mcp.cli.output import finish
-from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.cli.signals import resumable, termination_interrupts
 from sifaka_mcp.cli.target import check_target, write_text
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.research_terminal import ResearchProgress
-
-_LIMITS: tuple[tuple[str, Callable[[str], int | float]], ...] = (
-    ("max-calls", int),
-    ("max-tokens", int),
-    ("max-seconds", float),
-    ("max-cost-usd", float),
-)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,9 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=3,
         help="rounds of searches for each section",
     )
-    budget = parser.add_argument_group("budget")
-    for name, kind in _LIMITS:
-        budget.add_argument(f"--{name}", type=partial(_number, kind), metavar="N")
+    opt.add_budget(parser)
     parser.add_argument("--model", help="auto, caller or provider:name")
     parser.add_argument("--tag", action="append", default=[], help="a word to find the run by")
     parser.add_argument("--out", metavar="FILE", help="write the report there")
@@ -58,12 +46,10 @@ def research(options: argparse.Namespace, settings: Settings) -> int:
     """Research the question, print what became of it, and write the report where asked."""
     if options.out:
         check_target(options.out)
-    limits = {name.replace("-", "_") for name, _ in _LIMITS}
-    given = {n: value for n in limits if (value := getattr(options, n)) is not None}
     chain = opt.chain_of(
         options,
         settings,
-        budget=Budget(**given),
+        budget=opt.budget_of(options),
         tags=options.tag,
         inquiry=Inquiry(
             mode=options.mode,
@@ -78,18 +64,12 @@ def research(options: argparse.Namespace, settings: Settings) -> int:
         with ResearchProgress(sys.stderr) as progress:
             async with opt.closing(chain):
                 await opt.check_store(chain.store)
-                return await chain.run(options.question, listen=progress.show)
+                handle = await chain.start(options.question)
+                started.append(handle.run_id)
+                return await handle.work(progress.show)
 
-    with termination_interrupts():
+    with resumable(options, settings, options.out) as started, termination_interrupts():
         result = anyio.run(work)
     if options.out and result.text:
         write_text(options.out, result.text)
     return finish(result, as_json=options.json, show_text=not options.out)
-
-
-def _number(kind: Callable[[str], int | float], value: str) -> int | float:
-    try:
-        return kind(value)
-    except ValueError:
-        what = "a whole number" if kind is int else "a number"
-        raise argparse.ArgumentTypeError(f"{value!r} is not {what}") from None

@@ -9,7 +9,8 @@ from sifaka.chain import Chain, RunResult
 from sifaka.plugins import Plugins
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import finish
-from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.cli.signals import resumable, termination_interrupts
+from sifaka_mcp.cli.target import check_target, write_text
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.research_terminal import progress_of
 
@@ -17,12 +18,15 @@ from sifaka_mcp.view.research_terminal import progress_of
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("run_id", metavar="RUN")
+    parser.add_argument("--out", metavar="FILE", help="write the text there")
     opt.add_json(parser)
     parser.set_defaults(run=resume)
 
 
 def resume(options: argparse.Namespace, settings: Settings) -> int:
     """Work on the run until it is done or waits for its caller."""
+    if options.out:
+        check_target(options.out)
     store = settings.open_store()
     adapters = settings.open_adapters(store)
 
@@ -38,6 +42,9 @@ def resume(options: argparse.Namespace, settings: Settings) -> int:
             await adapters.aclose()
             await store.aclose()
 
-    with termination_interrupts():
+    with resumable(options, settings, options.out) as started, termination_interrupts():
+        started.append(options.run_id)
         result = anyio.run(work)
-    return finish(result, as_json=options.json)
+    if options.out and result.text:
+        write_text(options.out, result.text)
+    return finish(result, as_json=options.json, show_text=not options.out)

@@ -1,14 +1,21 @@
 """Signals that end a command: Ctrl-C and the termination signal."""
 
+import argparse
 import logging
 import os
+import shlex
 import signal
 import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+from sifaka._internal.masking import masked
+
+if TYPE_CHECKING:
+    from sifaka_mcp.settings import Settings
 
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes: 128 and the signal's number, as shells have it."""
@@ -49,6 +56,39 @@ def termination_interrupts() -> Generator[None]:
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def resumable(
+    options: argparse.Namespace, settings: "Settings", target: str | None = None
+) -> Generator[list[str]]:
+    """Within it Ctrl-C prints the command that goes on with the run.
+
+    Args:
+        options: Those of the command that is interrupted.
+        settings: Those of the process; a store in memory leaves nothing to go on with.
+        target: The file that the text is to be written to.
+
+    Returns:
+        The list to put the run's id into once the run is on record.
+    """
+    runs: list[str] = []
+    try:
+        yield runs
+    except Terminated:
+        raise
+    except KeyboardInterrupt:
+        if runs and not settings.store.startswith("memory:"):
+            words = ["sifaka", "resume", runs[-1]]
+            for flag, value in (
+                ("--store", options.store),
+                ("--tenant", options.tenant),
+                ("--out", target),
+            ):
+                words += [flag, value] if value else []
+            command = masked(shlex.join(words))
+            print(f"sifaka: interrupted; to go on: {command}", file=sys.stderr)
+        raise
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from sifaka.errors import ConfigurationError
@@ -42,18 +43,28 @@ def write_text(name: str, text: str) -> None:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
         else:
-            _replace(path, data)
+            replace_file(path, data)
     except OSError as error:
         raise _refused(name, error.strerror or str(error)) from error
 
 
-def _replace(path: Path, data: bytes) -> None:
-    mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
+def replace_file(path: Path, data: bytes) -> None:
+    """Put bytes in the place of a file, all or nothing; it keeps its mode and its owner.
+
+    Raises:
+        OSError: It cannot be written; the old file is whole.
+    """
+    before = path.stat() if path.exists() else None
+    mode = 0o666 & ~_umask() if before is None else before.st_mode & 0o7777
     with tempfile.NamedTemporaryFile(
         dir=path.parent, prefix=f".{path.name[:40]}.", delete=False
     ) as file:
         temporary = Path(file.name)
         try:
+            if before is not None and hasattr(os, "chown"):
+                # Only root may give a file away; for other users the new one is their own.
+                with suppress(PermissionError):
+                    os.chown(temporary, before.st_uid, before.st_gid)
             # Before the text is in it, so that it is never readable for more users than before.
             temporary.chmod(mode)
             file.write(data)

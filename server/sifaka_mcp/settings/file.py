@@ -46,4 +46,5 @@ def read_file(folder: Path | None) -> tuple[dict[str, Any], Path | None]:
                 f"{path}: {name}: a file in the current folder may not say {_REFUSED[name]}",
                 f"give it as SIFAKA_{name.upper()}",
             )
+    told.pop("check", None)  # the rules of `sifaka check`, which reads them itself
     return told, path

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from sifaka.record.entries import Entry, Recovered, Started
 from sifaka.record.run import Run
 from sifaka.storage import SQLiteStorage
 from sifaka_mcp.cli import run
-from tests.stubs.provider import HANGS, Reply, provider
+from tests.stubs.provider import HANGS, Reply, provider, says
 from tests.stubs.servers import environment
 
 HELLO = {
@@ -101,6 +102,60 @@ def test_a_terminated_run_is_on_record_as_cancelled(
     assert [r["status"] for r in runs] == ["cancelled"]
 
 
+def test_an_interrupt_prints_the_command_that_goes_on_with_the_run(here: Path) -> None:
+    asked = threading.Event()
+
+    def answers_later() -> Iterator[Reply]:
+        asked.set()
+        yield HANGS
+        yield says("We receive all.")
+
+    arguments = ["improve", "text.md", "--model", "openai-chat:stub", "--critics", "lint"]
+    arguments += ["--max-words", "3", "--in-place", "--store", "sqlite:///my runs.db"]
+    with provider(answers_later()) as served:
+        key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
+        with started(here, "sifaka_mcp.cli", *arguments, **key) as command:
+            try:
+                assert asked.wait(timeout=30)
+                command.send_signal(signal.SIGINT)
+                _, told = command.communicate(timeout=10)
+                assert command.returncode == 130
+            finally:
+                command.kill()
+        prefix, _, resume = told.decode().strip().partition("; to go on: ")
+        assert prefix == "sifaka: interrupted"
+        assert resume.startswith("sifaka resume run_")
+        assert "sqlite:///my runs.db" in shlex.split(resume)
+        assert (here / "text.md").read_text().startswith("We recieve")
+        done = in_shell(here, resume.replace("sifaka", "$SIFAKA", 1), **key)
+    assert done.returncode == 0, done.stderr
+    assert (here / "text.md").read_text().strip() == "We receive all."
+
+
+def test_a_run_in_memory_cannot_be_gone_on_with(here: Path) -> None:
+    asked = threading.Event()
+
+    def never_answers() -> Iterator[Reply]:
+        asked.set()
+        yield HANGS
+
+    arguments = ["improve", "-", "--model", "openai-chat:stub", "--max-words", "3"]
+    with provider(never_answers()) as served:
+        key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
+        with started(here, "sifaka_mcp.cli", *arguments, **key, SIFAKA_STORE="memory:") as command:
+            try:
+                assert command.stdin is not None
+                command.stdin.write(b"We recieve all of the goods.")
+                command.stdin.close()
+                command.stdin = None
+                assert asked.wait(timeout=30)
+                command.send_signal(signal.SIGINT)
+                assert command.communicate(timeout=10) == (b"", b"")
+                assert command.returncode == 130
+            finally:
+                command.kill()
+
+
 class AsciiTerminal(io.TextIOWrapper):
     def __init__(self) -> None:
         super().__init__(io.BytesIO(), encoding="ascii")
@@ -133,6 +188,18 @@ def test_a_pipe_gets_utf_8_whatever_the_locale_says(here: Path) -> None:
     piped = in_shell(here, "$SIFAKA improve text.md --json", **ASCII)
     assert piped.stderr == b""
     assert json.loads(piped.stdout.decode("utf-8"))["text"].startswith("Caf\u00e9")
+
+
+@pytest.mark.parametrize("target", ["-", "text.md --out -"])
+def test_a_filter_prints_the_text_alone_and_its_report_on_standard_error(
+    here: Path, target: str
+) -> None:
+    (here / "text.md").write_bytes(b"We recieve it.\r\n\nNo end")
+    done = in_shell(here, f"$SIFAKA improve {target} < text.md")
+    assert done.returncode == 0
+    assert done.stdout == b"We receive it.\r\n\nNo end"
+    assert b"done (passed), passing" in done.stderr
+    assert b"[-recieve-]{+receive+}" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")

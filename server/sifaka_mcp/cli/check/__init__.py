@@ -1,0 +1,172 @@
+"""`sifaka check`: the mistakes in files, as a linter reports them."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from sifaka.errors import ConfigurationError
+from sifaka.tasks.check import FixTier
+from sifaka.tasks.rules import RuleChoice
+from sifaka_mcp.cli.check.configuration import CheckConfiguration
+from sifaka_mcp.cli.check.files import BadPath, find_files
+from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, summary
+from sifaka_mcp.cli.check.sarif import as_sarif
+from sifaka_mcp.cli.check.work import (
+    CheckJob,
+    FileReport,
+    check_file,
+    check_files,
+    processors,
+)
+from sifaka_mcp.cli.options import whole_number
+from sifaka_mcp.cli.output import printing
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.view.lines import flat
+
+CLEAN, FOUND, FAILED = 0, 1, 2
+"""Exit codes: nothing was found, something was, something could not be checked or is wrong."""
+STDIN = "-"
+_REPORTS: Mapping[str, Report] = {
+    "text": as_lines,
+    "json": as_json,
+    "sarif": as_sarif,
+    "github": as_github,
+}
+_MOST_JOBS = 256
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument(
+        "paths", metavar="PATH", nargs="+", help="files, folders, patterns; - reads standard input"
+    )
+    parser.add_argument("--fix", action="store_true", help="write the fixes that are certain")
+    parser.add_argument(
+        "--suggestions", action="store_true", help="with --fix or --diff, suggested fixes as well"
+    )
+    parser.add_argument("--diff", action="store_true", help="print the fixes, and write nothing")
+    parser.add_argument(
+        "--select", action="append", metavar="RULES", help="these rules alone, such as spelling"
+    )
+    parser.add_argument(
+        "--ignore", action="append", default=[], metavar="RULES", help="not these rules"
+    )
+    parser.add_argument("--stdin-filename", metavar="FILE", help="the name of standard input")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--config", metavar="FILE", type=Path, help="take the rules from FILE")
+    source.add_argument(
+        "--no-config", action="store_true", help="do not look for a file with rules"
+    )
+    parser.add_argument("--format", choices=list(_REPORTS), default="text")
+    parser.add_argument("--exit-zero", action="store_true", help="findings are no failure")
+    parser.add_argument(
+        "--jobs",
+        type=whole_number(1, _MOST_JOBS),
+        metavar="N",
+        help="processes; as many as there are processors when left out",
+    )
+    parser.set_defaults(run=check)
+
+
+def check(options: argparse.Namespace, settings: Settings) -> int:
+    """Print what is wrong in the files; 0 when nothing is, 1 when something is, 2 on an error."""
+    command = _Command(options)
+    if STDIN in options.paths:
+        if len(options.paths) > 1:
+            raise ConfigurationError("- stands alone", "check the files in another call")
+        reports = [command.standard_input()]
+    else:
+        reports = command.files()
+    return command.finish(reports)
+
+
+class _Command:
+    """One call of the command."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._select = RuleChoice.of(_names(options.select)) if options.select else None
+        self._ignore = RuleChoice.of((), _names(options.ignore)).ignore
+        self._configuration = CheckConfiguration(options.config, search=not options.no_config)
+        if options.suggestions and not (options.fix or options.diff):
+            raise ConfigurationError("--suggestions goes with --fix or --diff", "add one of them")
+        self._fixes: FixTier = "none"
+        if options.fix or options.diff:
+            self._fixes = "suggested" if options.suggestions else "safe"
+
+    def files(self) -> list[FileReport]:
+        """The reports on all files."""
+        bad: list[FileReport] = []
+        jobs: list[CheckJob] = []
+        for found in find_files(self._options.paths, self._configuration):
+            if isinstance(found, BadPath):
+                bad.append(FileReport(path=found.path.as_posix(), problem=found.reason))
+            else:
+                jobs.append(self._job(found.path))
+        if not jobs and not bad:
+            _say("there are no texts in the paths")
+        processes = self._options.jobs or processors()
+        with closing(check_files(jobs, processes)) as reports:
+            return [*bad, *reports]
+
+    def standard_input(self) -> FileReport:
+        """The report on the text from standard input."""
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] # a caller can close it
+            raise ConfigurationError("standard input is closed", "pipe a text into it")
+        name = Path(self._options.stdin_filename or STDIN)
+        return check_file(self._job(name, write=False), sys.stdin.buffer.read())
+
+    def finish(self, reports: Sequence[FileReport]) -> int:
+        """Print the reports, and tell the exit code."""
+        with printing() as stream:
+            stream.writelines(self._printed(reports))
+        complaints = (line for report in reports for line in _complaints(report))
+        for line in dict.fromkeys(complaints):
+            _say(line)
+        if told := summary(reports):
+            _say(told)
+        if any(report.failed for report in reports):
+            return FAILED
+        left = any(r.diff if self._options.diff else r.diagnostics for r in reports)
+        return FOUND if left and not self._options.exit_zero else CLEAN
+
+    def _printed(self, reports: Sequence[FileReport]) -> Iterable[str]:
+        """What goes to standard output."""
+        if self._options.diff:
+            return (report.diff for report in reports)
+        lines = (f"{line}\n" for line in _REPORTS[self._options.format](reports))
+        if self._options.fix and self._options.paths == [STDIN]:
+            # Standard output is the text, as of a filter, in the encoding of the input.
+            sys.stderr.writelines(lines)
+            for report in reports:
+                sys.stdout.buffer.write(report.data)
+            return ()
+        return lines
+
+    def _job(self, path: Path, *, write: bool = True) -> CheckJob:
+        rules = self._configuration.rules_in(path.parent)
+        return CheckJob(
+            path=path,
+            rules=rules.choice_for(path, self._select).without(self._ignore),
+            words=rules.words,
+            format=rules.format_of(path),
+            fixes=self._fixes,
+            write=write and self._options.fix and not self._options.diff,
+        )
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    return [name for part in given for name in part.split(",") if name.strip()]
+
+
+def _complaints(report: FileReport) -> Iterator[str]:
+    for told in (report.problem, *report.notes):
+        if told:
+            yield f"{flat(report.path)}: {flat(told)}"
+    yield from map(flat, report.degraded)
+
+
+def _say(line: str) -> None:
+    print(f"sifaka: {line}", file=sys.stderr)

@@ -1,0 +1,226 @@
+"""The rules of a project: `[check]` in sifaka.toml, `[tool.sifaka.check]` in pyproject.toml.
+
+A project's file comes with the project, so it can only choose among rules and files. It can name no
+program, no address and no key.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sifaka._internal.explain import explain
+from sifaka._internal.suggestions import did_you_mean
+from sifaka.errors import ConfigurationError
+from sifaka.tasks.rules import ALL, RuleChoice, known_name
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "sifaka.toml": ("check",),
+    "pyproject.toml": ("tool", "sifaka", "check"),
+}
+"""The files in which a project's rules are looked for, and the table in each; the first wins."""
+
+
+class CheckTable(BaseModel):
+    """The keys of the table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    select: tuple[str, ...] = (ALL,)
+    """The rules and groups that are wanted."""
+    ignore: tuple[str, ...] = ()
+    """Those of them that are not."""
+    exclude: tuple[str, ...] = ()
+    """Files and folders that are not checked: patterns as in .gitignore."""
+    words: tuple[str, ...] = ()
+    """Words that are right."""
+    per_file_ignores: Mapping[str, tuple[str, ...]] = Field(
+        default_factory=dict[str, tuple[str, ...]], alias="per-file-ignores"
+    )
+    """The rules that are not wanted in files, by a pattern as in .gitignore."""
+    formats: Mapping[str, str] = Field(default_factory=dict[str, str], alias="as")
+    """The formats of files, by a pattern as in .gitignore."""
+
+
+@dataclass(frozen=True)
+class CheckRules:
+    """The rules for the files of a folder."""
+
+    folder: Path
+    """The patterns are read as paths from here."""
+    table: CheckTable
+    origin: str = ""
+    """The file and the table they are from; empty when there is none."""
+
+    @cached_property
+    def choice(self) -> RuleChoice:
+        """The rules that are wanted in every file."""
+        return RuleChoice.of(self.table.select, self.table.ignore)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The accepted words in small letters."""
+        return frozenset(word.strip().lower() for word in self.table.words)
+
+    @cached_property
+    def _excluded(self) -> "GitIgnoreSpec":
+        return _spec(*self.table.exclude)
+
+    @cached_property
+    def _ignored(self) -> "Sequence[tuple[GitIgnoreSpec, frozenset[str]]]":
+        return [
+            (_spec(pattern), frozenset(known_name(name) for name in names))
+            for pattern, names in self.table.per_file_ignores.items()
+        ]
+
+    @cached_property
+    def _formats(self) -> "Sequence[tuple[GitIgnoreSpec, str]]":
+        return [(_spec(pattern), name) for pattern, name in self.table.formats.items()]
+
+    def checked(self) -> "CheckRules":
+        """These rules, when every name and pattern in them is right.
+
+        Raises:
+            ConfigurationError: One is not; the error names the file and the key.
+        """
+        for key, work in (
+            ("select", lambda: RuleChoice.of(self.table.select)),
+            ("ignore", lambda: self.choice),
+            ("exclude", lambda: self._excluded),
+            ("per-file-ignores", lambda: self._ignored),
+            ("as", lambda: self._formats),
+        ):
+            try:
+                work()
+            except (ConfigurationError, ValueError) as error:
+                raise ConfigurationError(
+                    f"{self.origin}.{key}: {getattr(error, 'message', error)}",
+                    getattr(error, "suggestion", None),
+                ) from error
+        return self
+
+    def excludes(self, path: Path, *, folder: bool = False) -> bool:
+        """True when a file or folder is not to be checked."""
+        if not self.table.exclude:
+            return False
+        inside = self._inside(path)
+        return inside is not None and self._excluded.match_file(inside + "/" * folder)
+
+    def choice_for(self, path: Path, given: RuleChoice | None = None) -> RuleChoice:
+        """The rules that are wanted in a file, by the table or by another choice in its place."""
+        choice = given or self.choice
+        inside = self._inside(path) if self.table.per_file_ignores else None
+        if inside is None:
+            return choice
+        names = (names for spec, names in self._ignored if spec.match_file(inside))
+        return choice.without(frozenset[str]().union(*names))
+
+    def format_of(self, path: Path) -> str | None:
+        """The format that is told for a file; None when none is."""
+        inside = self._inside(path) if self.table.formats else None
+        if inside is None:
+            return None
+        return next((name for spec, name in self._formats if spec.match_file(inside)), None)
+
+    def _inside(self, path: Path) -> str | None:
+        place = absolute(path)
+        if not place.is_relative_to(self.folder):
+            return None
+        return place.relative_to(self.folder).as_posix()
+
+
+class CheckConfiguration:
+    """Finds the rules for each file: those of the nearest folder above it that has some.
+
+    Args:
+        file: The one file that tells the rules for all of them; None looks for each.
+        search: False looks for none.
+    """
+
+    def __init__(self, file: Path | None = None, *, search: bool = True) -> None:
+        self._by_folder: dict[Path, CheckRules] = {}
+        self._fixed: CheckRules | None = None
+        if file is not None:
+            found = _read_rules(file, NAMES.get(file.name, ("check",)))
+            if found is None:
+                table = ".".join(NAMES.get(file.name, ("check",)))
+                raise ConfigurationError(f"{file}: there is no table [{table}]", "add it")
+            self._fixed = found
+        elif not search:
+            self._fixed = CheckRules(Path.cwd(), CheckTable())
+
+    def rules_in(self, folder: Path) -> CheckRules:
+        """The rules for the files of a folder.
+
+        Raises:
+            ConfigurationError: The file with the rules cannot be read, or is wrong.
+        """
+        if self._fixed is not None:
+            return self._fixed
+        here = absolute(folder)
+        if here not in self._by_folder:
+            own = next(
+                (
+                    rules
+                    for name, table in NAMES.items()
+                    if (rules := _read_rules(here / name, table)) is not None
+                ),
+                None,
+            )
+            if own is None and here.parent != here:
+                own = self.rules_in(here.parent)
+            self._by_folder[here] = own or CheckRules(here, CheckTable())
+        return self._by_folder[here]
+
+
+def absolute(path: Path) -> Path:
+    """A path from the root, without `..`; links in it are not followed."""
+    return Path(os.path.normpath(Path.cwd() / path))
+
+
+def _read_rules(path: Path, table: tuple[str, ...]) -> CheckRules | None:
+    """The rules in a file; None when there is no file, or no such table in it."""
+    try:
+        if path.name in NAMES and not os.path.isfile(path):  # noqa: PTH113 - a Path raises for a name that is too long
+            return None
+        told: object = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"{path} is not valid TOML: {error}", "correct the file"
+        ) from error
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+    for key in table:
+        told = told.get(key) if isinstance(told, dict) else None  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType] # TOML can hold anything
+    if told is None:
+        return None
+    origin = f"{path}: {'.'.join(table)}"
+    if not isinstance(told, dict):
+        raise ConfigurationError(f"{origin}: is not a table", "write it as a table")
+    rules = CheckRules(absolute(path).parent, _parsed(told, origin), origin)  # pyright: ignore[reportUnknownArgumentType] # its keys are checked there
+    return rules.checked()
+
+
+def _parsed(told: Mapping[str, Any], origin: str) -> CheckTable:
+    known = [info.alias or name for name, info in CheckTable.model_fields.items()]
+    for key in told:
+        if key not in known:
+            raise ConfigurationError(f"{origin}.{key}: unknown key", did_you_mean(key, known))
+    try:
+        return CheckTable.model_validate(told)
+    except ValidationError as error:
+        raise ConfigurationError(f"{origin}.{explain(error)}", "correct the file") from error
+
+
+def _spec(*patterns: str) -> "GitIgnoreSpec":
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(patterns)

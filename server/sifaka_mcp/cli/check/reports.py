@@ -1,0 +1,81 @@
+"""The forms in which findings are printed."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sifaka.tasks.check import Diagnostic
+from sifaka_mcp.cli.check.work import FileReport
+from sifaka_mcp.view.lines import flat
+
+Report = Callable[[Sequence[FileReport]], Iterable[str]]
+"""Makes the lines of a report."""
+
+
+def as_lines(reports: Iterable[FileReport]) -> Iterator[str]:
+    """`path:line:column: rule message`, and whether there is a fix."""
+    for report in reports:
+        for found in report.diagnostics:
+            fix = "" if found.fix is None else (" [fix]" if found.safe else " [suggestion]")
+            place = f"{flat(report.path)}:{found.line}:{found.column}"
+            yield f"{place}: {found.rule} {flat(found.message)}{fix}"
+
+
+def summary(reports: Sequence[FileReport]) -> str:
+    """One sentence: how much was found, fixed and can be fixed; empty when there is nothing."""
+    found = [each for report in reports for each in report.diagnostics]
+    fixed = sum(report.fixed for report in reports)
+    safe = sum(each.fix is not None and each.safe for each in found)
+    suggested = sum(each.fix is not None and not each.safe for each in found)
+    parts = [f"{fixed} fixed" if fixed else "", f"{len(found)} found" if found else ""]
+    offers = [
+        f"--fix mends {safe}" if safe else "",
+        f"--fix --suggestions also mends up to {suggested}" if suggested else "",
+    ]
+    told = ", ".join(filter(None, parts))
+    return told and "; ".join(filter(None, [told, *offers]))
+
+
+def as_json(reports: Sequence[FileReport]) -> Iterator[str]:
+    """One JSON object; its keys are told in docs/check.md."""
+    found = [
+        {"path": report.path, **_json(each)} for report in reports for each in report.diagnostics
+    ]
+    data = {
+        "diagnostics": found,
+        "problems": [{"path": r.path, "message": r.problem} for r in reports if r.problem],
+        "notes": [{"path": r.path, "message": note} for r in reports for note in r.notes],
+        "degraded": sorted({line for report in reports for line in report.degraded}),
+        "summary": {
+            "files": sum(report.problem is None for report in reports),
+            "found": len(found),
+            "fixed": sum(report.fixed for report in reports),
+        },
+    }
+    yield json.dumps(data, indent=2, ensure_ascii=False)
+
+
+def as_github(reports: Iterable[FileReport]) -> Iterator[str]:
+    """Workflow commands, which GitHub shows beside the lines of a change."""
+    for report in reports:
+        for found in report.diagnostics:
+            place = {"file": report.path, "line": found.line, "endLine": found.end_line}
+            if found.line == found.end_line:  # elsewhere GitHub drops columns
+                place |= {"col": found.column, "endColumn": found.end_column}
+            place["title"] = f"sifaka ({found.rule})"
+            told = ",".join(f"{key}={_property(str(value))}" for key, value in place.items())
+            yield f"::error {told}::{_escaped(found.message)}"
+
+
+def _json(found: Diagnostic) -> Mapping[str, Any]:
+    fix = None if found.fix is None else {"text": found.fix, "safe": found.safe}
+    return {**{k: v for k, v in asdict(found).items() if k not in {"fix", "safe"}}, "fix": fix}
+
+
+def _escaped(message: str) -> str:
+    return message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str) -> str:
+    return _escaped(value).replace(":", "%3A").replace(",", "%2C")

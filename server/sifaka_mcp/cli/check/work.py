@@ -1,0 +1,156 @@
+"""The work on each file, in this process or in several."""
+
+import difflib
+import logging
+import multiprocessing
+import os
+import re
+import signal
+import sys
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+
+from sifaka.errors import ConfigurationError
+from sifaka.tasks.check import Diagnostic, FixTier, check
+from sifaka.tasks.rules import RuleChoice
+from sifaka_mcp.cli.check.document import TextFile, decode, read_text_file, write_text_file
+
+BATCH = 16
+"""Files that a process is given at once."""
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+FEW = 12
+"""Files up to which no other process is started: that takes as long as they do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckJob:
+    """One file, and what to do with it."""
+
+    path: Path
+    rules: RuleChoice
+    words: frozenset[str] = frozenset()
+    format: str | None = None
+    """What the user says that it is; None recognises it."""
+    fixes: FixTier = "none"
+    write: bool = False
+    """True when the fixes are written into the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReport:
+    """What was found in one file."""
+
+    path: str
+    """As it is shown, with `/` between folders."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """What is left, after the fixes that were made."""
+    fixed: int = 0
+    """The number of fixes that were made."""
+    diff: str = ""
+    """The unified diff of the fixes."""
+    data: bytes = b""
+    """The file with its fixes, where they were not written into it."""
+    problem: str | None = None
+    """Why it was not checked, or not written; None when all went well."""
+    degraded: tuple[str, ...] = ()
+    """The checks that could not run, for a reason that has nothing to do with the file."""
+    notes: tuple[str, ...] = ()
+    """The checks that were left out for this file."""
+
+    @property
+    def failed(self) -> bool:
+        """True when not all that was asked for was done."""
+        return bool(self.problem or self.degraded)
+
+
+def check_files(jobs: Sequence[CheckJob], processes: int) -> Generator[FileReport]:
+    """The reports on files, in their order, made by at most so many processes."""
+    batches = [jobs[start : start + BATCH] for start in range(0, len(jobs), BATCH)]
+    processes = min(processes, len(batches))
+    if processes <= 1 or len(jobs) <= FEW:
+        yield from map(check_file, jobs)
+        return
+    method = "forkserver" if sys.platform != "win32" else "spawn"
+    context = multiprocessing.get_context(method)
+    if method == "forkserver":
+        context.set_forkserver_preload([__name__])
+    pool = ProcessPoolExecutor(processes, context, initializer=_leave_interrupts_to_the_parent)
+    done = 0
+    try:
+        for reports in pool.map(_check_batch, batches):
+            done += len(reports)
+            yield from reports
+    except BrokenProcessPool:
+        for job in jobs[done:]:
+            yield FileReport(
+                path=job.path.as_posix(), problem="was not checked, because a process ended early"
+            )
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
+    """The report on one file; a file that cannot be checked has a report that says why.
+
+    Args:
+        job: The file and what to do with it.
+        data: The bytes that are checked in place of those of the file.
+    """
+    try:
+        file = read_text_file(job.path) if data is None else decode(job.path, data)
+        return _report(file, job)
+    except ConfigurationError as error:
+        return FileReport(path=job.path.as_posix(), problem=str(error))
+    except Exception as error:
+        logging.getLogger(__name__).debug("%s", job.path, exc_info=error)
+        bug = f"was not checked, because of a bug in Sifaka ({type(error).__name__})"
+        return FileReport(path=job.path.as_posix(), problem=bug)
+
+
+def _report(file: TextFile, job: CheckJob) -> FileReport:
+    found = check(file.text, job.rules, words=job.words, fixes=job.fixes)
+    problem = None
+    if found.edits and job.write:
+        try:
+            write_text_file(file, found.text)
+        except ConfigurationError as error:
+            problem = str(error)
+            found = check(file.text, job.rules, words=job.words)
+    shown = job.path.as_posix()
+    return FileReport(
+        path=shown,
+        diagnostics=found.diagnostics,
+        fixed=len(found.edits),
+        diff="" if job.write else unified_diff(file.text, found.text, shown),
+        data=b"" if job.write or job.fixes == "none" else file.encode(found.text),
+        problem=problem,
+        degraded=found.degraded,
+        notes=found.skipped,
+    )
+
+
+def unified_diff(before: str, after: str, name: str) -> str:
+    """The changes in a form that `patch` takes; empty when there are none."""
+    if before == after:
+        return ""
+    lines = difflib.unified_diff(_LINE.findall(before), _LINE.findall(after), name, name)
+    end = "\n\\ No newline at end of file\n"
+    return "".join(line if line.endswith("\n") else line + end for line in lines)
+
+
+def processors() -> int:
+    """The processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _check_batch(jobs: Iterable[CheckJob]) -> list[FileReport]:
+    return [check_file(job) for job in jobs]
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
