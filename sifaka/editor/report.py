@@ -1,6 +1,5 @@
 """Finding what is wrong with a text."""
 
-import json
 import sys
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +19,7 @@ from sifaka.editor.whitespace import spacing
 from sifaka.editor.wordiness import wordiness
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
+from sifaka.text.formats import READERS, UNCHECKED, Format, recognise
 from sifaka.text.prose import Span
 
 Rule = Callable[[ParsedText], Iterable[Issue]]
@@ -56,27 +56,42 @@ class Lint:
     """In text order; none overlaps a safe one."""
     degraded: tuple[str, ...]
     """One line for each check that did not run."""
+    format: Format
+    """The format the text was read as."""
+
+    @property
+    def checked(self) -> bool:
+        """False when nothing of the text was checked, because it is source code or data."""
+        return self.format not in UNCHECKED
 
 
-def lint(text: str) -> Lint:
+def lint(text: str, *, format: Format | None = None) -> Lint:
     """Every mistake the rules and the optional tools find in a text.
 
-    A text that is a JSON object or array has none: it is data.
+    Args:
+        text: The text to check.
+        format: Its format; recognised by its look when None. Source code and data are not checked,
+            and `degraded` says so.
     """
+    format = format or recognise(text)
+    if format in UNCHECKED:
+        line = f"format: {UNCHECKED[format]}"
+        return Lint(issues=(), degraded=(line,), format=format)
     rules = {**RULES, **ADVISORS}
     skipped: tuple[str, ...] = ()
     if len(text) > GRAMMAR_LIMIT:
         del rules["grammar"]
         skipped = (f"grammar: not checked, the text has more than {GRAMMAR_LIMIT:,} characters",)
-    issues, degraded = findings(text, rules.values())
-    return Lint(issues=issues, degraded=(*degraded, *skipped))
+    issues, degraded = findings(text, rules.values(), format)
+    return Lint(issues=issues, degraded=(*degraded, *skipped), format=format)
 
 
-def findings(text: str, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
+def findings(
+    text: str, rules: Iterable[Rule], format: Format = Format.MARKDOWN
+) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
     """The findings of some rules, and a line for each rule that could not run."""
-    if is_data(text):
-        return (), ()
-    parsed = ParsedText(text)
+    known = format in READERS
+    parsed = ParsedText.read(text, format) if known else ParsedText(text, text, format)
     issues: list[Issue] = []
     degraded: list[str] = []
     for rule in rules:
@@ -85,17 +100,6 @@ def findings(text: str, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple
         except PluginError as error:
             degraded.append(error.message)
     return _without_overlaps(issues), tuple(degraded)
-
-
-def is_data(text: str) -> bool:
-    """True when the text is a JSON object or array."""
-    if text.lstrip()[:1] not in {"{", "["}:
-        return False
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _without_overlaps(issues: list[Issue]) -> tuple[Issue, ...]:
