@@ -1,16 +1,19 @@
 """Mechanics: spelling, grammar, punctuation, wordiness. Needs no model."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from anyio import to_thread
 
 from sifaka._internal.immutable import Frozen
 from sifaka.calls.component import Component, data_spec
-from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.results import CriticFeedback, Issue, Verdict
 from sifaka.record.thought import Thought
 from sifaka.text.prose import count_words
 from sifaka.validators.spec import Name
+
+if TYPE_CHECKING:
+    from sifaka.editor import Lint
 
 BLOCKING = 3
 """The severity from which a mistake that cannot be fixed safely still asks for a revision."""
@@ -40,18 +43,18 @@ class LintCritic(Frozen, Component):
         from sifaka.editor import lint
 
         report = await to_thread.run_sync(lint, thought.text)
-        skipped = (f"mechanics: not checked, {report.skipped}",) if report.skipped else ()
+        accept: Verdict | None = "accept" if report.checked else None
         score = _score(thought.text, report.issues)
         grave = any(issue.safe or issue.severity >= BLOCKING for issue in report.issues)
         return CriticFeedback(
             critic=self.name,
-            verdict="revise" if grave or score < ENOUGH else None if skipped else "accept",
-            scores={} if skipped else {"mechanics": score},
+            verdict="revise" if grave or score < ENOUGH else accept,
+            scores={"mechanics": score} if report.checked else {},
             issues=report.issues,
             suggestions=_suggestions(report.issues),
-            confidence=None if skipped else _confidence(report.issues, len(report.degraded)),
+            confidence=_confidence(report) if report.checked else None,
             judges_task=False,
-            degraded=(*skipped, *report.degraded),
+            degraded=report.degraded,
         )
 
 
@@ -62,15 +65,15 @@ def _score(text: str, issues: tuple[Issue, ...]) -> float:
     return round(max(0.0, 1 - points / hundreds / 10), 3)
 
 
-def _confidence(issues: tuple[Issue, ...], degraded: int) -> float:
+def _confidence(report: "Lint") -> float:
     """The confidence in the verdict, 0 to 1.
 
     Safe findings are right about 95 times in 100. That nothing was found means less: the rules see
     only some kinds of mistakes, and fewer when a tool is missing.
     """
-    if any(issue.safe for issue in issues):
+    if any(issue.safe for issue in report.issues):
         return 0.95
-    return max(0.2, 0.6 - 0.2 * degraded)
+    return max(0.2, 0.6 - 0.2 * len(report.degraded))
 
 
 def _suggestions(issues: tuple[Issue, ...]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from sifaka.editor.gate import keeps_facts
 from sifaka.editor.protection import verbatim
 from sifaka.editor.spans import Cover
 from sifaka.record.results import Issue
+from sifaka.text.formats import Format, recognise
 
 Gate = Callable[[str, Issue], bool]
 """Decides if the fix of an issue may be applied to a text."""
@@ -38,24 +39,25 @@ class Edited:
         return bool(self.edits)
 
 
-def apply(text: str, issues: Iterable[Issue]) -> Edited:
+def apply(text: str, issues: Iterable[Issue], *, format: Format | None = None) -> Edited:
     """Apply the safe fixes among `issues`, right to left.
 
     Left out are issues that are not safe, have no place or no longer match the text; fixes inside
     code, URLs and the like; fixes that overlap one further right; and fixes after which a number,
-    URL or negation nearby would differ. A safe replacement of the whole text goes alone.
+    URL or negation nearby would differ. A safe replacement of the whole text goes alone. The
+    format is recognised by the text's look when None.
     """
-    return apply_gated(text, issues, keeps_facts)
+    return apply_gated(text, issues, keeps_facts, format or recognise(text))
 
 
-def apply_gated(text: str, issues: Iterable[Issue], gate: Gate) -> Edited:
+def apply_gated(text: str, issues: Iterable[Issue], gate: Gate, format: Format) -> Edited:
     """`apply` with another rule for what a fix may change."""
     candidates = [issue for issue in issues if _fits(text, issue)]
     for issue in candidates:
         if replaces_everything(text, issue):
             edit = _log(text, issue)
             return Edited(text=edit.after, edits=(edit,))
-    off_limits = Cover(verbatim(text)) if candidates else Cover(())
+    off_limits = Cover(verbatim(text, format)) if candidates else Cover(())
     chosen = list(_chosen(text, candidates, off_limits, gate))
     pieces: list[str] = []
     position = 0

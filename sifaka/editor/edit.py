@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from sifaka.editor.apply import Edit, Edited, apply, apply_gated, replaces_everything
 from sifaka.editor.gate import keeps_surroundings
-from sifaka.editor.report import LONG_TEXT, RULES, findings, is_data
+from sifaka.editor.report import LONG_TEXT, RULES, findings
 from sifaka.record.results import Issue
+from sifaka.text.formats import UNCHECKED, Format, recognise
 
 ROUNDS = 4
 """Checks of a text after edits: one edit can make another possible."""
@@ -15,7 +16,7 @@ LONG_ROUNDS = 1
 """The same for a text of more than `LONG_TEXT` characters, so that it takes seconds only."""
 
 
-def edit(text: str, issues: Sequence[Issue] = ()) -> Edited:
+def edit(text: str, issues: Sequence[Issue] = (), *, format: Format | None = None) -> Edited:
     """Make every safe edit: first the given ones, then those the rules find.
 
     Editing the result again changes nothing. A text that does not settle within `ROUNDS` rounds is
@@ -28,22 +29,25 @@ def edit(text: str, issues: Sequence[Issue] = ()) -> Edited:
             code and URLs, also where they name another number: the user asked for them. After a
             replacement of the whole text (a JSON repair, a new Markdown layout), and in JSON, the
             rules for prose do not run.
+        format: The format of the text; recognised by its look when None. Source code and data stay
+            as they are.
     """
-    given = apply_gated(text, issues, keeps_surroundings)
+    format = format or recognise(text)
+    given = apply_gated(text, issues, keeps_surroundings, format)
     whole = any(i.safe and i.fix is not None and replaces_everything(text, i) for i in issues)
-    if (whole and given.edits) or is_data(given.text):
+    if (whole and given.edits) or format in UNCHECKED:
         return given
     rounds = [given]
     long = len(given.text) > LONG_TEXT
     for _ in range(LONG_ROUNDS if long else ROUNDS):
-        found, _ = findings(rounds[-1].text, RULES.values())
-        done = apply(rounds[-1].text, found)
+        found, _ = findings(rounds[-1].text, RULES.values(), format)
+        done = apply(rounds[-1].text, found, format=format)
         if not done.edits:
             return Edited(text=done.text, edits=_log(rounds))
         rounds.append(done)
     if not long:
-        found, _ = findings(rounds[-1].text, RULES.values())
-        if apply(rounds[-1].text, found).edits:
+        found, _ = findings(rounds[-1].text, RULES.values(), format)
+        if apply(rounds[-1].text, found, format=format).edits:
             return given
     return Edited(text=rounds[-1].text, edits=_log(rounds))
 

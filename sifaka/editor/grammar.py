@@ -54,7 +54,7 @@ def grammar(parsed: ParsedText) -> Iterator[Issue]:
     Raises:
         PluginError: Harper is not installed, or it failed.
     """
-    for rule, start, end, message, kind, fix in shared_harper().lint(parsed.text):
+    for rule, start, end, message, kind, fix in shared_harper().lint(parsed.prose):
         if kind in _IGNORED_KINDS or rule.startswith("Expand") or not parsed.free(start, end):
             continue
         yield parsed.suggestion(

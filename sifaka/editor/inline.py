@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from sifaka.text.formats import Format
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, urls
 
@@ -50,16 +51,23 @@ _IDENTIFIER = re.compile(
     """,
     re.VERBOSE,
 )
+MARKDOWN_LIKE = frozenset({Format.MARKDOWN, Format.MDX, Format.TEXT})
 _LATIN = frozenset({"i.e", "e.g"})
 
 
-def verbatim_inline(text: str) -> Iterator[Span]:
-    """Code, addresses, paths and tags: what a machine reads character by character."""
-    yield from code_spans(text)
+def verbatim_inline(text: str, format: Format = Format.MARKDOWN) -> Iterator[Span]:
+    """Code, addresses, paths and tags: what a machine reads character by character.
+
+    What is markup in Markdown alone is looked for in Markdown and plain text alone.
+    """
     yield from urls(text)
-    for pattern in (_EMAIL, _LINK_DESTINATION, _REFERENCE, _TAG, _MATH):
+    patterns = (_EMAIL,)
+    if format in MARKDOWN_LIKE:
+        yield from code_spans(text)
+        yield from _delimited(text)
+        patterns = (_EMAIL, _LINK_DESTINATION, _REFERENCE, _TAG, _MATH)
+    for pattern in patterns:
         yield from (match.span() for match in pattern.finditer(text))
-    yield from _delimited(text)
     yield from (span for span in _tokens(text) if _PATH.match(text[slice(*span)]))
 
 

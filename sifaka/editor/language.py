@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from sifaka.editor.lexicon import lexicon
-from sifaka.editor.spans import merged
 from sifaka.text.prose import Span
 
 _PARAGRAPH = re.compile(r"\S.*?(?=\n[ \t]*\n|\Z)", re.DOTALL)
@@ -104,13 +103,6 @@ def foreign(text: str) -> Iterator[Span]:
             english, other = _evidence(_WORD.findall(sentence.group()))
             if other >= 4 and other > english * 2:
                 yield match.start() + sentence.start(), match.start() + sentence.end()
-
-
-def foreign_share(text: str) -> float:
-    """The share of the text's letters that stand in other languages than English, 0 to 1."""
-    letters = sum(map(str.isalpha, text))
-    there = sum(sum(map(str.isalpha, text[start:end])) for start, end in merged(foreign(text)))
-    return there / letters if letters else 0.0
 
 
 def _evidence(words: list[str]) -> tuple[int, int]:

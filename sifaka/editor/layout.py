@@ -6,8 +6,10 @@ from itertools import pairwise
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.machine import machine_text
+from sifaka.text.formats import Format, Mark
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span
+from sifaka.text.sentences import blanked
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z][.)])(\s+)\S")
 _TABLE_RULE = re.compile(r"\s*[|+]?\s*:?[-=]{2,}:?\s*(?:[|+]\s*:?[-=]{2,}:?\s*)*[|+]?\s*$")
@@ -28,16 +30,50 @@ _TRUTH = lexicon(
 )
 
 
-def blocks(text: str) -> Iterator[Span]:
-    """Spans of whole lines that keep their exact form."""
+_LAID_OUT = frozenset(
+    {
+        Format.MARKDOWN,
+        Format.MDX,
+        Format.TEXT,
+        Format.RST,
+        Format.ORG,
+        Format.ASCIIDOC,
+        Format.PYTHON,
+    }
+)
+"""Formats in which a line and its white space mean something."""
+_INDENTED = frozenset({Format.MARKDOWN, Format.MDX, Format.TEXT})
+"""Formats in which indentation alone makes code."""
+
+
+def blocks(
+    text: str, format: Format = Format.MARKDOWN, markup: Sequence[Mark] = ()
+) -> Iterator[Span]:
+    """Spans of whole lines that keep their exact form.
+
+    Args:
+        text: The whole text.
+        format: Its format.
+        markup: What its reader has found; its blocks are not looked at again.
+    """
+    if format not in _LAID_OUT:
+        return
     if front := front_matter(text):
         yield 0, front
+    if markup and format not in _INDENTED:
+        text = _without_blocks(text, markup)
     lines = _lines(text)
-    yield from _indented(text, lines)
+    if format in _INDENTED:
+        yield from _indented(text, lines)
     yield from tables(text)
     yield from _columns(text, lines)
     yield from machine_text(text)
     yield from (span for span in lines if _stands_alone(text[slice(*span)]))
+
+
+def _without_blocks(text: str, markup: Sequence[Mark]) -> str:
+    """The text with nothing but line breaks and white space where blocks are."""
+    return blanked(text, ((start, end) for start, end, kind in markup if kind == "block"))
 
 
 def tables(text: str) -> Iterator[Span]:

@@ -2,15 +2,18 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import Self
 
 from sifaka.editor.gate import keeps_facts
 from sifaka.editor.language import foreign
 from sifaka.editor.protection import protected
 from sifaka.editor.spans import Cover, merged
 from sifaka.record.results import Issue
+from sifaka.text.formats import Format, Mark, marks, underlined, view
 from sifaka.text.prose import Span, sentences
 
 REACH = 200
@@ -18,6 +21,8 @@ REACH = 200
 
 _MARKS = re.compile(r"(?:[#>*+•\-–\s_\"'“(\[]|\d{1,3}[.)]\s)*")
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+•#]+|\d{1,3}[.)])[ \t]+", re.MULTILINE)
+_LINE_MARK = re.compile(r"[ \t]*(?:[-+*#>|.:=~%@<\[]|\d+[.)]|[a-zA-Z][.)]\s)")
+"""What means something at the beginning of a line in one format or another."""
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]+\b")
 _WORD = re.compile(r"\w+")
 
@@ -27,27 +32,59 @@ class ParsedText:
     """A text, what is protected in it, and where its sentences begin."""
 
     text: str
+    prose: str
+    """The text without the markup of its format, as long as the text itself."""
+    format: Format = Format.MARKDOWN
+    markup: Sequence[Mark] = ()
+    """What the reader of the format found."""
+
+    @classmethod
+    def read(cls, text: str, format: Format) -> Self:
+        """A text of a format that has a reader."""
+        markup = marks(text, format)
+        return cls(text, view(text, markup), format, markup)
 
     @cached_property
     def protected(self) -> Cover:
         """The parts that no rule may change."""
-        return Cover(protected(self.text))
+        return Cover(protected(self.text, self.format, self.markup))
 
     @cached_property
     def reserved(self) -> Cover:
         """The parts closed to rules about English: the protected ones and other languages."""
-        return Cover(merged(chain(self.protected.spans, foreign(self.text))))
+        return Cover(merged(chain(self.protected.spans, self._foreign)))
+
+    @cached_property
+    def _foreign(self) -> list[Span]:
+        return merged(foreign(self.prose))
+
+    @property
+    def foreign_share(self) -> float:
+        """The share of the prose that is in other languages than English, 0 to 1."""
+        if not self._foreign:
+            return 0.0
+        pieces, at = list[str](), 0
+        for start, end in self.protected.spans:
+            pieces += [self.prose[at:start], " " * (end - start)]
+            at = end
+        prose = "".join((*pieces, self.prose[at:]))
+        there = sum(_letters(prose[start:end]) for start, end in self._foreign)
+        return there / max(1, _letters(prose))
+
+    @cached_property
+    def _underlined(self) -> Cover:
+        return Cover(merged(underlined(self.text, self.format)))
 
     @cached_property
     def sentences(self) -> list[Span]:
         """The sentences of the text."""
-        return sentences(self.text)
+        return sentences(self.prose)
 
     @cached_property
     def sentence_starts(self) -> frozenset[int]:
         """The offsets at which sentences, list items and headings begin, after their marks."""
         starts = [self._after_marks(start) for start, _ in self.sentences]
-        starts += [self._after_marks(match.end()) for match in _ITEM.finditer(self.text)]
+        starts += [self._after_marks(match.end()) for match in _ITEM.finditer(self.prose)]
         return frozenset(starts)
 
     @cached_property
@@ -59,7 +96,7 @@ class ParsedText:
         """The words with a capital that stand inside a sentence."""
         return frozenset(
             match.group()
-            for match in _CAPITALISED.finditer(self.text)
+            for match in _CAPITALISED.finditer(self.prose)
             if match.start() not in self.sentence_starts
         )
 
@@ -97,10 +134,17 @@ class ParsedText:
     ) -> Issue:
         """A mistake with a certain fix.
 
-        When the fix would alter a number, an address or a negation it is only a suggestion.
+        When the fix would alter a number, an address or a negation, the width of a title above
+        its underline, or what a line begins with, it is only a suggestion.
         """
         issue = self.suggestion(start, end, message, rule=rule, category=category, fix=fix)
-        return issue.model_copy(update={"safe": keeps_facts(self.text, issue)})
+        safe = keeps_facts(self.text, issue) and self._keeps_layout(start, end, fix)
+        return issue.model_copy(update={"safe": safe})
+
+    def _keeps_layout(self, start: int, end: int, fix: str) -> bool:
+        if len(fix) != end - start and self._underlined.touches(start, end):
+            return False
+        return not (fix.endswith("\n") and _LINE_MARK.match(self.text, end))
 
     def suggestion(
         self,
@@ -119,5 +163,9 @@ class ParsedText:
         )
 
     def _after_marks(self, offset: int) -> int:
-        match = _MARKS.match(self.text, offset)
+        match = _MARKS.match(self.prose, offset)
         return match.end() if match else offset
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))

@@ -1,6 +1,5 @@
 """Finding what is wrong with a text."""
 
-import json
 import sys
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +10,6 @@ from sifaka.editor.commas import commas
 from sifaka.editor.contractions import contractions
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import grammar
-from sifaka.editor.language import foreign_share
 from sifaka.editor.latin import latin
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.repetition import repetition
@@ -21,6 +19,7 @@ from sifaka.editor.whitespace import spacing
 from sifaka.editor.wordiness import wordiness
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
+from sifaka.text.formats import READERS, UNCHECKED, Format, recognise
 from sifaka.text.prose import Span
 
 Rule = Callable[[ParsedText], Iterable[Issue]]
@@ -60,37 +59,54 @@ class Lint:
     """In text order; none overlaps a safe one."""
     degraded: tuple[str, ...]
     """One line for each check that did not run."""
-    skipped: str | None = None
-    """The reason that nothing was checked, such as "it is not in English"."""
+    format: Format
+    """The format the text was read as."""
+    checked: bool = True
+    """False when nothing of the text was checked; `degraded` has the reason."""
 
 
-def lint(text: str) -> Lint:
+def lint(text: str, *, format: Format | None = None) -> Lint:
     """Every mistake the rules and the optional tools find in a text.
 
-    None is looked for in a text that is a JSON object or array, or mostly in another language than
-    English.
+    None is looked for in source code, in data, and in a text that is mostly in another language
+    than English; `degraded` says so.
+
+    Args:
+        text: The text to check.
+        format: Its format; recognised by its look when None.
     """
-    if is_data(text):
-        return Lint(issues=(), degraded=(), skipped="it is data")
+    format = format or recognise(text)
+    if format in UNCHECKED:
+        line = f"format: {UNCHECKED[format]}"
+        return Lint(issues=(), degraded=(line,), format=format, checked=False)
     rules = {**RULES, **ADVISORS}
     skipped: tuple[str, ...] = ()
     if len(text) > GRAMMAR_LIMIT:
         del rules["grammar"]
         skipped = (f"grammar: not checked, the text has more than {GRAMMAR_LIMIT:,} characters",)
-    issues, degraded = findings(text, rules.values())
-    elsewhere = foreign_share(text)
-    if elsewhere > _MOSTLY:
-        return Lint(issues=issues, degraded=degraded, skipped="it is not in English")
-    if elsewhere:
-        skipped += (f"mechanics: {elsewhere:.0%} of the text is not in English, and not checked",)
-    return Lint(issues=issues, degraded=(*degraded, *skipped))
+    parsed = _parsed(text, format)
+    issues, degraded = _found(parsed, rules.values())
+    if parsed.foreign_share > _MOSTLY:
+        lines = ("language: not checked, the text is not in English", *degraded)
+        return Lint(issues=issues, degraded=lines, format=format, checked=False)
+    if elsewhere := parsed.foreign_share:
+        skipped += (f"language: {elsewhere:.0%} of the text is not in English, and not checked",)
+    return Lint(issues=issues, degraded=(*degraded, *skipped), format=format)
 
 
-def findings(text: str, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
+def findings(
+    text: str, rules: Iterable[Rule], format: Format = Format.MARKDOWN
+) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
     """The findings of some rules, and a line for each rule that could not run."""
-    if is_data(text):
-        return (), ()
-    parsed = ParsedText(text)
+    return _found(_parsed(text, format), rules)
+
+
+def _parsed(text: str, format: Format) -> ParsedText:
+    known = format in READERS
+    return ParsedText.read(text, format) if known else ParsedText(text, text, format)
+
+
+def _found(parsed: ParsedText, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
     issues: list[Issue] = []
     degraded: list[str] = []
     for rule in rules:
@@ -99,17 +115,6 @@ def findings(text: str, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple
         except PluginError as error:
             degraded.append(error.message)
     return _without_overlaps(issues), tuple(degraded)
-
-
-def is_data(text: str) -> bool:
-    """True when the text is a JSON object or array."""
-    if text.lstrip()[:1] not in {"{", "["}:
-        return False
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _without_overlaps(issues: list[Issue]) -> tuple[Issue, ...]:

@@ -1,6 +1,7 @@
 """Runs for the contracts, and their entries."""
 
-from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started
+from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started, Validated
+from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 
@@ -24,7 +25,9 @@ def next_draft(run: Run, text: str) -> Drafted:
 
 def accepted(run: Run) -> Run:
     """The run after its last version was accepted, which passes."""
-    return run.apply(Decided(thought_id=run.thoughts[-1].id, decision=_ACCEPTED))
+    latest = run.thoughts[-1].id
+    validated = Validated(thought_id=latest, results={"length": ValidationResult(passed=True)})
+    return run.apply(validated).apply(Decided(thought_id=latest, decision=_ACCEPTED))
 
 
 def entries_of(run: Run) -> list[Entry]:

@@ -101,7 +101,7 @@ class ElasticsearchServer:
 
             do_GET = do_PUT = do_POST = do_DELETE = _answer  # noqa: N815
 
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            def log_message(self, format: str, *args: Any) -> None:
                 """Keep the tests' output quiet."""
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -84,7 +84,7 @@ class SearchServer:
 
             do_GET = do_POST = _reply  # noqa: N815 - named by the standard library
 
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - likewise
+            def log_message(self, format: str, *args: Any) -> None:
                 """Keep the tests' output quiet."""
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

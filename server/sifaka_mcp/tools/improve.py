@@ -24,9 +24,7 @@ async def improve_text(
     ] = "",
     validators: Annotated[
         list[AnyValidator] | None,
-        Field(
-            description="what to pass; `required` (in content must_pass): false is advice"
-        ),
+        Field(description="what to pass; `required` (in content must_pass): false is advice"),
     ] = None,
     critics: CriticList = None,
     effort: Effort = "standard",

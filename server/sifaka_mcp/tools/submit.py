@@ -29,12 +29,8 @@ async def submit_revision(
     parent_id: Annotated[str, Field(description="from the brief")],
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="the complete new version")] = "",
-    accept: Annotated[
-        bool, Field(description="keep the text, decline what is left")
-    ] = False,
-    reason: Annotated[
-        OptionalText, Field(description="why what is left stays")
-    ] = "",
+    accept: Annotated[bool, Field(description="keep the text, decline what is left")] = False,
+    reason: Annotated[OptionalText, Field(description="why what is left stays")] = "",
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
     state, exchange = state_of(ctx), Exchange.of(ctx)

@@ -3,8 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sifaka.record.results import Issue, ValidationResult
-from sifaka.validators.format.markdown_text import reformatted
-from sifaka.validators.format.markdown_text import check_markdown
+from sifaka.validators.format.markdown_text import check_markdown, reformatted
 
 EVERYDAY = """\
 ---

@@ -1,0 +1,101 @@
+"""The formats that are told apart, and the names of files that show them."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import PurePath
+
+from sifaka.text.formats.marks import names
+
+
+class Format(StrEnum):
+    """The syntax of a text, which decides what of it is prose."""
+
+    MARKDOWN = "markdown"
+    MDX = "mdx"
+    RST = "rst"
+    ASCIIDOC = "asciidoc"
+    ORG = "org"
+    LATEX = "latex"
+    HTML = "html"
+    GETTEXT = "gettext"
+    """Catalogues of messages; only their translations are prose."""
+    TEXT = "text"
+    PYTHON = "python"
+    """Only comments and docstrings are prose."""
+    SOURCE = "source"
+    """Code in another language, or markup that has no reader here. Nothing of it is checked."""
+    DATA = "data"
+    """JSON, YAML, TOML, CSV, settings, XML. Nothing of it is checked."""
+
+
+UNCHECKED: Mapping[Format, str] = {
+    Format.SOURCE: "source code is not checked; --as text checks it as plain text",
+    Format.DATA: "data is not checked; --as text checks it as plain text",
+}
+"""The formats of which nothing is checked, with the sentence that says so."""
+
+_EXTENSIONS: Mapping[Format, str] = {
+    Format.MARKDOWN: "md markdown mdown mkd mkdn qmd rmd",
+    Format.MDX: "mdx",
+    Format.RST: "rst rest",
+    Format.ASCIIDOC: "adoc asciidoc",
+    Format.ORG: "org",
+    Format.LATEX: "tex latex ltx",
+    Format.HTML: "html htm xhtml",
+    Format.GETTEXT: "po pot",
+    Format.PYTHON: "py pyi pyw",
+    Format.SOURCE: """
+        ada adb ads as asm astro awk bas bash bat bats bib c cc cgi cjs cl clj cljs cls cmake cmd
+        coffee cpp cr cs css csh cts cu cxx d dart diff dpr dtx ejs el elm erb erl ex exs f f03 f08
+        f77 f90 f95 fish fs fsx g4 gd glsl go gql gradle graphql groovy h haml hbs hcl hh hpp hrl hs
+        hxx idl inc ino ins j2 java jinja jinja2 jl js jsp jsx kt kts less lhs lisp ll lua m m4 mak
+        man mjs mk ml mli mm mts mustache nim nix njk nu odin pas patch php phtml pl pm podspec pp
+        prisma pro proto ps ps1 psm1 pug purs pyx q r raku rb re roff rs s sass sbt scala scm scss
+        sed sh sol sql sty sv svelte swift tcl texi texinfo tf thrift tpl ts tsx twig v vb vbs vhd
+        vhdl vim vue wat wgsl wl xsl xslt y yara zig zsh""",
+    Format.DATA: """
+        atom avsc cfg cnf conf csv desktop dtd editorconfig env geojson gpx har ics ini ipynb json
+        json5 jsonc jsonl kml lock log map ndjson opml plist properties rdf rss service srt strings
+        svg toml topojson tsv ttl vcf vtt webmanifest wsdl xliff xlf xml xsd yaml yml""",
+}
+_BY_EXTENSION: Mapping[str, Format] = {
+    extension: format_ for format_, listed in _EXTENSIONS.items() for extension in listed.split()
+}
+_BY_NAME: Mapping[str, Format] = dict.fromkeys(
+    names(
+        """
+    makefile gnumakefile dockerfile containerfile jenkinsfile vagrantfile rakefile gemfile
+    cmakelists.txt meson.build build.bazel justfile procfile .bashrc .profile .zshrc .vimrc
+    """
+    ),
+    Format.SOURCE,
+) | dict.fromkeys(
+    names(
+        """
+    requirements.txt robots.txt .gitignore .gitattributes .dockerignore .npmrc .editorconfig
+    .env codeowners go.sum go.mod pipfile poetry.lock
+    """
+    ),
+    Format.DATA,
+)
+_PLAIN = frozenset({"txt", "text"})
+
+
+def by_name(path: PurePath) -> Format | None:
+    """The format that the name of a file shows; None when its text has to tell.
+
+    `page.rst.txt` is RST, as Sphinx names the sources it publishes.
+    """
+    name = path.name.lower()
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    endings = [ending.removeprefix(".") for ending in path.suffixes[-2:]]
+    for ending in reversed([ending.lower() for ending in endings]):
+        if ending not in _PLAIN:
+            return _BY_EXTENSION.get(ending)
+    return None
+
+
+def is_plain(path: PurePath) -> bool:
+    """True for the name of a plain text, such as `notes.txt`."""
+    return path.suffix.lower().removeprefix(".") in _PLAIN

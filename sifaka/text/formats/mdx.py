@@ -1,0 +1,74 @@
+"""MDX: what of it is not prose, beside the code of Markdown."""
+
+import re
+from collections.abc import Iterator
+
+from sifaka.text.formats.marks import Mark, lines_of, names
+from sifaka.text.markdown import code_spans
+from sifaka.text.sentences import blanked
+
+_MODULE = re.compile(r"(?:import|export)\b(?=[ \t{*'\"])")
+_TAG = re.compile(r"</?(?P<name>[A-Za-z][\w.:-]*)(?=[\s/>])|</?>")
+_TAG_PART = re.compile(r"[>{]|\"[^\"]*\"|'[^']*'")
+_IN_A_LINE = names(
+    """
+    a abbr b br code em i img kbd small span strong sub sup
+    """
+)
+
+
+def mdx(text: str) -> Iterator[Mark]:
+    """Imports and exports, elements' tags, expressions and comments in braces."""
+    bare = blanked(text, code_spans(text))
+    modules = list(_modules(bare))
+    yield from modules
+    bare = blanked(bare, [(mark.start, mark.end) for mark in modules])
+    braces = _pairs(bare)
+    at = 0
+    for match in re.finditer(r"<(?=/?[A-Za-z>])|\{", bare):
+        start = match.start()
+        if start < at:
+            continue
+        if match.group() == "{":
+            at = braces.get(start, start) + 1
+            yield Mark(start, at, "code")
+        elif tag := _TAG.match(bare, start):
+            at = _tag_end(bare, tag.end(), braces) if tag["name"] else tag.end()
+            yield Mark(start, at, "style" if tag["name"] in _IN_A_LINE else "block")
+
+
+def _modules(text: str) -> Iterator[Mark]:
+    """Imports and exports, each up to a blank line."""
+    inside = False
+    above_blank = True
+    for line in lines_of(text):
+        inside = not line.blank and (inside or (above_blank and bool(_MODULE.match(line.text))))
+        above_blank = line.blank
+        if inside:
+            yield Mark(line.start, line.end)
+
+
+def _tag_end(text: str, at: int, braces: dict[int, int]) -> int:
+    """The offset after a tag with its attributes; the start when it has no end."""
+    start = at
+    while match := _TAG_PART.search(text, at, start + 5_000):
+        if match.group() == ">":
+            return match.end()
+        at = match.end()
+        if match.group() == "{":
+            if match.start() not in braces:
+                return start
+            at = braces[match.start()] + 1
+    return start
+
+
+def _pairs(text: str) -> dict[int, int]:
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    # Strings count in braces alone: outside of them an apostrophe is one.
+    for match in re.finditer(r"[{}]", text):
+        if match.group() == "{":
+            opened.append(match.start())
+        elif opened:
+            pairs[opened.pop()] = match.start()
+    return pairs
