@@ -35,17 +35,15 @@ RULES: Mapping[str, Rule] = {
     "spacing": spacing,
     "contractions": contractions,
     "spelling": spelling,
+    "grammar": grammar,
 }
 """The rules that may find safe fixes; where two want the same place the earlier one gets it."""
 
-ADVISORS: Mapping[str, Rule] = {"grammar": grammar, "style": style}
+ADVISORS: Mapping[str, Rule] = {"style": style}
 """The rules that only suggest."""
 
 LONG_TEXT = 200_000
 """Characters beyond which a text is checked with less care, to stay within seconds."""
-
-GRAMMAR_LIMIT = LONG_TEXT
-"""Characters beyond which grammar is not checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +61,8 @@ def lint(text: str) -> Lint:
 
     A text that is a JSON object or array has none: it is data.
     """
-    rules = {**RULES, **ADVISORS}
-    skipped: tuple[str, ...] = ()
-    if len(text) > GRAMMAR_LIMIT:
-        del rules["grammar"]
-        skipped = (f"grammar: not checked, the text has more than {GRAMMAR_LIMIT:,} characters",)
-    issues, degraded = findings(text, rules.values())
-    return Lint(issues=issues, degraded=(*degraded, *skipped))
+    issues, degraded = findings(text, [*RULES.values(), *ADVISORS.values()])
+    return Lint(issues=issues, degraded=degraded)
 
 
 def findings(text: str, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
