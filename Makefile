@@ -20,7 +20,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki conformance crashes long-run lint types docs bench bench-quality coverage snapshots clean
+.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki conformance crashes long-run lint types docs bench bench-editor bench-quality coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -109,6 +109,10 @@ snapshots: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# The editor on labelled sentences; writes the tables of docs/editor.md.
+bench-editor: $(READY)
+	$(BIN)/python -m benchmarks.quality.editor --markdown docs/editor.md
 
 # The site of the documents, with reference pages made of the code, in build/site.
 docs: $(READY)

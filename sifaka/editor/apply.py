@@ -1,13 +1,17 @@
-"""Applies safe fixes to a text."""
+"""Applies the fixes of issues to a text."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from sifaka.editor.gate import keeps_facts
 from sifaka.editor.protection import verbatim
 from sifaka.editor.spans import Cover
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format, recognise
+
+Fixes = Literal["safe", "suggested"]
+"""The fixes that are applied: the safe ones, or the suggested ones as well."""
 
 Gate = Callable[[str, Issue], bool]
 """Decides if the fix of an issue may be applied to a text."""
@@ -39,22 +43,32 @@ class Edited:
         return bool(self.edits)
 
 
-def apply(text: str, issues: Iterable[Issue], *, format: Format | None = None) -> Edited:
-    """Apply the safe fixes among `issues`, right to left.
+def apply(
+    text: str,
+    issues: Iterable[Issue],
+    *,
+    fixes: Fixes = "safe",
+    format: Format | None = None,
+) -> Edited:
+    """Apply the fixes among `issues`, right to left.
 
-    Left out are issues that are not safe, have no place or no longer match the text; fixes inside
-    code, URLs and the like; fixes that overlap one further right; and fixes after which a number,
-    URL or negation nearby would differ. A safe replacement of the whole text goes alone. The
-    format is recognised by the text's look when None.
+    Left out are issues that have no fix or no place, or no longer match the text; those that are
+    not safe, unless suggested ones are wanted; fixes inside code, URLs and the like; fixes that
+    overlap one further right; and fixes after which a number, URL or negation nearby would differ.
+    A replacement of the whole text goes alone. The format is recognised by the text's look when
+    None.
     """
-    return apply_gated(text, issues, keeps_facts, format or recognise(text))
+    return apply_gated(text, issues, keeps_facts, fixes, format or recognise(text))
 
 
-def apply_gated(text: str, issues: Iterable[Issue], gate: Gate, format: Format) -> Edited:
+def apply_gated(
+    text: str, issues: Iterable[Issue], gate: Gate, fixes: Fixes, format: Format
+) -> Edited:
     """`apply` with another rule for what a fix may change."""
-    candidates = [issue for issue in issues if _fits(text, issue)]
+    wanted = (issue for issue in issues if issue.safe or fixes == "suggested")
+    candidates = [issue for issue in wanted if _fits(text, issue)]
     for issue in candidates:
-        if replaces_everything(text, issue):
+        if _replaces_everything(text, issue):
             edit = _log(text, issue)
             return Edited(text=edit.after, edits=(edit,))
     off_limits = Cover(verbatim(text, format)) if candidates else Cover(())
@@ -70,7 +84,7 @@ def apply_gated(text: str, issues: Iterable[Issue], gate: Gate, format: Format) 
     )
 
 
-def replaces_everything(text: str, issue: Issue) -> bool:
+def _replaces_everything(text: str, issue: Issue) -> bool:
     """True when the fix replaces the whole text, as a JSON repair does."""
     return issue.start == 0 and issue.end == len(text) and bool(text)
 
@@ -87,7 +101,7 @@ def _chosen(text: str, issues: Iterable[Issue], off_limits: Cover, gate: Gate) -
 
 
 def _fits(text: str, issue: Issue) -> bool:
-    if not issue.safe or issue.fix is None or issue.start is None or issue.end is None:
+    if issue.fix is None or issue.start is None or issue.end is None:
         return False
     if not 0 <= issue.start <= issue.end <= len(text):
         return False

@@ -1,9 +1,9 @@
 """Edits a text until no safe fix is left."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sifaka.editor.apply import Edit, Edited, apply, apply_gated, replaces_everything
+from sifaka.editor.apply import Edit, Edited, Fixes, apply, apply_gated
 from sifaka.editor.gate import keeps_surroundings
 from sifaka.editor.report import LONG_TEXT, RULES, findings
 from sifaka.record.results import Issue
@@ -15,8 +15,16 @@ ROUNDS = 4
 LONG_ROUNDS = 1
 """The same for a text of more than `LONG_TEXT` characters, so that it takes seconds only."""
 
+_TIERS: Mapping[Fixes, tuple[Fixes, ...]] = {"safe": ("safe",), "suggested": ("safe", "suggested")}
 
-def edit(text: str, issues: Sequence[Issue] = (), *, format: Format | None = None) -> Edited:
+
+def edit(
+    text: str,
+    issues: Sequence[Issue] = (),
+    *,
+    fixes: Fixes = "safe",
+    format: Format | None = None,
+) -> Edited:
     """Make every safe edit: first the given ones, then those the rules find.
 
     Editing the result again changes nothing. A text that does not settle within `ROUNDS` rounds is
@@ -25,31 +33,37 @@ def edit(text: str, issues: Sequence[Issue] = (), *, format: Format | None = Non
 
     Args:
         text: The text to edit.
-        issues: What validators report about this very text. Their safe fixes are applied outside
+        issues: What validators report about this very text. Their fixes are applied outside
             code and URLs, also where they name another number: the user asked for them. After a
             replacement of the whole text (a JSON repair, a new Markdown layout), and in JSON, the
             rules for prose do not run.
+        fixes: With `suggested`, fixes that need a judgement are made too when the safe ones are
+            done; if that does not settle, the safe ones alone stay.
         format: The format of the text; recognised by its look when None. Source code and data stay
             as they are.
     """
     format = format or recognise(text)
-    given = apply_gated(text, issues, keeps_surroundings, format)
-    whole = any(i.safe and i.fix is not None and replaces_everything(text, i) for i in issues)
-    if (whole and given.edits) or format in UNCHECKED:
+    given = apply_gated(text, issues, keeps_surroundings, fixes, format)
+    if any(entry.before == text for entry in given.edits) or format in UNCHECKED:
         return given
     rounds = [given]
-    long = len(given.text) > LONG_TEXT
-    for _ in range(LONG_ROUNDS if long else ROUNDS):
-        found, _ = findings(rounds[-1].text, RULES.values(), format)
-        done = apply(rounds[-1].text, found, format=format)
-        if not done.edits:
-            return Edited(text=done.text, edits=_log(rounds))
-        rounds.append(done)
-    if not long:
-        found, _ = findings(rounds[-1].text, RULES.values(), format)
-        if apply(rounds[-1].text, found, format=format).edits:
-            return given
+    for tier in _TIERS[fixes]:
+        rounds += _settled(rounds[-1].text, tier, format)
     return Edited(text=rounds[-1].text, edits=_log(rounds))
+
+
+def _settled(text: str, fixes: Fixes, format: Format) -> Sequence[Edited]:
+    """The rounds after which nothing is left to do; none when there is no end to them."""
+    long = len(text) > LONG_TEXT
+    rounds: list[Edited] = []
+    for _ in range(LONG_ROUNDS if long else ROUNDS + 1):
+        found, _ = findings(text, RULES.values(), format)
+        done = apply(text, found, fixes=fixes, format=format)
+        if not done.edits:
+            return rounds
+        rounds.append(done)
+        text = done.text
+    return rounds if long else ()
 
 
 def _log(rounds: Sequence[Edited]) -> tuple[Edit, ...]:

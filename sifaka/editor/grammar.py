@@ -3,9 +3,10 @@
 import atexit
 import json
 import os
+import re
 import sys
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
@@ -43,6 +44,11 @@ _OFF = lexicon(
     "QuoteSpacing SentenceCapitalization AllowTo",
 )
 _CERTAIN = frozenset({"ModalOf"})
+LIMIT = 200_000
+"""Characters beyond which grammar is not checked."""
+
+# Paragraphs together; a very long one in pieces, for Harper's time grows faster than the text.
+_PART = re.compile(r".{1,4000}(?:\n[ \t]*\n|\Z)|.{1,4000}[.!?]\s|.{1,4000}\s|.{1,4000}", re.DOTALL)
 _IDLE_SECONDS = 30.0
 _MOST_SECONDS = 120.0
 """Seconds for one text; the slowest of the longest texts took 17."""
@@ -52,9 +58,11 @@ def grammar(parsed: ParsedText) -> Iterator[Issue]:
     """Harper's findings outside the reserved parts.
 
     Raises:
-        PluginError: Harper is not installed, or it failed.
+        PluginError: Harper is not installed, it failed, or the text is too long for it.
     """
-    for rule, start, end, message, kind, fix in shared_harper().lint(parsed.prose):
+    if len(parsed.text) > LIMIT:
+        raise PluginError(f"grammar: not checked, the text has more than {LIMIT:,} characters")
+    for rule, start, end, message, kind, fix in _lints(parsed.prose):
         if kind in _IGNORED_KINDS or rule.startswith("Expand") or not parsed.free(start, end):
             continue
         yield parsed.suggestion(
@@ -66,6 +74,18 @@ def grammar(parsed: ParsedText) -> Iterator[Issue]:
             fix=fix,
             severity=3 if rule in _CERTAIN else 2,
         )
+
+
+def _lints(text: str) -> Iterator[HarperLint]:
+    for match in _PART.finditer(text):
+        for rule, start, end, message, kind, fix in _lints_of_part(match.group()):
+            yield rule, match.start() + start, match.start() + end, message, kind, fix
+
+
+@lru_cache(maxsize=100)
+def _lints_of_part(text: str) -> Sequence[HarperLint]:
+    """The findings in one part; after an edit only the parts that it changed are read again."""
+    return shared_harper().lint(text)
 
 
 class Harper:

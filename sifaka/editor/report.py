@@ -35,10 +35,11 @@ RULES: Mapping[str, Rule] = {
     "spacing": spacing,
     "contractions": contractions,
     "spelling": spelling,
+    "grammar": grammar,
 }
 """The rules that may find safe fixes; where two want the same place the earlier one gets it."""
 
-ADVISORS: Mapping[str, Rule] = {"grammar": grammar, "style": style}
+ADVISORS: Mapping[str, Rule] = {"style": style}
 """The rules that only suggest."""
 
 LONG_TEXT = 200_000
@@ -46,9 +47,6 @@ LONG_TEXT = 200_000
 
 _MOSTLY = 0.5
 """The share in other languages from which a text is not English."""
-
-GRAMMAR_LIMIT = LONG_TEXT
-"""Characters beyond which grammar is not checked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,19 +77,15 @@ def lint(text: str, *, format: Format | None = None) -> Lint:
     if format in UNCHECKED:
         line = f"format: {UNCHECKED[format]}"
         return Lint(issues=(), degraded=(line,), format=format, checked=False)
-    rules = {**RULES, **ADVISORS}
-    skipped: tuple[str, ...] = ()
-    if len(text) > GRAMMAR_LIMIT:
-        del rules["grammar"]
-        skipped = (f"grammar: not checked, the text has more than {GRAMMAR_LIMIT:,} characters",)
     parsed = _parsed(text, format)
-    issues, degraded = _found(parsed, rules.values())
+    issues, degraded = _found(parsed, [*RULES.values(), *ADVISORS.values()])
     if parsed.foreign_share > _MOSTLY:
         lines = ("language: not checked, the text is not in English", *degraded)
         return Lint(issues=issues, degraded=lines, format=format, checked=False)
     if elsewhere := parsed.foreign_share:
-        skipped += (f"language: {elsewhere:.0%} of the text is not in English, and not checked",)
-    return Lint(issues=issues, degraded=(*degraded, *skipped), format=format)
+        line = f"language: {elsewhere:.0%} of the text is not in English, and not checked"
+        degraded = (*degraded, line)
+    return Lint(issues=issues, degraded=degraded, format=format)
 
 
 def findings(

@@ -24,7 +24,7 @@ def test_a_process_that_was_killed_is_replaced() -> None:
     killed = grammar.shared_harper().pid
     assert killed is not None
     os.kill(killed, signal.SIGKILL)
-    assert "harper.ModalOf" in rules(TEXT)
+    assert "harper.ModalOf" in rules(f"{TEXT} Again.")
     assert grammar.shared_harper().pid != killed
 
 

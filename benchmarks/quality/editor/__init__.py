@@ -1,0 +1,5 @@
+"""The editor on labelled sentences: the mistakes it mends, and the edits that are wrong.
+
+`tuning.jsonl` was used to choose its rules, `held_out.jsonl` was not. A line has a kind, a text and
+the corrected text, or null where the text is right: a trap, in which every edit is wrong.
+"""
