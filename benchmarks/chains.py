@@ -16,5 +16,6 @@ def endless_chain(store: ThoughtStore, iterations: int) -> Chain:
         ),
         critics=(ScriptedCritic(objects_to=lambda _: True, suggestions=("shorten it",)),),
         max_iterations=iterations,
+        fixes="none",  # the loop is measured, not the editor
         store=store,
     )

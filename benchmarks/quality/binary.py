@@ -122,6 +122,7 @@ def chain_of(world: BinaryWorld, parts: Parts) -> Chain:
         max_iterations=world.steps,
         patience=None,
         protect=False,
+        fixes="none",  # the texts are no language
         **selection,
     )
 

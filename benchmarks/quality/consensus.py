@@ -143,7 +143,7 @@ async def _play(panel: Panel) -> tuple[Review, ...]:
         return ModelResponse(parts=[ToolCallPart(tool_name="answer", args=opinion(panel, noise))])
 
     critic = SelfConsistencyCritic(n=panel.samples, model=FunctionModel(answer))
-    chain = Chain(model=ScriptedModel(lines=()), critics=(critic,), max_iterations=0)
+    chain = Chain(model=ScriptedModel(lines=()), critics=(critic,), max_iterations=0, fixes="none")
     reviews: list[Review] = []
     for _ in range(panel.reviews):
         result = await chain.run(text=TEXT)

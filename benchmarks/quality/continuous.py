@@ -132,7 +132,12 @@ def play(games: Games) -> Results:
 def chain_of(settings: Mapping[str, Any], parts: Parts) -> Chain:
     """The chain of these settings with the scripted parts."""
     return Chain(
-        model=parts.writer, critics=(parts,), judge_model=parts.judge, protect=False, **settings
+        model=parts.writer,
+        critics=(parts,),
+        judge_model=parts.judge,
+        protect=False,
+        fixes="none",  # the texts are no language
+        **settings,
     )
 
 

@@ -92,6 +92,38 @@ async def test_a_caller_driven_run_from_the_first_brief_to_done(client: Client) 
     assert history["thoughts"][1]["reason"] == worse["reason"]
 
 
+async def test_a_run_that_waits_for_a_rule_may_be_ended_by_accepting_the_text(
+    client: Client,
+) -> None:
+    rule = {"type": "length", "min_words": 50}
+    out = await call(client, "improve_text", text="A short text.", validators=[rule])
+    assert (out["status"], out["passed"]) == ("needs_revision", False)
+    assert out["checked"] == [
+        {"what": "length", "done": True, "reason": None},
+        {"what": "lint", "done": True, "reason": None},
+        {"what": "meaning", "done": False, "reason": "no model judged it"},
+    ]
+    ids = {"run_id": out["run_id"], "parent_id": out["brief"]["parent_id"]}
+    turned = await call(client, "submit_revision", **ids, text="A text.")
+    assert not turned["accepted"]
+    assert [each["version"] for each in turned["turned_down"]] == [1]
+    wrong = await error(client, "submit_revision", **ids, text="Another text.", accept=True)
+    assert "leave out `accept` or `text`" in wrong
+    done = await call(client, "submit_revision", **ids, accept=True, reason="short is right")
+    assert (done["status"], done["stop_reason"], done["passed"]) == ("done", "accepted", False)
+    assert [issue["category"] for issue in done["left"]] == ["length"]
+    assert done["reason"].endswith("short is right")
+
+
+async def test_a_text_in_another_language_is_not_accepted_but_undecided(client: Client) -> None:
+    text = "Ceci est un texte en français, que nous ne pouvons pas lire avec les règles."
+    out = await call(client, "critique_text", text=text)
+    assert out["verdict"] == "undecided"
+    assert "not in English" in out["degraded"][0]
+    run = await call(client, "improve_text", text=text)
+    assert (run["stop_reason"], run["passed"]) == ("unchecked", False)
+
+
 async def test_json_that_breaks_its_schema_takes_two_revisions(client: Client) -> None:
     rules = [{"type": "format", "format": "json", "schema": SCHEMA}]
     waiting = await call(client, "improve_text", text='{"name": 3}', validators=rules)
