@@ -50,8 +50,9 @@ bundle: wheel
 	distribution/node_modules/.bin/mcpb validate dist/bundle/manifest.json
 	distribution/node_modules/.bin/mcpb pack dist/bundle dist/sifaka-mcp.mcpb
 
+# `make test ONLY="tests/docs -k tool"` runs some of them.
 test: $(READY)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ONLY)
 
 # The extra `guardrails` wants another version of the OpenAI client, so it has its own environment.
 test-guardrails: $(READY)
