@@ -68,10 +68,6 @@ class Delivery:
     async def work_off(self, part: Part[ThoughtStore] | Replica, *, deadline: float) -> int:
         """Deliver to one part until nothing can be done now, or the time is over.
 
-        Args:
-            part: Which.
-            deadline: As of `time.monotonic`.
-
         Returns:
             How much is left that could be done now.
 

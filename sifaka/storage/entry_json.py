@@ -35,11 +35,7 @@ def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) ->
 
 
 def encode_draft(run_id: str, thought: Thought) -> str:
-    """A version as an index keeps it, without the history that earlier versions tell.
-
-    Raises:
-        StorageError: It holds something that JSON cannot.
-    """
+    """A version as an index keeps it, without the history that earlier versions tell."""
     return _encode(run_id, 0, Drafted(thought=thought, at=thought.created_at))
 
 

@@ -49,11 +49,7 @@ class Layout:
 
 
 def lay_out(stores: Sequence[ThoughtStore | SearchIndex], *, retry_after: float) -> Layout:
-    """Assign the stores their parts: the first one that lasts is the log.
-
-    Raises:
-        ConfigurationError: A store is named twice, or none of them is a log.
-    """
+    """Assign the stores their parts: the first one that lasts is the log."""
     if len({id(store) for store in stores}) < len(stores):
         raise ConfigurationError("the same store stands there twice", "name each store once")
     seen: Counter[str] = Counter()

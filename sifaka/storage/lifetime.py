@@ -10,11 +10,7 @@ _LONGEST = 100 * 366 * 86_400.0
 
 
 def parse_ttl(text: str) -> float:
-    """The seconds that an option of a URL says: `7d`, `12h`, `30m`, or `3600`.
-
-    Raises:
-        ConfigurationError: It says no duration, or one that nothing can live for.
-    """
+    """The seconds that an option of a URL says: `7d`, `12h`, `30m`, or `3600`."""
     duration = parse_duration(f"{text}s" if text.isdecimal() and text.isascii() else text)
     if duration is None:
         raise ConfigurationError(f"{text!r} is not a time to live", "write 7d, 12h, 30m or 3600")

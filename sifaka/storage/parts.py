@@ -50,11 +50,7 @@ class Part(Generic[Inner]):
         self._ask_again = 0.0
 
     def check(self) -> None:
-        """Ask nothing while it is not worth an attempt.
-
-        Raises:
-            StorageError: It has just failed.
-        """
+        """Ask nothing while it is not worth an attempt."""
         if paused := self.paused:
             raise _again(paused)
 
