@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from sifaka.errors import ConfigurationError
 from sifaka.storage.index import SearchIndex
 from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.parts import Part
+from sifaka.storage.parts import CopyReplica, IndexReplica, Part, Replica
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.replicas import CopyReplica, IndexReplica, Replica
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.lifetime import parse_ttl
+from sifaka.storage.timestamps import parse_ttl
 
 FORMS = (
     "milvus:///relative/path.db | milvus:////absolute/path.db | "
