@@ -64,7 +64,7 @@ async def test_an_answer_that_comes_later_is_remembered_too() -> None:
     assert inner.asked == ["a text"]
 
 
-async def test_the_text_nobody_asked_for_the_longest_is_forgotten() -> None:
+async def test_the_text_asked_for_longest_ago_is_forgotten() -> None:
     inner = Counting()
     cached = CachedClassifier(inner, ClassificationCache(2))
     for text in ("a", "b", "a", "c", "a", "b"):

@@ -1,4 +1,4 @@
-"""What the one HTTP client sends, and what it makes of answers."""
+"""Requests of the HTTP client, and answers to it."""
 
 import gzip
 import json
@@ -146,7 +146,7 @@ def test_no_time_to_answer_in_is_refused_at_once(seconds: float) -> None:
         HttpClient("http://x/", adapter="wiki", seconds=seconds)
 
 
-async def test_nobody_at_the_other_end_is_told_in_one_line() -> None:
+async def test_a_closed_port_is_told_in_one_line() -> None:
     async with source([b""]) as served:
         pass
     error = await failure(HttpClient(served.url, adapter="wiki", retrying=ONCE))

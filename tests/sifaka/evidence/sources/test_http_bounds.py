@@ -1,4 +1,4 @@
-"""How much of an answer the HTTP client reads, and how much of it is in memory."""
+"""The HTTP client reads a bounded part of an answer, and holds a bounded part in memory."""
 
 import gzip
 import tracemalloc

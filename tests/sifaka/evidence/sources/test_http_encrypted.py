@@ -76,7 +76,7 @@ async def test_the_certificate_has_to_be_of_the_name_and_not_of_the_address(
     assert "certificate" in str(caught.value).lower()
 
 
-async def test_a_certificate_that_nobody_trusts_is_refused(
+async def test_an_untrusted_certificate_is_refused(
     trusted: SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE")

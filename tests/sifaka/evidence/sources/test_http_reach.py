@@ -1,4 +1,4 @@
-"""Where the HTTP client goes, and where nobody can send it."""
+"""The places that the HTTP client can be sent to, and those it cannot."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -209,7 +209,7 @@ async def test_the_address_that_was_checked_is_the_one_that_is_connected_to() ->
         asked.append(host)
         return [PUBLIC] if len(asked) == 1 else [INSIDE]
 
-    # No name is looked up but here: nobody else knows this one.
+    # No other resolver knows this name.
     async with source([GOOD]) as served:
         network = Network(first_time_only, lambda address: address == PUBLIC)
         client = HttpClient(served.at("wiki.example"), adapter="wiki", network=network)

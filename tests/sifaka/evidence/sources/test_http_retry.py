@@ -1,4 +1,4 @@
-"""How often the HTTP client asks again, when it stops, and whose connections it has."""
+"""The HTTP client asks again, stops, and keeps its connections."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
