@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import cast
 
 from sifaka._internal.suggestions import did_you_mean
-from sifaka.classifiers.cache import CachedClassifier, ClassificationCache
+from sifaka.classifiers.cache import CachedClassifier
 from sifaka.classifiers.protocol import NONE_FOUND, UNKNOWN, Classification, Classifier
 from sifaka.errors import ConfigurationError
 
@@ -16,7 +16,6 @@ __all__ = [
     "UNKNOWN",
     "CachedClassifier",
     "Classification",
-    "ClassificationCache",
     "Classifier",
     "classifier",
 ]

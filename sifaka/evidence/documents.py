@@ -3,14 +3,23 @@
 import re
 from datetime import UTC, datetime
 from hashlib import sha256
+from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 
 from sifaka._internal.immutable import Frozen
 from sifaka.record.thought import Document
 
 GIVEN = "given"
 """The adapter of documents that came with the question or the text."""
+
+
+def _in_a_zone(value: datetime) -> datetime:
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_in_a_zone)]
+"""A moment, in UTC where it has no time zone."""
 
 
 class SourceDocument(Frozen):
@@ -25,17 +34,11 @@ class SourceDocument(Frozen):
     """The identifier that the source gives it."""
     adapter: str = ""
     """The name of the adapter that found it."""
-    published: datetime | None = None
-    """The time it was written or last changed, in UTC where it has no time zone; None when the
-    source does not say."""
-    retrieved_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    published: Moment | None = None
+    """The time it was written or last changed; None when the source does not say."""
+    retrieved_at: Moment = Field(default_factory=lambda: datetime.now(UTC))
     score: float | None = None
     """As its source ranks it; comparable within one answer of one source only."""
-
-    @field_validator("published", "retrieved_at")
-    @classmethod
-    def _in_a_zone(cls, value: datetime | None) -> datetime | None:
-        return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
 
     @property
     def key(self) -> str:
@@ -81,15 +84,14 @@ class SourceDocument(Frozen):
 def moment(told: object) -> datetime | None:
     """A time as sources write it: ISO 8601, or a year; None when it is none. UTC where unsaid."""
     if isinstance(told, datetime):
-        return told if told.tzinfo else told.replace(tzinfo=UTC)
+        return _in_a_zone(told)
     text = str(told or "").strip()
     if text.isdigit() and len(text) == 4 and text != "0000":
         text = f"{text}-01-01"
     try:
-        found = datetime.fromisoformat(text)
+        return _in_a_zone(datetime.fromisoformat(text))
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 MOST_CHARS = 100_000

@@ -1,14 +1,13 @@
 """Filters on the documents of a search."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Self
 from urllib.parse import urlsplit
 
 from pydantic import field_validator, model_validator
 
 from sifaka._internal.immutable import Frozen
-from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.documents import Moment, SourceDocument
 
 
 class SearchFilters(Frozen):
@@ -18,18 +17,13 @@ class SearchFilters(Frozen):
         ValueError: They contradict each other, so that nothing could be found.
     """
 
-    since: datetime | None = None
+    since: Moment | None = None
     """Written or last changed at this moment or later. A document without a date is left out."""
-    until: datetime | None = None
+    until: Moment | None = None
     """Written or last changed before this moment. A document without a date is left out."""
     sites: tuple[str, ...] = ()
     """Hosts such as `en.wikipedia.org`, or URLs of which the host counts; their subdomains are
     included. Empty means any."""
-
-    @field_validator("since", "until")
-    @classmethod
-    def _in_a_zone(cls, value: datetime | None) -> datetime | None:
-        return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
 
     @field_validator("sites")
     @classmethod

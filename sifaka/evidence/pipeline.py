@@ -12,6 +12,7 @@ from anyio import to_thread
 from sifaka.calls.concurrency import fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.evidence.as_completed import as_completed
 from sifaka.evidence.classify import classify, ranked
 from sifaka.evidence.filters import ANYTHING, SearchFilters
 from sifaka.evidence.model import (
@@ -31,7 +32,7 @@ from sifaka.evidence.plan import checked_question, plan
 from sifaka.evidence.ranking import scores_of
 from sifaka.evidence.search import check_limit, search
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.evidence.verify import verify_each
+from sifaka.evidence.verify import PARALLEL, verifications
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -61,7 +62,7 @@ class EvidencePipeline:
         adapters: Adapters,
         model: "Model | None" = None,
         *,
-        parallel: int = 10,
+        parallel: int = PARALLEL,
         seconds: float = 10.0,
     ) -> None:
         if parallel < 1 or not seconds > 0:
@@ -129,20 +130,18 @@ class EvidencePipeline:
             seconds=self._seconds,
         )
         yield SearchFinished(searched=searched)
-        verifications: dict[int, Verification] = {}
-        coming = verify_each(
-            searched.documents,
-            lambda _: made.criteria,
+        verified: dict[int, Verification] = {}
+        branches = verifications(
+            [(document, made.criteria) for document in searched.documents],
             question=question,
             model=self._model,
-            parallel=self._parallel,
         )
-        async with aclosing(coming):
+        async with aclosing(as_completed(branches, parallel=self._parallel)) as coming:
             async for number, verification in coming:
-                verifications[number] = verification
+                verified[number] = verification
                 evidence = classify(verification, made.criteria)
                 yield Verified(evidence=evidence, number=number, of=len(searched.documents))
-        in_order = [verifications[number] for number in sorted(verifications)]
+        in_order = [verified[number] for number in sorted(verified)]
         yield Finished(result=await concluded(made, searched, in_order))
 
     async def batch(

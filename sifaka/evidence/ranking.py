@@ -7,15 +7,8 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from sifaka.evidence.documents import SourceDocument
+from sifaka.retrievers.in_memory import searched_fields
 from sifaka.storage.bm25 import query_words, rank
-
-_TEXT_WEIGHT = 1.0
-_TITLE_WEIGHT = 0.5
-
-
-def searched_fields(document: SourceDocument) -> tuple[tuple[str, float], ...]:
-    """The fields of a document that are searched, each with its weight."""
-    return (document.text, _TEXT_WEIGHT), (document.title, _TITLE_WEIGHT)
 
 
 def scores_of(query: str, documents: Iterable[SourceDocument]) -> list[float]:
@@ -27,7 +20,7 @@ def scores_of(query: str, documents: Iterable[SourceDocument]) -> list[float]:
     Returns:
         Scores that are comparable within this answer only, 0 where nothing matches.
     """
-    return rank(query_words(query), [searched_fields(each) for each in documents])
+    return rank(query_words(query), [searched_fields(each.text, each.title) for each in documents])
 
 
 def rank_documents(query: str, documents: Iterable[SourceDocument]) -> tuple[SourceDocument, ...]:

@@ -1,18 +1,15 @@
 """Documents held against criteria by a model, whose quotes are looked up."""
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from pydantic import Field
 
-from sifaka.calls.concurrency import fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import SifakaError, StorageError
-from sifaka.evidence.as_completed import as_completed
 from sifaka.evidence.classify import Answered, assess
 from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument, plain, plain_line
@@ -27,6 +24,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NO_MODEL = "there is no model"
+PARALLEL = 10
+"""Documents that are verified at the same time, where nothing else is said."""
 _SHOWN = 8_000
 """Characters of a document that the model sees; of a longer one those nearest to the criteria."""
 _TITLE = 300
@@ -62,52 +61,22 @@ class _Judgements(Form):
     judgements: list[_Judged]
 
 
-async def verify(
-    documents: Sequence[SourceDocument],
-    criteria_of: Callable[[SourceDocument], Sequence[Criterion]],
+def verifications(
+    asked: Iterable[tuple[SourceDocument, Sequence[Criterion]]],
     *,
-    question: str,
-    model: "Model | None",
-    parallel: int = 10,
-) -> tuple[Verification, ...]:
-    """Judge each document by its criteria, in the order of the documents; see `verify_each`."""
-    branches = _branches(documents, criteria_of, question, model)
-    return await fan_out(branches, calls_each=0, parallel=parallel)
-
-
-async def verify_each(
-    documents: Sequence[SourceDocument],
-    criteria_of: Callable[[SourceDocument], Sequence[Criterion]],
-    *,
-    question: str,
-    model: "Model | None",
-    parallel: int = 10,
-) -> AsyncGenerator[tuple[int, Verification], None]:
-    """Yield each document's number and what it says about its criteria, as the answers come.
-
-    One model call a document, at the place `document N` of the journal; a second verification in
-    one run needs a scope of its own. A document for which the model cannot be asked, or the budget
-    has no room, is `degraded` and has no judgements. The ids of its criteria differ.
-
-    Raises:
-        StorageError: An answer could not be put on record.
-        Suspended: Answers of the host are needed.
-    """
-    branches = _branches(documents, criteria_of, question, model)
-    async with aclosing(as_completed(branches, parallel=parallel)) as coming:
-        async for each in coming:
-            yield each
-
-
-def _branches(
-    documents: Sequence[SourceDocument],
-    criteria_of: Callable[[SourceDocument], Sequence[Criterion]],
     question: str,
     model: "Model | None",
 ) -> Mapping[str, Callable[[], Awaitable[Verification]]]:
+    """The judging of each document by its criteria, for `fan_out` or `as_completed`.
+
+    One model call a document, at the place `document N` of the journal; a second verification in
+    one run needs a scope of its own. A document for which the model cannot be asked, or the budget
+    has no room, is `degraded` and has no judgements. Its criteria have different ids. Each raises
+    `StorageError` when its answer could not be put on record, and `Suspended` for the host.
+    """
     return {
-        f"document {number}": partial(_verified, document, criteria_of(document), question, model)
-        for number, document in enumerate(documents)
+        f"document {number}": partial(_verified, document, criteria, question, model)
+        for number, (document, criteria) in enumerate(asked)
     }
 
 

@@ -11,13 +11,14 @@ from anyio import to_thread
 from sifaka.calls.concurrency import fan_out
 from sifaka.calls.journal import scope
 from sifaka.errors import SourceError
+from sifaka.evidence.as_completed import as_completed
 from sifaka.evidence.classify import classify, ranked
 from sifaka.evidence.criteria import Criterion, weighted
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Evidence, Searched, Verification
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.search import search
-from sifaka.evidence.verify import NO_MODEL, verify_each
+from sifaka.evidence.verify import NO_MODEL, PARALLEL, verifications
 from sifaka.research.findings import Finding, source_of
 from sifaka.research.resources import Loop
 from sifaka.research.state import LoopState, SearchTask
@@ -87,10 +88,12 @@ async def judge_all(loop: Loop, state: LoopState, haul: Haul) -> None:
     documents = [document for document, _ in haul.documents.values()]
     criteria = _criteria(loop, state)
     with scope("judging"):
-        judging = verify_each(
-            documents, lambda _: criteria, question=loop.plan.question, model=loop.work.model
+        judging = verifications(
+            [(document, criteria) for document in documents],
+            question=loop.plan.question,
+            model=loop.work.model,
         )
-        async with aclosing(judging) as coming:
+        async with aclosing(as_completed(judging, parallel=PARALLEL)) as coming:
             async for number, verification in coming:
                 haul.judged[number] = verification
 

@@ -7,9 +7,6 @@ from anyio import to_thread
 from sifaka.record.thought import Document
 from sifaka.storage.bm25 import query_words, rank
 
-_TEXT_WEIGHT = 1.0
-_TITLE_WEIGHT = 0.5
-
 
 class InMemoryRetriever:
     """Finds documents that share words with the query, by BM25; the title counts half.
@@ -30,7 +27,7 @@ class InMemoryRetriever:
         Scores are comparable within one answer only.
         """
         words = query_words(query)
-        fields = [((d.text, _TEXT_WEIGHT), (d.title, _TITLE_WEIGHT)) for d in self.documents]
+        fields = [searched_fields(d.text, d.title) for d in self.documents]
         scores = await to_thread.run_sync(rank, words, fields)
         order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
         return tuple(
@@ -38,6 +35,11 @@ class InMemoryRetriever:
             for i in order[: max(0, limit)]
             if scores[i] > 0
         )
+
+
+def searched_fields(text: str, title: str) -> tuple[tuple[str, float], ...]:
+    """The fields of a document that are searched, each with its weight: the title counts half."""
+    return (text, 1.0), (title, 0.5)
 
 
 def as_documents(documents: Iterable[Document | str]) -> tuple[Document, ...]:

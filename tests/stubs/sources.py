@@ -1,17 +1,21 @@
 """HTTP servers of the tests' own event loop that answer whatever a test wants, byte by byte."""
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from ssl import SSLContext
 from typing import Any
 
 import anyio
+import pytest
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.streams.stapled import MultiListener
 from anyio.streams.tls import TLSListener
+
+from sifaka.errors import SourceError
+from sifaka.evidence.sources.http import HttpClient
 
 _NAMES = {200: "OK", 302: "Found", 429: "Too Many Requests"}
 
@@ -144,3 +148,23 @@ async def _request_of(stream: BufferedByteReceiveStream, connection: int) -> Req
     headers = {name.lower(): value.strip() for name, _, value in pairs}
     body = await stream.receive_exactly(int(headers.get("content-length", "0")))
     return Request(method=method, target=target, headers=headers, body=body, connection=connection)
+
+
+async def answered(
+    client: HttpClient, path: str = "", params: Mapping[str, Any] | None = None, **options: Any
+) -> Any:
+    """The answer to one request of a client, which is closed after it."""
+    async with aclosing(client):
+        return await client.get_json(path, params, **options)
+
+
+async def refusal(
+    client: HttpClient, path: str = "", params: Mapping[str, Any] | None = None
+) -> SourceError:
+    """The error of one request, in one line, with a hint."""
+    with pytest.raises(SourceError) as caught:
+        await answered(client, path, params)
+    assert caught.value.adapter == "wiki"
+    assert "\n" not in str(caught.value)
+    assert caught.value.suggestion
+    return caught.value

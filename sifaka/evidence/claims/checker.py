@@ -121,13 +121,16 @@ class EvidenceChecker(Component):
             return ClaimReport()
         # On record, as it reaches prompts: they are the same when the run is resumed.
         at = datetime.fromisoformat(await recorded("clock", "now", self._time))
-        near = await of_claims(
-            [claims[n] for n in chosen], at_hand(documents, at), options.max_documents
-        )
-        given = dict(zip(chosen, near, strict=True))
-        bases = {n: self._basis(check, given[n]) for n in chosen}
-        known = await self._taken(claims, bases, at - _age(options))
-        fresh = {n: claims[n] for n in chosen if n not in known}
+        asked = {n: claims[n] for n in chosen}
+        given = await of_claims(asked, at_hand(documents, at), options.max_documents)
+        model = "" if self.model is None else str(self.model.model_id)
+        bases = {
+            n: basis_of(check.sources, check.filters, given[n], model, options) for n in chosen
+        }
+        age = timedelta(seconds=min(options.max_age_seconds, _LONGEST_AGE))
+        with scope("known"):
+            known = await self._known.take(asked, bases, oldest=at - age)
+        fresh = {n: claim for n, claim in asked.items() if n not in known}
         found = await find(
             fresh, given, check.sources, most=options.max_documents, filters=check.filters
         )
@@ -185,20 +188,6 @@ class EvidenceChecker(Component):
             return ()
         return self.adapters.chosen(options.adapters)
 
-    def _basis(self, check: "_Check", given: Sequence[SourceDocument]) -> str:
-        model = "" if self.model is None else str(self.model.model_id)
-        return basis_of(check.sources, check.filters, given, model, check.options)
-
-    async def _taken(
-        self, claims: Sequence[Claim], bases: Mapping[int, str], oldest: datetime
-    ) -> dict[int, ClaimVerdict]:
-        """Verdicts of earlier checks, by the number of the claim."""
-        numbers = list(bases)
-        asked = [claims[n] for n in numbers]
-        with scope("known"):
-            taken = await self._known.take(asked, list(bases.values()), oldest=oldest)
-        return {numbers[place]: verdict for place, verdict in taken.items()}
-
     def _is_complete(self, found: ClaimSources, judged: Sequence[JudgedSource]) -> bool:
         """True when nothing has failed, so that a later check would find no more."""
         return found.complete and (self.model is None or not any(each.failure for each in judged))
@@ -213,10 +202,6 @@ class _Check(NamedTuple):
     sources: tuple[Adapter, ...]
     filters: SearchFilters
     options: CheckOptions
-
-
-def _age(options: CheckOptions) -> timedelta:
-    return timedelta(seconds=min(options.max_age_seconds, _LONGEST_AGE))
 
 
 def _named(document: SourceDocument) -> str:

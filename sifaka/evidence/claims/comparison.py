@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anyio import to_thread
 
+from sifaka.calls.concurrency import fan_out
 from sifaka.calls.journal import scope
 from sifaka.evidence.claims.verdicts import JudgedSource
 from sifaka.evidence.criteria import Criterion
@@ -13,7 +14,7 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Verification
 from sifaka.evidence.passages import nearest, passages_of
 from sifaka.evidence.ranking import rank_documents
-from sifaka.evidence.verify import NO_MODEL, verify
+from sifaka.evidence.verify import NO_MODEL, PARALLEL, verifications
 from sifaka.record.claims import Claim
 
 if TYPE_CHECKING:
@@ -48,19 +49,14 @@ async def held(
     """
     said: dict[tuple[int, str], JudgedSource] = {}
     for number, sheets in enumerate(_rounds(documents)):
-        asked = {sheet.document.key: sheet.claims for sheet in sheets}
-
-        def criteria_of(
-            document: SourceDocument, asked: Mapping[str, tuple[int, ...]] = asked
-        ) -> tuple[Criterion, ...]:
-            return tuple(_criterion(n, claims[n]) for n in asked[document.key])
-
+        asked = [
+            (sheet.document, [_criterion(n, claims[n]) for n in sheet.claims]) for sheet in sheets
+        ]
         with scope(f"verify {number}"):
-            answers = await verify(
-                [sheet.document for sheet in sheets],
-                criteria_of,
-                question=_QUESTION,
-                model=model,
+            answers = await fan_out(
+                verifications(asked, question=_QUESTION, model=model),
+                calls_each=0,
+                parallel=PARALLEL,
             )
         for sheet, answer in zip(sheets, answers, strict=True):
             for n in sheet.claims:

@@ -44,17 +44,17 @@ def at_hand(documents: Iterable[Document], at: datetime) -> tuple[SourceDocument
 
 
 async def of_claims(
-    claims: Sequence[Claim], documents: Sequence[SourceDocument], most: int
-) -> list[tuple[SourceDocument, ...]]:
+    claims: Mapping[int, Claim], documents: Sequence[SourceDocument], most: int
+) -> dict[int, tuple[SourceDocument, ...]]:
     """For each claim those of the documents at hand that match it best, at most `most`."""
     if len(documents) <= most:
-        return [tuple(documents)] * len(claims)
+        return dict.fromkeys(claims, tuple(documents))
 
-    def ranked() -> list[tuple[SourceDocument, ...]]:
-        return [
-            tuple(d for d in rank_documents(claim.text, documents)[:most] if d.score)
-            for claim in claims
-        ]
+    def ranked() -> dict[int, tuple[SourceDocument, ...]]:
+        return {
+            n: tuple(d for d in rank_documents(claim.text, documents)[:most] if d.score)
+            for n, claim in claims.items()
+        }
 
     return await to_thread.run_sync(ranked)
 

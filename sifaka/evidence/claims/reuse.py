@@ -1,7 +1,7 @@
 """Verdicts that are taken again while the claim, its sources and its age allow."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 
@@ -34,28 +34,28 @@ class KnownVerdicts:
         self._cache = cache
 
     async def take(
-        self, claims: Sequence[Claim], bases: Sequence[str], *, oldest: datetime
+        self, claims: Mapping[int, Claim], bases: Mapping[int, str], *, oldest: datetime
     ) -> dict[int, ClaimVerdict]:
-        """The verdicts that may be taken again, put on the record of the run.
+        """The verdicts that may be taken again, by number, put on the record of the run.
 
         Args:
-            claims: What is to be checked.
-            bases: For each what a verdict on it depends on.
+            claims: The claims to be checked, by number.
+            bases: For each all that a verdict on it depends on.
             oldest: Verdicts of this moment and before count no longer.
         """
-        asked = {"claims": [normal(claim.text) for claim in claims], "bases": list(bases)}
+        asked = {
+            "claims": [normal(claim.text) for claim in claims.values()],
+            "bases": [bases[n] for n in claims],
+        }
 
         async def look() -> str:
-            found = [
-                await self._look(claim, basis, oldest)
-                for claim, basis in zip(claims, bases, strict=True)
-            ]
+            found = [await self._look(claim, bases[n], oldest) for n, claim in claims.items()]
             return _Record(verdicts=tuple(found)).model_dump_json()
 
         record = _Record.model_validate_json(await recorded("known verdicts", asked, look))
         return {
-            number: verdict.model_copy(update={"claim": claims[number], "reused": True})
-            for number, verdict in enumerate(record.verdicts)
+            number: verdict.model_copy(update={"claim": claim, "reused": True})
+            for (number, claim), verdict in zip(claims.items(), record.verdicts, strict=True)
             if verdict is not None
         }
 

@@ -121,7 +121,7 @@ class FolderAdapter:
                 found, beyond = files_below(self.path, self._most_files)
             except OSError as error:
                 raise SourceError(
-                    # Where it is, is not for everybody who may search it.
+                    # A search may come from a client that must not learn the path.
                     f"{self.name}: the folder cannot be read: {error.strerror}",
                     "correct its path, or who may read it",
                     adapter=self.name,

@@ -9,8 +9,8 @@ from anyio import to_thread
 
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
-from sifaka.evidence.ranking import searched_fields
 from sifaka.record.thought import Document
+from sifaka.retrievers.in_memory import searched_fields
 from sifaka.storage.bm25 import WordIndex, query_words
 from sifaka.storage.protocol import Health
 
@@ -20,7 +20,7 @@ class Searchable:
 
     def __init__(self, documents: Iterable[SourceDocument] = ()) -> None:
         self.documents = tuple(documents)
-        self._index = WordIndex(map(searched_fields, self.documents))
+        self._index = WordIndex(searched_fields(d.text, d.title) for d in self.documents)
 
     def best(
         self, query: str, limit: int, filters: SearchFilters = ANYTHING

@@ -8,7 +8,6 @@ from sifaka.classifiers import (
     CLASSIFIERS,
     CachedClassifier,
     Classification,
-    ClassificationCache,
     classifier,
 )
 from sifaka.errors import ConfigurationError
@@ -64,13 +63,13 @@ async def test_an_answer_that_comes_later_is_remembered_too() -> None:
     assert inner.asked == ["a text"]
 
 
-async def test_the_text_nobody_asked_for_the_longest_is_forgotten() -> None:
+async def test_the_text_asked_for_longest_ago_is_forgotten() -> None:
     inner = Counting()
-    cached = CachedClassifier(inner, ClassificationCache(2))
+    cached = CachedClassifier(inner, 2)
     for text in ("a", "b", "a", "c", "a", "b"):
         cached.classify(text)
     assert inner.asked == ["a", "b", "c", "b"]
-    assert len(cached.cache) == 2
+    assert len(cached.known) == 2
 
 
 async def test_a_broken_character_is_a_text_like_any_other() -> None:
@@ -79,7 +78,7 @@ async def test_a_broken_character_is_a_text_like_any_other() -> None:
 
 
 async def test_many_threads_at_once_leave_the_cache_within_its_bounds() -> None:
-    cached = CachedClassifier(Counting(), ClassificationCache(8))
+    cached = CachedClassifier(Counting(), 8)
     ready = threading.Barrier(4)
 
     def work(offset: int) -> bool:
@@ -94,7 +93,7 @@ async def test_many_threads_at_once_leave_the_cache_within_its_bounds() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(4)))
-    assert len(cached.cache) == 8
+    assert len(cached.known) == 8
 
 
 async def test_every_classifier_of_the_catalogue_is_called_what_it_is_listed_as() -> None:

@@ -1,11 +1,18 @@
-"""A run's surroundings for tests: what was recorded, and again from there."""
+"""The surroundings of a run for tests, and a verification in them."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
+from pydantic_ai.models import Model
+
+from sifaka.calls.concurrency import fan_out
 from sifaka.calls.context import Calls
 from sifaka.calls.journal import Journal, scope
 from sifaka.calls.ledger import Ledger
+from sifaka.evidence.criteria import Criterion
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.model import Verification
+from sifaka.evidence.verify import PARALLEL, verifications
 from sifaka.record.entries import Called
 from sifaka.record.usage import Budget, Usage
 
@@ -28,3 +35,16 @@ def recording(
     )
     with calls.active(), scope("work"):
         yield made
+
+
+async def verified(
+    documents: Iterable[SourceDocument],
+    criteria: Sequence[Criterion],
+    model: Model | None,
+    *,
+    question: str = "?",
+    parallel: int = PARALLEL,
+) -> tuple[Verification, ...]:
+    asked = [(document, criteria) for document in documents]
+    branches = verifications(asked, question=question, model=model)
+    return await fan_out(branches, calls_each=0, parallel=parallel)

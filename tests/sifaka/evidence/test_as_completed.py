@@ -69,7 +69,7 @@ async def test_it_may_be_closed_by_another_task() -> None:
     assert len(asyncio.all_tasks()) == tasks
 
 
-async def test_it_is_cancelled_with_whoever_listens() -> None:
+async def test_it_is_cancelled_with_its_listener() -> None:
     tasks = len(asyncio.all_tasks())
     branches: Branches = {"a": never, "b": never}
     with anyio.move_on_after(0.01) as limit:

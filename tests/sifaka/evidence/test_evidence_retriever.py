@@ -38,7 +38,7 @@ class Broken(InProcessAdapter):
     async def search(
         self, query: str, *, limit: int, filters: SearchFilters = ANYTHING
     ) -> Sequence[SourceDocument]:
-        raise SourceError(f"{self.name}: nobody is there", adapter=self.name)
+        raise SourceError(f"{self.name}: no server is there", adapter=self.name)
 
 
 async def test_documents_of_all_adapters_are_found_with_where_they_are_from() -> None:
@@ -67,8 +67,8 @@ async def test_when_all_have_failed_it_says_why_for_each() -> None:
     adapters = Adapters([Broken([], name="a"), Broken([], name="b")])
     with pytest.raises(SourceError) as caught:
         await EvidenceRetriever(adapters).retrieve("lighthouse", 5)
-    assert "a: nobody is there" in caught.value.message
-    assert "b: nobody is there" in caught.value.message
+    assert "a: no server is there" in caught.value.message
+    assert "b: no server is there" in caught.value.message
 
 
 def test_an_unknown_adapter_is_refused_at_once() -> None:
@@ -98,7 +98,7 @@ async def test_the_writer_and_the_critics_of_a_chain_are_given_what_it_finds() -
     assert adapter.asked == len(asked)
 
 
-async def test_who_asks_again_in_a_run_that_is_resumed_asks_nobody() -> None:
+async def test_who_asks_again_in_a_run_that_is_resumed_repeats_no_search() -> None:
     adapter, other = Counting([SKAR], name="isles"), Counting([VIK], name="isles2")
     with recording() as made:
         first = await EvidenceRetriever(Adapters([adapter])).retrieve("lighthouse", 5)
@@ -120,4 +120,4 @@ async def test_a_chain_goes_on_without_documents_when_all_sources_fail() -> None
     )
     result = await chain.run("Write of the lighthouse")
     assert result.text == "The lighthouse is high."
-    assert any("isles: nobody is there" in line for line in result.degraded)
+    assert any("isles: no server is there" in line for line in result.degraded)

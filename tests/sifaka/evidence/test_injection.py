@@ -7,9 +7,9 @@ import pytest
 from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.plan import plan
-from sifaka.evidence.verify import verify
 from sifaka.models.framing import DATA_NOTICE
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
+from tests.sifaka.evidence.recording import verified
 
 pytestmark = pytest.mark.anyio
 
@@ -33,7 +33,7 @@ def obedient(asked: Asked) -> Answer:
 
 async def judgement_on(document: SourceDocument) -> tuple[str, ScriptedJudge]:
     judge = ScriptedJudge(obedient)
-    (found,) = await verify([document], lambda _: [HEIGHT], question="How high?", model=judge.model)
+    (found,) = await verified([document], [HEIGHT], judge.model, question="How high?")
     return found.assessments[0].judgement, judge
 
 
@@ -68,7 +68,7 @@ async def test_an_instruction_in_the_question_or_a_criterion_changes_nothing(whe
     criterion = HEIGHT.model_copy(update={"description": ORDER} if where == "criterion" else {})
     question = ORDER if where == "question" else "How high?"
     document = SourceDocument(text="The bridge is long enough.")
-    (found,) = await verify([document], lambda _: [criterion], question=question, model=judge.model)
+    (found,) = await verified([document], [criterion], judge.model, question=question)
     assert found.assessments[0].judgement == "reject"
 
 

@@ -1,4 +1,4 @@
-"""What to search for, and what to hold what is found against."""
+"""Plans: queries to search for, and criteria for the documents found."""
 
 from typing import Any
 
@@ -77,7 +77,7 @@ def test_any_question_has_a_keyword_plan(question: str) -> None:
 
 @pytest.mark.parametrize("question", ["", "  \n", "\t"])
 @pytest.mark.parametrize("with_model", [True, False])
-async def test_an_empty_question_is_refused_and_nobody_is_asked(
+async def test_an_empty_question_is_refused_and_no_model_is_asked(
     question: str, with_model: bool
 ) -> None:
     judge = ScriptedJudge(answer())

@@ -137,7 +137,7 @@ async def test_max_results_bounds_the_merged_list_whatever_an_adapter_returns() 
 
 
 @pytest.mark.parametrize("most", [0, -1, 101])
-async def test_a_limit_out_of_bounds_is_refused_before_anybody_is_asked(most: int) -> None:
+async def test_a_limit_out_of_bounds_is_refused_before_any_request(most: int) -> None:
     adapter = ScriptedAdapter([TOWER])
     with pytest.raises(ConfigurationError, match=f"max_results is {most}"):
         await search([adapter], ["a"], max_results=most)
@@ -204,7 +204,7 @@ async def test_texts_come_without_control_characters_and_of_bounded_length() -> 
         text="so\u00adft\x00 \ud800half\r\nline\u200b" + "x" * (2 * MOST_CHARS),
         title="A\ntitle\x07  of\ttwo " + "y" * 9_000,
         url="https://example.org/\x00",
-        adapter="somebody else",
+        adapter="another",
     )
     (document,) = (await search([ScriptedAdapter([dirty])], ["a"])).documents
     assert document.text.startswith("soft half\nlinexxx")
@@ -219,7 +219,7 @@ async def test_a_document_of_nothing_is_none() -> None:
     assert searched.status == "no_results"
 
 
-async def test_without_queries_or_adapters_nobody_is_asked() -> None:
+async def test_without_queries_or_adapters_nothing_is_asked() -> None:
     adapter = ScriptedAdapter([TOWER])
     assert (await search([adapter], [" ", ""])).status == "no_results"
     assert (await search([], ["a"])).status == "search_failed"

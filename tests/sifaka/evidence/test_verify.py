@@ -5,22 +5,22 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import anyio
 import pytest
-from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
+from sifaka.calls.concurrency import fan_out
 from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import ModelProviderError, StorageError
 from sifaka.evidence.classify import classify
 from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Assessment, Verification
-from sifaka.evidence.verify import verify, verify_each
+from sifaka.evidence.verify import verifications
 from sifaka.models.provider import provider_model
 from sifaka.record.usage import Budget
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
-from tests.sifaka.evidence.recording import recording
+from tests.sifaka.evidence.recording import recording, verified
 from tests.sifaka.evidence.scripted_adapter import page
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +41,7 @@ async def verification(
     criteria: Sequence[Criterion] = BOTH,
 ) -> tuple[Verification, ScriptedJudge]:
     judge = ScriptedJudge({"judgements": list(judgements)})
-    (only,) = await verify([document], lambda _: criteria, question="How high?", model=judge.model)
+    (only,) = await verified([document], criteria, judge.model, question="How high?")
     return only, judge
 
 
@@ -154,7 +154,7 @@ async def test_there_is_one_model_call_a_document_in_the_order_of_the_documents(
         return {"judgements": [judged("height", "support", f"Tower number {number} is high")]}
 
     judge = ScriptedJudge(script)
-    found = await verify(documents, lambda _: [HEIGHT], question="?", model=judge.model)
+    found = await verified(documents, [HEIGHT], judge.model)
     assert judge.calls == 5
     assert [each.document for each in found] == documents
     assert [each.assessments[0].quotes for each in found] == [
@@ -167,7 +167,7 @@ async def test_there_is_one_model_call_a_document_in_the_order_of_the_documents(
 async def test_concurrency_is_bounded(parallel: int, depth: int) -> None:
     judge = ScriptedJudge({"judgements": [judged("height", "reject")]})
     documents = [page(f"tower {n}") for n in range(8)]
-    await verify(documents, lambda _: [HEIGHT], question="?", model=judge.model, parallel=parallel)
+    await verified(documents, [HEIGHT], judge.model, parallel=parallel)
     assert (judge.calls, judge.depth) == (8, depth)
 
 
@@ -178,40 +178,33 @@ async def test_verifier_down_is_unverified_and_never_rejected() -> None:
         return {"judgements": [judged("height", "support", "330 metres high")]}
 
     judge = ScriptedJudge(script)
-    found = await verify(
-        [page("the bridge"), TOWER], lambda _: [HEIGHT], question="?", model=judge.model
-    )
+    found = await verified([page("the bridge"), TOWER], [HEIGHT], judge.model)
     assert (found[0].degraded, found[0].assessments) == ("the model is down", ())
     assert [classify(each, [HEIGHT]).classification for each in found] == ["unverified", "perfect"]
 
 
 async def test_an_answer_that_cannot_be_read_is_unverified() -> None:
     judge = ScriptedJudge("I would rather not say.")
-    (found,) = await verify([TOWER], lambda _: BOTH, question="?", model=judge.model)
+    (found,) = await verified([TOWER], BOTH, judge.model)
     assert "not in the form asked for" in (found.degraded or "")
 
 
 async def test_a_model_with_a_bug_degrades_one_document_and_its_words_are_not_told() -> None:
     judge = ScriptedJudge(ZeroDivisionError("secret"))
-    (found,) = await verify([TOWER], lambda _: BOTH, question="?", model=judge.model)
+    (found,) = await verified([TOWER], BOTH, judge.model)
     assert found.degraded is not None
     assert "secret" not in found.degraded
 
 
 async def test_without_a_model_every_document_is_unverified() -> None:
-    found = await verify([TOWER, TOWER], lambda _: BOTH, question="?", model=None)
+    found = await verified([TOWER, TOWER], BOTH, None)
     assert [each.degraded for each in found] == ["there is no model"] * 2
 
 
 async def test_documents_that_the_budget_has_no_room_for_are_unverified() -> None:
     judge = ScriptedJudge({"judgements": [judged("height", "reject")]})
     with recording(budget=Budget(max_calls=2)):
-        found = await verify(
-            [page(f"tower {n}") for n in range(4)],
-            lambda _: [HEIGHT],
-            question="?",
-            model=judge.model,
-        )
+        found = await verified([page(f"tower {n}") for n in range(4)], [HEIGHT], judge.model)
     assert judge.calls == 2
     degraded = [each.degraded for each in found]
     assert degraded == [None, None, *["the run's budget of calls is spent"] * 2]
@@ -220,7 +213,7 @@ async def test_documents_that_the_budget_has_no_room_for_are_unverified() -> Non
 async def test_a_run_that_cannot_be_recorded_breaks_off() -> None:
     judge = ScriptedJudge(StorageError("the disk is full"))
     with pytest.raises(StorageError):
-        await verify([TOWER, TOWER], lambda _: BOTH, question="?", model=judge.model)
+        await verified([TOWER, TOWER], BOTH, judge.model)
 
 
 async def test_all_questions_for_the_host_are_asked_at_once() -> None:
@@ -230,36 +223,8 @@ async def test_all_questions_for_the_host_are_asked_at_once() -> None:
 
     model = provider_model(FunctionModel(suspends))
     with pytest.raises(Suspended) as suspended:
-        await verify(
-            [page("one"), page("two"), page("three")],
-            lambda _: BOTH,
-            question="?",
-            model=model,
-        )
+        await verified([page("one"), page("two"), page("three")], BOTH, model)
     assert len(suspended.value.questions) == 3
-
-
-async def test_results_come_as_they_are_verified() -> None:
-    let_go = anyio.Event()
-
-    async def answers(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        if "the slow one" in str(messages):
-            await let_go.wait()
-        return ModelResponse(
-            parts=[ToolCallPart("answer", {"judgements": [judged("height", "reject")]})]
-        )
-
-    order: list[int] = []
-    model = provider_model(FunctionModel(answers))
-    documents = [page("the slow one"), page("two"), page("three")]
-    with anyio.fail_after(10):
-        async for number, _ in verify_each(
-            documents, lambda _: [HEIGHT], question="?", model=model
-        ):
-            order.append(number)
-            if len(order) == 2:
-                let_go.set()
-    assert order == [1, 2, 0]
 
 
 async def test_a_resume_pays_for_no_document_twice() -> None:
@@ -268,12 +233,10 @@ async def test_a_resume_pays_for_no_document_twice() -> None:
 
     documents = [page(f"tower {n}") for n in range(3)]
     with recording() as made:
-        before = await verify(
-            documents, lambda _: [HEIGHT], question="?", model=ScriptedJudge(script).model
-        )
+        before = await verified(documents, [HEIGHT], ScriptedJudge(script).model)
     judge = ScriptedJudge(script)
     with recording(made[:2]) as further:
-        after = await verify(documents, lambda _: [HEIGHT], question="?", model=judge.model)
+        after = await verified(documents, [HEIGHT], judge.model)
     assert after == before
     assert (judge.calls, len(further)) == (1, 1)
 
@@ -309,12 +272,8 @@ async def test_what_is_known_about_time_may_be_quoted_and_is_told() -> None:
 
 async def test_each_document_can_have_criteria_of_its_own() -> None:
     judge = ScriptedJudge({"judgements": [judged("height", "reject")]})
-    found = await verify(
-        [TOWER, page("the bridge")],
-        lambda document: [HEIGHT] if "tower" in document.title else [YEAR],
-        question="?",
-        model=judge.model,
-    )
+    asked = [(TOWER, [HEIGHT]), (page("the bridge"), [YEAR])]
+    found = await fan_out(verifications(asked, question="?", model=judge.model), calls_each=0)
     assert [[a.criterion for a in each.assessments] for each in found] == [["height"], ["year"]]
 
 

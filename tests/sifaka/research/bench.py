@@ -27,7 +27,7 @@ QUESTION = "How did the lamps of the coast change?"
 
 @dataclass
 class Told:
-    """What a desk was told, without what is on record."""
+    """The events that a desk was told, without those on record."""
 
     step: ResearchStep
     message: str
@@ -126,7 +126,7 @@ class Scholar:
         return self.judge.asked
 
     def of(self, agent: str) -> list[Asked]:
-        """What one agent was asked."""
+        """A question to one agent."""
         return [each for each in self.judge.asked if agent_of(each) == agent]
 
     def _answer(self, asked: Asked) -> Answer:
@@ -135,7 +135,7 @@ class Scholar:
 
 
 def agent_of(asked: Asked) -> str:
-    """Which agent asks, by the form it wants filled in."""
+    """The agent that asks, by the form it wants filled in."""
     (agent,) = [name for name, fields in _FORMS.items() if fields == asked.fields]
     return agent
 
@@ -220,5 +220,5 @@ def shelf(**options: Any) -> ScriptedAdapter:
 
 
 def told(thought: Thought, name: str = "research") -> Any:
-    """What a report says of how it came about."""
+    """The account that a report gives of its research."""
     return thought.metadata.get(name, ())

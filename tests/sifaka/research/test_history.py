@@ -68,7 +68,7 @@ def test_words_that_came_with_a_return_are_no_beginning_without_its_call() -> No
     assert trimmed(messages, 4) == messages
 
 
-def test_a_call_that_nobody_has_answered_goes() -> None:
+def test_a_call_without_an_answer_goes() -> None:
     asked = [*CONVERSATION, says("third")]
     assert trimmed([*asked, calls("look")]) == asked
 

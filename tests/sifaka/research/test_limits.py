@@ -1,4 +1,4 @@
-"""What is kept for a writer is there for the writer, and for nobody else."""
+"""A call that is kept for a writer goes to that writer alone."""
 
 import math
 
@@ -17,7 +17,7 @@ def ledger(**limits: float) -> Ledger:
     return Ledger(Budget.model_validate(limits), Usage())
 
 
-def test_a_kept_call_is_taken_by_nobody_else() -> None:
+def test_a_kept_call_is_not_taken_by_another() -> None:
     account = ledger(max_calls=2)
     call = KeptCall(account)
     account.settle(account.reserve(), ONE)
@@ -28,7 +28,7 @@ def test_a_kept_call_is_taken_by_nobody_else() -> None:
     assert account.spent.model_calls == 2
 
 
-def test_a_kept_call_that_is_given_back_is_anybodys() -> None:
+def test_a_kept_call_that_is_given_back_is_free() -> None:
     account = ledger(max_calls=1)
     call = KeptCall(account)
     assert account.calls_left == 0

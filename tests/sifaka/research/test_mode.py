@@ -1,4 +1,4 @@
-"""Which mode a question asks for, when nobody has said so."""
+"""The mode of a question for which none was chosen."""
 
 import pytest
 

@@ -55,7 +55,7 @@ def scholar(interrupted: _Interrupted | None = None) -> Scholar:
 
 
 def by_a_model(run: Run) -> int:
-    """How many answers of a model are on record."""
+    """The number of answers of a model on record."""
     return sum(call.response.startswith('{"parts":') for call in run.calls)
 
 

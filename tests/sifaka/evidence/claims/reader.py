@@ -20,7 +20,7 @@ _COMMON = frozenset(
 
 
 def framed(question: str, label: str) -> str:
-    """What stands between the marks of a label."""
+    """The text between the marks of a label."""
     found = re.search(_FRAME.format(label=label), question, re.DOTALL)
     return found.group(2) if found else ""
 

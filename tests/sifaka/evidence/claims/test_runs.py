@@ -218,7 +218,7 @@ async def test_the_hosts_questions_about_claims_come_in_the_rounds_of_the_run() 
 
 
 class Killed(BaseException):
-    """What ends a process."""
+    """Ends a process."""
 
 
 class Dying(PassingStore):

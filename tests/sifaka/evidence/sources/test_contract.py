@@ -46,7 +46,7 @@ def behind(source: Source) -> Remote:
 
 
 async def told(source: Source, answer: Answered) -> SourceError:
-    """What the adapter raises when its server answers so."""
+    """The error of the adapter when its server answers so."""
     behind(source).server.answer = always(answer)
     with pytest.raises(SourceError) as caught:
         await source.adapter.search("lighthouse", limit=5, filters=ANYTHING)
@@ -92,7 +92,7 @@ async def test_no_more_is_found_than_was_asked_for(source: Source, limit: int) -
 
 
 @pytest.mark.parametrize("query", ["", "  \n", "?!", "\ud800", "\0"])
-async def test_a_query_without_words_finds_nothing_and_asks_nobody(
+async def test_a_query_without_words_finds_nothing_and_makes_no_request(
     source: Source, query: str
 ) -> None:
     assert not await source.adapter.search(query, limit=5, filters=ANYTHING)

@@ -163,7 +163,9 @@ async def test_what_is_no_folder_is_one_clear_line(tmp_path: Path, made: str) ->
     adapter = FolderAdapter(tmp_path / made, name="notes")
     with pytest.raises(SourceError, match=r"^notes: the folder cannot be read: ") as caught:
         await adapter.search("badger", limit=1, filters=ANYTHING)
-    assert str(tmp_path) not in str(caught.value), "whoever may search it need not know where"
+    assert str(tmp_path) not in str(caught.value), (
+        "a client that searches it must not learn the path"
+    )
     assert not (await adapter.health()).works
 
 

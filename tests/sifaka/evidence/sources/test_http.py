@@ -1,4 +1,4 @@
-"""What the one HTTP client sends, and what it makes of answers."""
+"""Requests of the HTTP client, and answers to it."""
 
 import gzip
 import json
@@ -9,29 +9,20 @@ import pytest
 
 from sifaka.errors import ConfigurationError, SourceError
 from sifaka.evidence.sources.http import HttpClient, Retrying
-from tests.stubs.sources import json_reply, never, reply, source
+from tests.stubs.sources import answered, json_reply, never, refusal, reply, source
 
 pytestmark = pytest.mark.anyio
 
 ONCE = Retrying(attempts=1)
 
 
-async def failure(client: HttpClient, path: str = "", **params: str) -> SourceError:
-    """The error of a request for JSON, in one line."""
-    with pytest.raises(SourceError) as caught:
-        await client.get_json(path, params)
-    await client.aclose()
-    assert caught.value.adapter == "wiki"
-    assert "\n" not in str(caught.value)
-    assert caught.value.suggestion
-    return caught.value
-
-
 async def test_a_path_below_the_base_is_asked_with_parameters_and_headers() -> None:
     async with source([json_reply({"found": 3})]) as served:
-        client = HttpClient(f"{served.url}/solr/", adapter="wiki", headers={"X-Key": "k"})
-        assert await client.get_json("/books/a b", {"q": "ö&x", "rows": 3}) == {"found": 3}
-        await client.aclose()
+        assert await answered(
+            HttpClient(f"{served.url}/solr/", adapter="wiki", headers={"X-Key": "k"}),
+            "/books/a b",
+            {"q": "ö&x", "rows": 3},
+        ) == {"found": 3}
     [request] = served.requests
     assert request.target == "/solr/books/a%20b?q=%C3%B6%26x&rows=3"
     assert request.headers["x-key"] == "k"
@@ -40,9 +31,7 @@ async def test_a_path_below_the_base_is_asked_with_parameters_and_headers() -> N
 
 async def test_the_base_itself_is_asked_without_a_path() -> None:
     async with source([json_reply([])]) as served:
-        client = HttpClient(f"{served.url}/w/api.php", adapter="wiki")
-        assert await client.get_json() == []
-        await client.aclose()
+        assert await answered(HttpClient(f"{served.url}/w/api.php", adapter="wiki")) == []
     assert served.requests[0].target == "/w/api.php"
 
 
@@ -61,7 +50,7 @@ async def test_user_and_password_of_the_url_are_sent_and_never_shown() -> None:
         base = f"http://ann:s3cret-word@127.0.0.1:{served.port}/x"
         client = HttpClient(base, adapter="wiki", retrying=ONCE)
         assert client.place == f"{served.url}/x"
-        error = await failure(client, "y", token="hush-hush")
+        error = await refusal(client, "y", {"token": "hush-hush"})
     assert served.requests[0].headers["authorization"] == "Basic YW5uOnMzY3JldC13b3Jk"
     assert "s3cret" not in str(error) + repr(vars(client))
     assert "hush" not in str(error)
@@ -83,7 +72,7 @@ async def test_user_and_password_of_the_url_are_sent_and_never_shown() -> None:
 )
 async def test_each_status_has_its_code(status: int, code: str) -> None:
     async with source([reply("no", status=status, content_type="text/plain")]) as served:
-        error = await failure(HttpClient(served.url, adapter="wiki", retrying=ONCE))
+        error = await refusal(HttpClient(served.url, adapter="wiki", retrying=ONCE))
     assert error.code == code
     assert error.retryable == (code in SourceError.TRANSIENT)
 
@@ -91,7 +80,7 @@ async def test_each_status_has_its_code(status: int, code: str) -> None:
 async def test_what_a_source_says_about_a_request_it_rejects_is_told() -> None:
     told = json_reply({"error": "no field\n 'bdoy'"}, status=400)
     async with source([told]) as served:
-        error = await failure(HttpClient(served.url, adapter="wiki"))
+        error = await refusal(HttpClient(served.url, adapter="wiki"))
     assert error.code == "rejected"
     assert "no field" in error.message
 
@@ -101,7 +90,7 @@ async def test_what_a_source_says_about_a_request_it_rejects_is_told() -> None:
 )
 async def test_no_path_leaves_the_base(path: str) -> None:
     async with source([json_reply({})]) as served:
-        error = await failure(HttpClient(f"{served.url}/x", adapter="wiki"), path)
+        error = await refusal(HttpClient(f"{served.url}/x", adapter="wiki"), path)
     assert error.code == "forbidden"
     assert served.requests == []
 
@@ -109,9 +98,7 @@ async def test_no_path_leaves_the_base(path: str) -> None:
 @pytest.mark.parametrize("path", ["//evil.example/a", "http://evil.example/a", "@evil.example"])
 async def test_what_looks_like_another_place_is_a_path_of_the_base(path: str) -> None:
     async with source([json_reply({})]) as served:
-        client = HttpClient(f"{served.url}/x", adapter="wiki")
-        await client.get_json(path)
-        await client.aclose()
+        await answered(HttpClient(f"{served.url}/x", adapter="wiki"), path)
     assert served.requests[0].target.startswith("/x/")
 
 
@@ -146,21 +133,21 @@ def test_no_time_to_answer_in_is_refused_at_once(seconds: float) -> None:
         HttpClient("http://x/", adapter="wiki", seconds=seconds)
 
 
-async def test_nobody_at_the_other_end_is_told_in_one_line() -> None:
+async def test_a_closed_port_is_told_in_one_line() -> None:
     async with source([b""]) as served:
         pass
-    error = await failure(HttpClient(served.url, adapter="wiki", retrying=ONCE))
+    error = await refusal(HttpClient(served.url, adapter="wiki", retrying=ONCE))
     assert error.code == "connection"
 
 
 async def test_an_unknown_host_is_told_in_one_line() -> None:
     client = HttpClient("http://nowhere.invalid/", adapter="wiki", retrying=ONCE)
-    assert (await failure(client)).code == "connection"
+    assert (await refusal(client)).code == "connection"
 
 
 async def test_a_source_that_does_not_answer_runs_out_of_its_time() -> None:
     async with source([never]) as served:
-        error = await failure(HttpClient(served.url, adapter="wiki", seconds=0.2))
+        error = await refusal(HttpClient(served.url, adapter="wiki", seconds=0.2))
     assert error.code == "timeout"
     assert "within 0.2 s" in error.message
 
@@ -173,7 +160,7 @@ async def test_a_source_that_trickles_runs_out_of_its_time() -> None:
             await anyio.sleep(0.01)
 
     async with source([trickle]) as served:
-        error = await failure(HttpClient(served.url, adapter="wiki", seconds=0.3))
+        error = await refusal(HttpClient(served.url, adapter="wiki", seconds=0.3))
     assert error.code == "timeout"
 
 
@@ -192,7 +179,7 @@ async def test_a_source_that_trickles_runs_out_of_its_time() -> None:
 )
 async def test_what_is_no_json_is_malformed(body: bytes, kind: str) -> None:
     async with source([reply(body, content_type=kind)]) as served:
-        error = await failure(HttpClient(served.url, adapter="wiki"))
+        error = await refusal(HttpClient(served.url, adapter="wiki"))
     assert error.code == "malformed"
     assert len(served.requests) == 1
 
@@ -200,13 +187,11 @@ async def test_what_is_no_json_is_malformed(body: bytes, kind: str) -> None:
 async def test_a_broken_compression_is_malformed() -> None:
     broken = reply(b"no gzip", content_type="application/json", content_encoding="gzip")
     async with source([broken]) as served:
-        assert (await failure(HttpClient(served.url, adapter="wiki"))).code == "malformed"
+        assert (await refusal(HttpClient(served.url, adapter="wiki"))).code == "malformed"
 
 
 async def test_compressed_answers_are_unpacked() -> None:
     packed = gzip.compress(b'{"a": 1}')
     answer = reply(packed, content_type="application/json", content_encoding="gzip")
     async with source([answer]) as served:
-        client = HttpClient(served.url, adapter="wiki")
-        assert await client.get_json() == {"a": 1}
-        await client.aclose()
+        assert await answered(HttpClient(served.url, adapter="wiki")) == {"a": 1}

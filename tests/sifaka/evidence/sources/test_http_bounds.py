@@ -1,4 +1,4 @@
-"""How much of an answer the HTTP client reads, and how much of it is in memory."""
+"""The HTTP client reads a bounded part of an answer, and holds a bounded part in memory."""
 
 import gzip
 import tracemalloc
@@ -12,7 +12,7 @@ from anyio.abc import ByteStream
 
 from sifaka.errors import SourceError
 from sifaka.evidence.sources.http import HttpClient
-from tests.stubs.sources import Reply, reply, source
+from tests.stubs.sources import Reply, refusal, reply, source
 
 pytestmark = pytest.mark.anyio
 
@@ -34,14 +34,11 @@ def at_most(megabytes: int) -> Generator[None]:
 
 async def refused(answer: Reply) -> SourceError:
     async with source([answer]) as served:
-        client = HttpClient(served.url, adapter="wiki", largest=LIMIT)
-        with pytest.raises(SourceError) as caught:
-            await client.get_json()
-        await client.aclose()
+        error = await refusal(HttpClient(served.url, adapter="wiki", largest=LIMIT))
         assert len(served.requests) == 1
-    assert caught.value.code == "too_large"
-    assert "more than 1,000,000 bytes" in str(caught.value)
-    return caught.value
+    assert error.code == "too_large"
+    assert "more than 1,000,000 bytes" in str(error)
+    return error
 
 
 async def test_of_a_body_of_50_megabytes_no_more_than_the_limit_is_read() -> None:
@@ -90,12 +87,9 @@ async def test_a_body_of_just_the_limit_is_read() -> None:
 
 async def test_the_reason_of_an_error_is_bounded_too() -> None:
     async with source([reply(b"no " * 100_000, status=400, content_type="text/plain")]) as served:
-        client = HttpClient(served.url, adapter="wiki", largest=LIMIT)
-        with pytest.raises(SourceError) as caught:
-            await client.get_json()
-        await client.aclose()
-    assert caught.value.code == "rejected"
-    assert len(str(caught.value)) < 600
+        error = await refusal(HttpClient(served.url, adapter="wiki", largest=LIMIT))
+    assert error.code == "rejected"
+    assert len(str(error)) < 600
 
 
 async def test_many_headers_are_no_answer() -> None:
@@ -105,8 +99,5 @@ async def test_many_headers_are_no_answer() -> None:
             await stream.send(b"x: " + b"y" * 1000 + b"\r\n")
 
     async with source([headers]) as served:
-        client = HttpClient(served.url, adapter="wiki", seconds=2.0)
-        with pytest.raises(SourceError) as caught:
-            await client.get_json()
-        await client.aclose()
-    assert caught.value.code == "connection"
+        error = await refusal(HttpClient(served.url, adapter="wiki", seconds=2.0))
+    assert error.code == "connection"

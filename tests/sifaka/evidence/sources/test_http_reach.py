@@ -1,4 +1,4 @@
-"""Where the HTTP client goes, and where nobody can send it."""
+"""The places that the HTTP client can be sent to, and those it cannot."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -8,7 +8,7 @@ import pytest
 from sifaka.errors import SourceError
 from sifaka.evidence.sources.http import HttpClient, Retrying
 from sifaka.evidence.sources.network import Network, is_public
-from tests.stubs.sources import Source, json_reply, redirect, source
+from tests.stubs.sources import Source, answered, json_reply, redirect, refusal, source
 
 pytestmark = pytest.mark.anyio
 
@@ -37,14 +37,6 @@ def client_of(served: Source, host: str = "wiki.example", **headers: str) -> Htt
     )
 
 
-async def refusal(client: HttpClient) -> SourceError:
-    with pytest.raises(SourceError) as caught:
-        await client.get_json()
-    await client.aclose()
-    assert "\n" not in str(caught.value)
-    return caught.value
-
-
 @asynccontextmanager
 async def leading_to(target: str, status: int = 302) -> AsyncGenerator[Source]:
     async with source(lambda request: redirect(target, status)) as served:
@@ -53,9 +45,7 @@ async def leading_to(target: str, status: int = 302) -> AsyncGenerator[Source]:
 
 async def test_a_redirect_is_followed_to_another_public_host() -> None:
     async with source([GOOD]) as other, leading_to(other.at("mirror.example") + "/x") as served:
-        client = client_of(served)
-        assert await client.get_json() == {"ok": True}
-        await client.aclose()
+        assert await answered(client_of(served)) == {"ok": True}
     assert other.requests[0].headers["host"] == f"mirror.example:{other.port}"
 
 
@@ -111,9 +101,7 @@ async def test_redirects_in_a_circle_end() -> None:
 
 async def test_a_base_that_is_private_may_redirect_to_itself() -> None:
     async with source([redirect("/here"), GOOD]) as served:
-        client = HttpClient(served.url, adapter="wiki")
-        assert await client.get_json() == {"ok": True}
-        await client.aclose()
+        assert await answered(HttpClient(served.url, adapter="wiki")) == {"ok": True}
 
 
 @pytest.mark.parametrize("host", [PUBLIC, "mirror.example", "127.0.0.3"])
@@ -145,9 +133,7 @@ async def test_credentials_are_not_sent_to_another_origin() -> None:
 
 async def test_credentials_go_on_within_the_origin() -> None:
     async with source([redirect("/here"), GOOD]) as served:
-        client = client_of(served, authorization="Bearer abc")
-        await client.get_json()
-        await client.aclose()
+        await answered(client_of(served, authorization="Bearer abc"))
     assert [each.headers["authorization"] for each in served.requests] == ["Bearer abc"] * 2
 
 
@@ -155,9 +141,7 @@ async def test_credentials_of_a_redirect_are_not_taken_over() -> None:
     async with source([GOOD]) as other, leading_to(f"http://x:y@mirror.example:{1}") as served:
         target = f"http://x:y@mirror.example:{other.port}/"
         async with leading_to(target) as leading:
-            client = client_of(leading)
-            await client.get_json()
-            await client.aclose()
+            await answered(client_of(leading))
         assert served.requests == []
     assert "authorization" not in other.requests[0].headers
 
@@ -209,7 +193,7 @@ async def test_the_address_that_was_checked_is_the_one_that_is_connected_to() ->
         asked.append(host)
         return [PUBLIC] if len(asked) == 1 else [INSIDE]
 
-    # No name is looked up but here: nobody else knows this one.
+    # No other resolver knows this name.
     async with source([GOOD]) as served:
         network = Network(first_time_only, lambda address: address == PUBLIC)
         client = HttpClient(served.at("wiki.example"), adapter="wiki", network=network)
@@ -226,16 +210,14 @@ async def test_another_address_of_a_host_is_tried_when_one_does_not_answer() -> 
 
     async with source([GOOD]) as served:
         network = Network(resolve_two, lambda address: True)
-        client = HttpClient(served.at("wiki.example"), adapter="wiki", network=network)
-        assert await client.get_json() == {"ok": True}
-        await client.aclose()
+        assert await answered(
+            HttpClient(served.at("wiki.example"), adapter="wiki", network=network)
+        ) == {"ok": True}
 
 
 async def test_of_a_public_base_private_addresses_are_left_out() -> None:
     async with source([GOOD], host=INSIDE) as inside, source([GOOD], port=inside.port) as served:
-        client = client_of(served, "both.example")
-        assert await client.get_json() == {"ok": True}
-        await client.aclose()
+        assert await answered(client_of(served, "both.example")) == {"ok": True}
     assert inside.connections == 0
 
 
@@ -243,9 +225,7 @@ async def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPat
     async with source([GOOD]) as proxy, source([GOOD]) as served:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url)
-        client = HttpClient(served.url, adapter="wiki")
-        await client.get_json()
-        await client.aclose()
+        await answered(HttpClient(served.url, adapter="wiki"))
     assert proxy.connections == 0
 
 

@@ -1,4 +1,4 @@
-"""How often the HTTP client asks again, when it stops, and whose connections it has."""
+"""The HTTP client asks again, stops, and keeps its connections."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -14,7 +14,7 @@ from sifaka.errors import SourceError
 from sifaka.evidence.sources.answers import seconds_asked
 from sifaka.evidence.sources.http import HttpClient, Retrying
 from sifaka.record.usage import Budget, Usage
-from tests.stubs.sources import hang_up, json_reply, never, reply, source
+from tests.stubs.sources import answered, hang_up, json_reply, never, refusal, reply, source
 
 pytestmark = pytest.mark.anyio
 
@@ -39,9 +39,9 @@ async def code_of(client: HttpClient, **options: Any) -> str:
 
 async def test_a_source_that_fails_twice_is_asked_a_third_time() -> None:
     async with source([reply(status=500), hang_up, GOOD]) as served:
-        client = HttpClient(served.url, adapter="wiki", retrying=AT_ONCE)
-        assert await client.get_json() == {"ok": True}
-        await client.aclose()
+        assert await answered(HttpClient(served.url, adapter="wiki", retrying=AT_ONCE)) == {
+            "ok": True
+        }
     assert len(served.requests) == 3
 
 
@@ -60,9 +60,9 @@ async def test_an_answer_that_breaks_off_is_asked_for_again() -> None:
         await stream.send(short)
 
     async with source([break_off, GOOD]) as served:
-        client = HttpClient(served.url, adapter="wiki", retrying=AT_ONCE)
-        assert await client.get_json() == {"ok": True}
-        await client.aclose()
+        assert await answered(HttpClient(served.url, adapter="wiki", retrying=AT_ONCE)) == {
+            "ok": True
+        }
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])
@@ -78,19 +78,16 @@ async def test_retry_after_is_honoured() -> None:
     # A wait that was drawn instead would outlive the deadline, and there would be one request.
     drawn = Retrying(first=1000.0, uniform=upper)
     async with source([reply(status=429, retry_after="0"), GOOD]) as served:
-        client = HttpClient(served.url, adapter="wiki", retrying=drawn)
-        assert await client.get_json() == {"ok": True}
-        await client.aclose()
+        assert await answered(HttpClient(served.url, adapter="wiki", retrying=drawn)) == {
+            "ok": True
+        }
     assert len(served.requests) == 2
 
 
 async def test_a_source_that_asks_for_more_time_than_there_is_is_not_waited_for() -> None:
     async with source([reply(status=429, retry_after="25")]) as served:
-        client = HttpClient(served.url, adapter="wiki")
-        with pytest.raises(SourceError) as caught:
-            await client.get_json()
-        await client.aclose()
-    assert (caught.value.code, caught.value.retry_after) == ("rate_limit", 25.0)
+        error = await refusal(HttpClient(served.url, adapter="wiki"))
+    assert (error.code, error.retry_after) == ("rate_limit", 25.0)
     assert len(served.requests) == 1
 
 
@@ -101,9 +98,7 @@ async def test_an_error_that_is_told_with_success_is_tried_again_if_it_passes() 
             raise SourceError("lags", code="server", retry_after=retry_after)
 
     async with source([json_reply({"error": 1}, retry_after="0"), GOOD]) as served:
-        client = HttpClient(served.url, adapter="wiki")
-        assert await client.get_json(check=check) == {"ok": True}
-        await client.aclose()
+        assert await answered(HttpClient(served.url, adapter="wiki"), check=check) == {"ok": True}
     assert len(served.requests) == 2
 
 

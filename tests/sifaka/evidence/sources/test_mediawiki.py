@@ -242,7 +242,7 @@ async def test_filters_choose_before_a_text_is_read() -> None:
 
 
 @pytest.mark.parametrize(("query", "limit"), [("", 3), ("?!", 3), ("tower", 0)])
-async def test_nothing_to_look_for_asks_nobody(query: str, limit: int) -> None:
+async def test_nothing_to_look_for_makes_no_request(query: str, limit: int) -> None:
     async with source([hits()]) as served:
         adapter = adapter_of(served)
         assert await adapter.search(query, limit=limit) == ()

@@ -4,18 +4,15 @@ https://github.com/AtomInnoLab/OpenSift, `tests/unit/adapters/test_atomwalker.py
 errors is not recorded anywhere.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.sources.catalogue import open_adapters
-from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Remote, Source
+from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Remote, Source, asking
 from tests.stubs.search_server import Answered, Asked, SearchServer, of_json
 
 
-@asynccontextmanager
-async def source(folder: Path) -> AsyncGenerator[Source]:
+def source(folder: Path) -> AbstractAsyncContextManager[Source]:
     del folder
     server = SearchServer(_answer)
     there = Remote(
@@ -27,11 +24,8 @@ async def source(folder: Path) -> AsyncGenerator[Source]:
         without_text=of_json(_papers("x", {"id": "1", "title": "Skär", "abstract_text": None})),
         query_of=lambda at: server.asked[at].params["search"],
     )
-    spec = f"tested=atomwalker+http://{server.host}?strategy=comprehensive"
-    (adapter,) = open_adapters([spec], keys={"tested": "s3cret"}).chosen()
-    yield Source(adapter=adapter, remote=there)
-    assert {each.headers["authorization"] for each in server.asked} <= {"Bearer s3cret"}
-    server.stop()
+    spec = f"atomwalker+http://{server.host}?strategy=comprehensive"
+    return asking(there, spec, key="s3cret", sent="Bearer s3cret")
 
 
 def _answer(asked: Asked) -> Answered:

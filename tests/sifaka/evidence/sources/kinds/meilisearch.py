@@ -5,20 +5,17 @@ https://www.meilisearch.com/docs/reference/errors/error_codes
 """
 
 import re
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.sources.catalogue import open_adapters
-from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Remote, Source
+from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Remote, Source, asking
 from tests.stubs.search_server import Answered, Asked, SearchServer, of_json
 
 _CONDITION = re.compile(r"seconds (>=|<) (\d+)")
 
 
-@asynccontextmanager
-async def source(folder: Path) -> AsyncGenerator[Source]:
+def source(folder: Path) -> AbstractAsyncContextManager[Source]:
     del folder
     server = SearchServer(_answer)
     there = Remote(
@@ -30,11 +27,8 @@ async def source(folder: Path) -> AsyncGenerator[Source]:
         without_text=of_json(_hits("x", {"id": 1, "title": "Skär", "_rankingScore": 1.0})),
         query_of=lambda at: server.asked[at].json["q"],
     )
-    spec = f"tested=meilisearch+http://{server.host}/isles?text=body&url=link&timestamp=seconds"
-    (adapter,) = open_adapters([spec], keys={"tested": "s3cret"}).chosen()
-    yield Source(adapter=adapter, remote=there)
-    assert {each.headers["authorization"] for each in server.asked} <= {"Bearer s3cret"}
-    server.stop()
+    spec = f"meilisearch+http://{server.host}/isles?text=body&url=link&timestamp=seconds"
+    return asking(there, spec, key="s3cret", sent="Bearer s3cret")
 
 
 def _answer(asked: Asked) -> Answered:

@@ -5,13 +5,11 @@ https://solr.apache.org/guide/solr/latest/query-guide/edismax-query-parser.html
 """
 
 import re
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.sources.catalogue import open_adapters
-from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Remote, Source
+from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Remote, Source, asking
 from tests.stubs.search_server import Answered, Asked, SearchServer, of_json
 
 _RANGE = re.compile(r"changed:\[(\S+) TO (\S+)\}")
@@ -21,8 +19,7 @@ _NOT_FOUND = (
 )
 
 
-@asynccontextmanager
-async def source(folder: Path) -> AsyncGenerator[Source]:
+def source(folder: Path) -> AbstractAsyncContextManager[Source]:
     del folder
     server = SearchServer(_answer)
     there = Remote(
@@ -34,11 +31,8 @@ async def source(folder: Path) -> AsyncGenerator[Source]:
         without_text=of_json(_docs({"id": "1", "title": "Skär", "score": 1.0})),
         query_of=lambda at: re.sub(r"\\(.)", r"\1", server.asked[at].params["q"]),
     )
-    spec = f"tested=solr+http://{server.host}/solr/isles?text=body&url=link&date=changed"
-    (adapter,) = open_adapters([spec], keys={"tested": "jo:s3cret"}).chosen()
-    yield Source(adapter=adapter, remote=there)
-    assert {each.headers["authorization"] for each in server.asked} <= {"Basic am86czNjcmV0"}
-    server.stop()
+    spec = f"solr+http://{server.host}/solr/isles?text=body&url=link&date=changed"
+    return asking(there, spec, key="jo:s3cret", sent="Basic am86czNjcmV0")
 
 
 def _answer(asked: Asked) -> Answered:

@@ -1,10 +1,12 @@
-"""What each kind of adapter is made of for the contract."""
+"""The parts of a kind of adapter for the contract."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.sources.catalogue import open_adapters
 from sifaka.evidence.sources.protocol import Adapter
 from tests.stubs.search_server import Answered, SearchServer
 
@@ -48,7 +50,7 @@ class Remote:
     without_text: Answered
     """A record that lacks the field with the text."""
     query_of: Callable[[int], str]
-    """What was looked for by the request of this number."""
+    """The words that the request of this number looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,16 @@ class Source:
     adapter: Adapter
     remote: Remote | None = None
     ids: Sequence[str] = field(default=tuple(each.id for each in DOCUMENTS))
-    """What it calls them."""
+    """Its names for them."""
     has_links: bool = True
     break_down: Callable[[], Awaitable[None]] | None = None
     """Makes it fail from now on, where that can be done to one that is not remote."""
+
+
+@asynccontextmanager
+async def asking(remote: Remote, spec: str, *, key: str, sent: str) -> AsyncGenerator[Source]:
+    """The adapter of a spec, which sends this header with the key, and no other."""
+    (adapter,) = open_adapters([f"tested={spec}"], keys={"tested": key}).chosen()
+    yield Source(adapter=adapter, remote=remote)
+    assert {each.headers["authorization"] for each in remote.server.asked} <= {sent}
+    remote.server.stop()
