@@ -16,7 +16,7 @@ from sifaka_mcp.auth.jwks import LONGEST_AGE, PAUSE
 from sifaka_mcp.auth.verifiers import ALGORITHMS, LEEWAY
 from sifaka_mcp.host.seal import LIFETIME
 from sifaka_mcp.http.application import HEALTH, MCP, METRICS, READY
-from sifaka_mcp.http.serve import GRACE_SECONDS
+from sifaka_mcp.http.serve import GRACE_SECONDS, KEEP_ALIVE_SECONDS
 from sifaka_mcp.http.slow_clients import PatientProtocol
 from sifaka_mcp.settings import MOST_RUNS, READING, TOOLSETS, Settings
 from tests.docs.markdown import blocks, code, prose, read, section, table
@@ -128,6 +128,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     )
     assert rows["a text"][0] == f"{MAX_TEXT:,} characters"
     assert f"Requests have {GRACE_SECONDS} seconds to finish" in words("Stopping")
+    assert f"the servers keep one for {KEEP_ALIVE_SECONDS} seconds" in words("Behind a proxy")
     assert f"let {LIFETIME / 60:g} minutes pass" in words("Several servers")
 
 

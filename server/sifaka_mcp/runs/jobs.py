@@ -308,6 +308,9 @@ class Jobs:
         job.leased.set()
 
     async def _watch(self, job: Job) -> None:
+        # A run that moves learns by its next entry that it was stopped elsewhere.
+        while (rest := job.moved + _UNWATCHED_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110
+            await anyio.sleep(rest)  # not an event: time is what is waited for
         given = job.assignment
         await stopped_elsewhere(given.store, given.run.run_id, after=given.run.version)
         job.on_purpose = True

@@ -20,6 +20,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from sifaka.text.input import MAX_TEXT
+from sifaka_mcp.http import serve
 from sifaka_mcp.http.rate_limits import Rates
 from sifaka_mcp.http.slow_clients import PatientProtocol
 from sifaka_mcp.http.throttle import Throttle
@@ -285,6 +286,18 @@ async def test_a_long_answer_is_not_cut_short_by_that(monkeypatch: pytest.Monkey
                 await hung_up(connection)
             dropped.set()
         assert answers == ["True"]
+
+
+async def test_an_idle_connection_stays_open_longer_than_a_proxy_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert serve.KEEP_ALIVE_SECONDS > 75
+    monkeypatch.setattr(serve, "KEEP_ALIVE_SECONDS", 0.2)
+    with served(tmp_path) as url, anyio.fail_after(10):
+        async with await anyio.connect_tcp(*place(url)) as connection:
+            await connection.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert (await connection.receive()).startswith(b"HTTP/1.1 200")
+            await hung_up(connection)
 
 
 def place(url: str) -> tuple[str, int]:

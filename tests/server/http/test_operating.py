@@ -278,3 +278,20 @@ def logging_server(home: Path, said: list[str], **settings: str) -> Generator[st
         finally:
             process.terminate()
             reader.join(timeout=20)
+
+
+def test_what_modules_hold_is_looked_through_for_garbage_once() -> None:
+    program = """if True:
+        import gc
+        from sifaka_mcp.http.serve import leave_modules_out
+
+        leave_modules_out()
+        frozen = [gc.get_freeze_count()]
+        for module in ("wave", "wave", "mailbox"):
+            __import__(module)
+            gc.collect()
+            frozen.append(gc.get_freeze_count())
+        start, first, again, more = frozen
+        assert start == 0 < first == again < more, frozen
+    """
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
