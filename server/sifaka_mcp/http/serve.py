@@ -11,7 +11,7 @@ import uvicorn
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.http.application import MCP, create_http_app
-from sifaka_mcp.http.slow_clients import PatientProtocol
+from sifaka_mcp.http.protocol import StrictProtocol
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.http import is_loopback
 
@@ -88,7 +88,7 @@ def http_server(
     return _Server(
         uvicorn.Config(
             app,
-            http=PatientProtocol,
+            http=StrictProtocol,
             ws="none",
             log_level=settings.log_level.lower(),
             log_config=None,

@@ -1,18 +1,20 @@
 """Answers that stand alone twice: as text for a model, as data for a program."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio.to_thread
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
-from sifaka.chain import RunResult
 from sifaka_mcp.state import AppState
 
+if TYPE_CHECKING:
+    from sifaka.chain import RunResult
+
 ToolContext = Context[AppState, object]
-Result = TypeVar("Result", bound=RunResult)
+Result = TypeVar("Result", bound="RunResult")
 Out = TypeVar("Out", bound=BaseModel)
 _LONG = 5_000
 """Characters of a text that takes longer to compare with the input than a thread takes to start."""
