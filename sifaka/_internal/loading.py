@@ -9,7 +9,7 @@ _MODULES = ("pydantic_ai", "pydantic_ai.direct", "pydantic_ai.models.wrapper")
 
 
 def is_pydantic_ai_loaded() -> bool:
-    """Whether `load_pydantic_ai` would return at once, so that it needs no thread of its own."""
+    """True when `load_pydantic_ai` returns at once, so that it needs no thread of its own."""
     return not _importing.locked() and all(module in sys.modules for module in _MODULES)
 
 

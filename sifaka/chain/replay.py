@@ -119,7 +119,7 @@ def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
         return tuple(_RecordedWriter(run, CALLER) if each is None else each for each in ladder)
     if model.startswith("object:"):  # its calls are in no journal
         return (_RecordedWriter(run, model),)
-    from sifaka.models.direct import DirectModel
+    from sifaka.models.agent import DirectModel
 
     config = run.config
     return (by_section(DirectModel(_absent(model)), config.section_chars, protect=config.protect),)

@@ -144,8 +144,7 @@ def _of_pydantic_ai(model: object, fallbacks: Sequence[Any], deps: Any, opening:
     from pydantic_ai import Agent
     from pydantic_ai.models import Model as PydanticModel
 
-    from sifaka.models.agent import AgentModel
-    from sifaka.models.direct import DirectModel
+    from sifaka.models.agent import AgentModel, DirectModel
 
     if isinstance(model, Agent):
         return AgentModel.of_agent(cast("Agent[Any, Any]", model), fallbacks, deps=deps)

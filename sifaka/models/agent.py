@@ -1,27 +1,86 @@
-"""PydanticAI agents as writers."""
+"""PydanticAI models and agents as writers."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from sifaka.calls.component import Component
-from sifaka.errors import ConfigurationError
-from sifaka.models.completeness import complete_text
+from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.models.framing import DATA_NOTICE
 from sifaka.models.journaled import JournaledModel, answered_by
 from sifaka.models.metered import usage_of
-from sifaka.models.prompts import writing_prompt
+from sifaka.models.prompts import WRITER_INSTRUCTIONS, writing_prompt
 from sifaka.models.protocol import Generation
 from sifaka.record.thought import Thought, ToolCall
 from sifaka.record.usage import Usage
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
-    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.messages import ModelMessage, ModelResponse
 
 
-class AgentModel(Component):
+class DirectModel(Component):
+    """A writer that asks a model once for each version, with no earlier conversation."""
+
+    def __init__(self, model: JournaledModel) -> None:
+        self.model = model
+
+    @property
+    def name(self) -> str:
+        """The model's id, such as `openai:gpt-5`."""
+        return self.model.model_id
+
+    @property
+    def models(self) -> tuple[Any, ...]:
+        """The one that it asks."""
+        return (self.model,)
+
+    async def generate_with_thought(self, thought: Thought) -> Generation:
+        """The next version; see `Model`."""
+        from pydantic_ai.direct import model_request
+        from pydantic_ai.messages import ModelRequest, TextPart
+
+        prompt = writing_prompt(thought)
+        request = ModelRequest.user_text_prompt(prompt, instructions=WRITER_INSTRUCTIONS)
+        with self._failures():
+            response = await model_request(self.model, [request])
+        text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+        return self._generation(text, prompt, response, [response])
+
+    @contextmanager
+    def _failures(self) -> Generator[None]:
+        """Translate what PydanticAI raises."""
+        from pydantic_ai.exceptions import AgentRunError, UserError
+
+        from sifaka.models.provider_errors import translate
+
+        try:
+            yield
+        except (AgentRunError, UserError) as error:
+            raise translate(error, self.name) from error
+
+    def _generation(
+        self,
+        text: str,
+        prompt: str,
+        response: "ModelResponse",
+        messages: "Sequence[ModelMessage]",
+    ) -> Generation:
+        """The version that the last answer of a conversation gives."""
+        author = answered_by(response) or self.name
+        return Generation(
+            text=_complete(text, response, author),
+            prompt_used=prompt,
+            author=author,
+            usage=_usage(messages),
+            metered=True,
+            tool_calls=tuple(tool_calls(messages)),
+        )
+
+
+class AgentModel(DirectModel):
     """A writer that runs a PydanticAI agent afresh for each version.
 
     Fresh, because earlier attempts in the message history would grow the context with each
@@ -35,7 +94,7 @@ class AgentModel(Component):
         *,
         deps: Any = None,
     ) -> None:
-        self.model = model
+        super().__init__(model)
         self._agent = agent
         self._deps = deps
 
@@ -66,25 +125,12 @@ class AgentModel(Component):
         model = provider_model(agent.model, fallbacks, call_timeout=call_timeout)
         return cls(agent, model, deps=deps)
 
-    @property
-    def name(self) -> str:
-        """The model's id, such as `openai:gpt-5`."""
-        return self.model.model_id
-
-    @property
-    def models(self) -> tuple[Any, ...]:
-        """The one that it asks."""
-        return (self.model,)
-
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The next version; see `Model`."""
-        from pydantic_ai.exceptions import AgentRunError, UserError
         from pydantic_ai.usage import UsageLimits
 
-        from sifaka.models.provider_errors import translate
-
         prompt = writing_prompt(thought)
-        try:
+        with self._failures():
             # The limit of PydanticAI is per run and not atomic; the ledger does that work.
             result = await self._agent.run(
                 prompt,
@@ -94,17 +140,8 @@ class AgentModel(Component):
                 deps=self._deps,
                 usage_limits=UsageLimits(request_limit=None),
             )
-        except (AgentRunError, UserError) as error:
-            raise translate(error, self.name) from error
-        author = answered_by(result.response) or self.name
-        return Generation(
-            text=complete_text(_as_text(result.output), result.response, author),
-            prompt_used=prompt,
-            author=author,
-            usage=_usage(result.new_messages()),
-            metered=True,
-            tool_calls=tuple(tool_calls(result.new_messages())),
-        )
+        text = _as_text(result.output)
+        return self._generation(text, prompt, result.response, result.new_messages())
 
 
 def tool_calls(messages: "Sequence[ModelMessage]") -> list[ToolCall]:
@@ -147,3 +184,27 @@ def _as_text(output: object) -> str:
     if isinstance(output, BaseModel):
         return output.model_dump_json(indent=2)
     return str(output)
+
+
+def _complete(text: str, response: "ModelResponse", model: str) -> str:
+    """The text of an answer, when it is a complete one.
+
+    Raises:
+        ModelProviderError: The answer was cut off, with code `output_limit`, or `empty`.
+    """
+    provider = model.partition(":")[0]
+    if response.finish_reason == "length":
+        raise ModelProviderError(
+            f"{model}: the answer was cut off at the model's output limit",
+            "raise max_tokens in the model's settings, or shorten the text",
+            provider=provider,
+            code="output_limit",
+        )
+    if not text.strip():
+        raise ModelProviderError(
+            f"{model}: the answer was empty",
+            "try again or choose another model",
+            provider=provider,
+            code="empty",
+        )
+    return text

@@ -4,36 +4,54 @@ from pydantic_ai import exceptions as pydantic_ai
 
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 
-_CODES: tuple[tuple[type[pydantic_ai.AgentRunError], str, str], ...] = (
-    (
-        pydantic_ai.ModelAuthenticationError,
-        "authentication",
-        "check the provider's API key and that it may use this model",
-    ),
-    (pydantic_ai.ModelNotFoundError, "not_found", "check the model's name"),
-    (
-        pydantic_ai.ModelContextWindowExceededError,
-        "context_window",
-        "shorten the text or choose a model with a larger context",
-    ),
-    (pydantic_ai.ModelQuotaExceededError, "quota", "check the provider account's billing"),
-    (pydantic_ai.ModelRateLimitError, "rate_limit", "wait, then resume the run"),
-    (pydantic_ai.ModelTimeoutError, "timeout", "resume the run later"),
-    (pydantic_ai.ModelRequestTimeout, "timeout", "resume the run later"),
-    (pydantic_ai.RunTimedOut, "timeout", "resume the run later"),
-    (
-        pydantic_ai.ModelConnectionError,
-        "connection",
-        "check the network and the provider's address",
-    ),
-    (pydantic_ai.ModelUnavailableError, "server", "resume the run later"),
-    (pydantic_ai.ModelServerError, "server", "resume the run later"),
-    (pydantic_ai.ContentFilterError, "rejected", "the provider's content filter stopped it"),
-    (pydantic_ai.ModelRequestRejectedError, "rejected", "check the model's settings"),
-    (pydantic_ai.ModelAPIError, "unknown", "see the provider's status page"),
-    (pydantic_ai.UnexpectedModelBehavior, "malformed", "try again or choose another model"),
+_CODES: tuple[tuple[type[pydantic_ai.AgentRunError], str], ...] = (
+    (pydantic_ai.ModelAuthenticationError, "authentication"),
+    (pydantic_ai.ModelNotFoundError, "not_found"),
+    (pydantic_ai.ModelContextWindowExceededError, "context_window"),
+    (pydantic_ai.ModelQuotaExceededError, "quota"),
+    (pydantic_ai.ModelRateLimitError, "rate_limit"),
+    (pydantic_ai.ModelTimeoutError, "timeout"),
+    (pydantic_ai.ModelRequestTimeout, "timeout"),
+    (pydantic_ai.RunTimedOut, "timeout"),
+    (pydantic_ai.ModelConnectionError, "connection"),
+    (pydantic_ai.ModelUnavailableError, "server"),
+    (pydantic_ai.ModelServerError, "server"),
+    (pydantic_ai.ContentFilterError, "rejected"),
+    (pydantic_ai.ModelRequestRejectedError, "rejected"),
+    (pydantic_ai.ModelAPIError, "unknown"),
+    (pydantic_ai.UnexpectedModelBehavior, "malformed"),
 )
 """From the most to the least specific: the first class that fits names the code."""
+_LATER = "resume the run later"
+_WORDS = {
+    "authentication": (
+        "the provider refused the credentials",
+        "check the provider's API key and that it may use this model",
+    ),
+    "not_found": ("the provider does not know the model", "check the model's name"),
+    "context_window": (
+        "the request is larger than the model's context",
+        "shorten the text or choose a model with a larger context",
+    ),
+    "quota": ("the account's quota is used up", "check the provider account's billing"),
+    "rate_limit": ("the provider limits the rate of requests", "wait, then resume the run"),
+    "timeout": ("no answer in time", _LATER),
+    "connection": (
+        "the provider could not be reached",
+        "check the network and the provider's address",
+    ),
+    "server": ("the provider failed", _LATER),
+    "rejected": (
+        "the provider rejected the request",
+        "check the model's settings; its content filter may have stopped the text",
+    ),
+    "unknown": ("the request failed", "see the provider's status page"),
+    "malformed": (
+        "the answer was not in the form asked for",
+        "try again or choose another model",
+    ),
+}
+"""The failure and a suggestion, by the code."""
 
 
 def translate(error: Exception, model: str) -> SifakaError:
@@ -51,7 +69,7 @@ def translate(error: Exception, model: str) -> SifakaError:
             f"model {model!r} cannot be used: {_first_line(error)}",
             "set the provider's API key, or name the model as provider:name",
         )
-    for kind, code, _ in _CODES:
+    for kind, code in _CODES:
         if isinstance(error, kind):
             is_http = isinstance(error, pydantic_ai.ModelHTTPError)
             status = f" (HTTP {error.status_code})" if is_http else ""
@@ -59,17 +77,15 @@ def translate(error: Exception, model: str) -> SifakaError:
                 code = _code_of_status(error.status_code)
             retry_after = getattr(error, "retry_after", None)
             wait = f", it asks to wait {retry_after:g} s" if retry_after else ""
+            failure, suggestion = _WORDS[code]
             return ModelProviderError(
-                f"{model}: {_PLAIN[code]}{status}{wait}",
-                _SUGGESTIONS[code],
+                f"{model}: {failure}{status}{wait}",
+                suggestion,
                 provider=provider,
                 code=code,
                 retry_after=retry_after,
             )
     raise error
-
-
-_SUGGESTIONS = {code: suggestion for _, code, suggestion in reversed(_CODES)}
 
 
 def _code_of_status(status: int) -> str:
@@ -79,21 +95,6 @@ def _code_of_status(status: int) -> str:
     return {401: "authentication", 403: "authentication", 404: "not_found", 429: "rate_limit"}.get(
         status, "unknown"
     )
-
-
-_PLAIN = {
-    "authentication": "the provider refused the credentials",
-    "not_found": "the provider does not know the model",
-    "context_window": "the request is larger than the model's context",
-    "quota": "the account's quota is used up",
-    "rate_limit": "the provider limits the rate of requests",
-    "timeout": "no answer in time",
-    "connection": "the provider could not be reached",
-    "server": "the provider failed",
-    "rejected": "the provider rejected the request",
-    "unknown": "the request failed",
-    "malformed": "the answer was not in the form asked for",
-}
 
 
 def _first_line(error: Exception) -> str:

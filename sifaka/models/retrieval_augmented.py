@@ -80,7 +80,7 @@ def _of_name(name: str) -> Model:
             "use provider:name such as openai:gpt-5, or an object with generate_with_thought",
         )
     model = provider_model(name)
-    from sifaka.models.direct import DirectModel  # imports PydanticAI, which is loaded now
+    from sifaka.models.agent import DirectModel  # imports PydanticAI, which is loaded now
 
     return DirectModel(model)
 

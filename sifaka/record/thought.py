@@ -165,7 +165,7 @@ class Thought(Frozen):
 
     @property
     def mistakes(self) -> tuple[Issue, ...]:
-        """The mistakes of form that its critics found by rules, whatever their verdict is."""
+        """The mistakes of form that its critics found by rules, with any verdict."""
         return tuple(issue for f in self.critic_feedback for issue in f.mistakes)
 
     def save_to_file(self, path: str | Path) -> None:

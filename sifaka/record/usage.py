@@ -52,21 +52,17 @@ class Usage(Frozen):
     """Wall-clock seconds of work, waiting for a caller or a host not included."""
 
     def __add__(self, other: "Usage") -> "Usage":
-        costs = (self.cost_usd, other.cost_usd)
-        return Usage(
-            model_calls=self.model_calls + other.model_calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cost_usd=None if costs[0] is None or costs[1] is None else costs[0] + costs[1],
-            seconds=self.seconds + other.seconds,
-        )
+        return self._plus(other, 1)
 
     def __sub__(self, earlier: "Usage") -> "Usage":
-        costs = (self.cost_usd, earlier.cost_usd)
+        return self._plus(earlier, -1)
+
+    def _plus(self, other: "Usage", sign: int) -> "Usage":
+        costs = (self.cost_usd, other.cost_usd)
         return Usage(
-            model_calls=self.model_calls - earlier.model_calls,
-            input_tokens=self.input_tokens - earlier.input_tokens,
-            output_tokens=self.output_tokens - earlier.output_tokens,
-            cost_usd=None if costs[0] is None or costs[1] is None else costs[0] - costs[1],
-            seconds=self.seconds - earlier.seconds,
+            model_calls=self.model_calls + sign * other.model_calls,
+            input_tokens=self.input_tokens + sign * other.input_tokens,
+            output_tokens=self.output_tokens + sign * other.output_tokens,
+            cost_usd=None if costs[0] is None or costs[1] is None else costs[0] + sign * costs[1],
+            seconds=self.seconds + sign * other.seconds,
         )

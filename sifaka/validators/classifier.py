@@ -1,4 +1,4 @@
-"""Does a classifier call the text what it may be called?"""
+"""The label that a classifier gives a text, against those it may have."""
 
 from collections.abc import Mapping, Sequence
 from inspect import isawaitable

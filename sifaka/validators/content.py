@@ -1,4 +1,4 @@
-"""Does the text mention what it must, and nothing it must not?"""
+"""Terms that a text must contain, and terms that it must not."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence

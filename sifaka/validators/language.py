@@ -1,4 +1,4 @@
-"""Is the text in the language it should be in?"""
+"""The language of a text."""
 
 from typing import Annotated, Literal
 

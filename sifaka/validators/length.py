@@ -1,4 +1,4 @@
-"""Is the text as long as it should be?"""
+"""The length of a text, in words and in characters."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Did what must survive a rewrite survive it?"""
+"""Numbers, URLs, quotes, code and names that a rewrite must keep."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import ClassVar, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""Is the text easy enough to read?"""
+"""The school grade that reads a text with ease."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Does the text match the user's patterns, and none of the forbidden ones?"""
+"""Patterns that a text must match, and patterns that it must not."""
 
 import time
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Is a researched report complete, and do its references resolve?"""
+"""The sections and the references of a researched report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, cast

@@ -16,8 +16,8 @@ from sifaka_mcp.auth.jwks import LONGEST_AGE, PAUSE
 from sifaka_mcp.auth.verifiers import ALGORITHMS, LEEWAY
 from sifaka_mcp.host.seal import LIFETIME
 from sifaka_mcp.http.application import HEALTH, MCP, METRICS, READY
-from sifaka_mcp.http.serve import GRACE_SECONDS
-from sifaka_mcp.http.slow_clients import PatientProtocol
+from sifaka_mcp.http.protocol import StrictProtocol
+from sifaka_mcp.http.serve import GRACE_SECONDS, KEEP_ALIVE_SECONDS
 from sifaka_mcp.settings import MOST_RUNS, READING, TOOLSETS, Settings
 from tests.docs.markdown import blocks, code, prose, read, section, table
 from tests.stubs.served import asking, bearer, grant_token, served
@@ -123,11 +123,11 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert rows["runs in progress, of a tenant in one process"][0].endswith(f", {MOST_RUNS}")
     assert rows["size of a request"][0].endswith(f", {defaults.max_body_bytes >> 20} MiB")
     assert (
-        rows["a request that does not come to its end"][0]
-        == f"{PatientProtocol.patience:g} seconds"
+        rows["a request that does not come to its end"][0] == f"{StrictProtocol.patience:g} seconds"
     )
     assert rows["a text"][0] == f"{MAX_TEXT:,} characters"
     assert f"Requests have {GRACE_SECONDS} seconds to finish" in words("Stopping")
+    assert f"the servers keep one for {KEEP_ALIVE_SECONDS} seconds" in words("Behind a proxy")
     assert f"let {LIFETIME / 60:g} minutes pass" in words("Several servers")
 
 

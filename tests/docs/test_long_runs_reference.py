@@ -8,7 +8,7 @@ from mcp import Client
 from sifaka.calls.context import PARALLEL
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.host import pushed
-from sifaka_mcp.host.rounds import MOST_ROUNDS
+from sifaka_mcp.host.exchange import MOST_ROUNDS
 from sifaka_mcp.host.seal import LIFETIME
 from sifaka_mcp.notify import subscriber
 from sifaka_mcp.notify.listen import MOST_STREAMS

@@ -9,14 +9,38 @@ from mcp.server.mcpserver import Context
 from mcp_types import InputRequiredResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from sifaka.calls.host import Host, HostAnswer, Suspended
+from sifaka.calls.host import Host, HostAnswer, HostQuestion, Suspended, Unreachable
+from sifaka.models import HOST
 from sifaka.record.thought import new_run_id
 from sifaka_mcp.host.messages import answer_of, request_of
 from sifaka_mcp.host.pushed import PushedQuestions
-from sifaka_mcp.host.rounds import MOST_ROUNDS, Rounds
 
+MOST_ROUNDS = 10
+"""Rounds after which clients give up on a call, in all known SDKs."""
 LARGEST_STATE = 1_000_000
 """Characters of answers that travel along with a request; further questions are not asked then."""
+
+
+class _Rounds:
+    """The era of 2026-07-28: the tool answers with its questions, and is called again with answers.
+
+    Args:
+        answers: By the keys of their questions.
+        closed: Why there cannot be another round; None when there can.
+    """
+
+    def __init__(self, answers: Mapping[str, HostAnswer], *, closed: str | None) -> None:
+        self._answers = answers
+        self._closed = closed
+
+    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
+        """The answer that was brought; see `Host`."""
+        answer = self._answers.get(key)
+        if answer is not None:
+            return answer
+        if self._closed is not None:
+            return await Unreachable(f"{HOST}: {self._closed}").ask(key, question)
+        raise Suspended({key: question})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +83,7 @@ class Exchange:
         number, run_id = state.get("round", 0), state.get("run")
         closed = _closed(number, answers if run_id is None else {})
         return cls(
-            host=Rounds(answers, closed=closed) if samples else None,
+            host=_Rounds(answers, closed=closed) if samples else None,
             run_id=run_id,
             review_id=state.get("review") or new_run_id(),
             _round=number,

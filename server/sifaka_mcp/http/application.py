@@ -19,16 +19,15 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.auth.access import access_of
 from sifaka_mcp.http.guard import Guard, allowed
 from sifaka_mcp.http.health import Readiness, alive
-from sifaka_mcp.http.issuer import IssuerErrors
-from sifaka_mcp.http.methods import PostOnly
 from sifaka_mcp.http.metrics import Measured, Metrics
 from sifaka_mcp.http.rate_limits import Rates
+from sifaka_mcp.http.refusals import IssuerErrors, PostOnly
 from sifaka_mcp.http.throttle import Throttle
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.stores.catalogue import redis_of
 
 MCP, METRICS, HEALTH, READY = "/mcp", "/metrics", "/healthz", "/readyz"
-_FOR_ANYBODY = (HEALTH, READY)
+_OPEN = (HEALTH, READY)
 """Paths for load balancers, open to any address without a token; the answers hold no data."""
 _ASKED_WITH = [
     "accept",
@@ -76,7 +75,7 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         Route(METRICS, _for_tokens(metrics) if access else metrics.answer),
     ]
     # A page that was led here by a false name has no token; Prometheus asks by address.
-    unguarded = (*_FOR_ANYBODY, METRICS) if access else _FOR_ANYBODY
+    unguarded = (*_OPEN, METRICS) if access else _OPEN
     rates = _rates(settings)
     # The SDK's own authenticate the request, outermost first as all of them.
     app.user_middleware = [
@@ -85,7 +84,7 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         Middleware(Guard, settings=allowed(settings), unguarded=unguarded),
         Middleware(IssuerErrors),
         *app.user_middleware,
-        Middleware(Throttle, rates=rates, most=settings.max_requests, unlimited=_FOR_ANYBODY),
+        Middleware(Throttle, rates=rates, most=settings.max_requests, unlimited=_OPEN),
         Middleware(PostOnly, path=MCP, anonymous=access is None),
     ]
     if rates is not None:

@@ -19,7 +19,7 @@ MOST = 500
 _LONGEST_PAUSE = 30.0
 
 Listener = Callable[[], None]
-"""Is called whenever a run has moved; it must not raise."""
+"""The function to call when a run has moved; it must not raise."""
 _Key = tuple[str | None, str]
 """A tenant and a run."""
 
@@ -31,7 +31,7 @@ class _Following:
 
 
 class Followers:
-    """Tells listeners of every entry of a run, by whichever process it was written.
+    """Tells listeners of every entry of a run, also of those that other processes write.
 
     A run is followed once for all who listen to it, until the last of them leaves or nothing can
     happen to the run any more.

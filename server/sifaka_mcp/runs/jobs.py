@@ -16,8 +16,8 @@ from sifaka.chain import Listener, RunResult
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import AppendRefused, SifakaError
 from sifaka.record.entries import Stopped
+from sifaka_mcp.runs.guard import Guard
 from sifaka_mcp.runs.leases import Leases, RunKey
-from sifaka_mcp.runs.watch import stopped_elsewhere
 from sifaka_mcp.runs.work import Assignment, Job, Result, Work
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ logger = logging.getLogger(__name__)
 
 _PARTING_SECONDS = 10
 """Seconds that a cancelled run may take to record its end."""
-_UNWATCHED_SECONDS = 0.5
-"""Seconds before other processes are told of a run; most runs are done by then."""
 _GRACE_SECONDS = 2.0
 """Seconds that a run may take to finish for a pending request when the process is told to end. A
 server over HTTP waits longer for its requests."""
@@ -60,7 +58,7 @@ class Jobs:
         queue: "RunQueue | None" = None,
     ) -> None:
         self._group = group
-        self._leases = queue or leases
+        self._guard = Guard(queue or leases)
         self._queue = queue
         self._most = most
         self._jobs: dict[RunKey, Job] = {}
@@ -92,7 +90,7 @@ class Jobs:
 
     async def attended(self, key: RunKey) -> bool:
         """True when a run is worked on, here or elsewhere, or waits in the queue."""
-        return key in self._jobs or (self._leases is not None and await self._leases.held(key))
+        return key in self._jobs or await self._guard.sees(key)
 
     async def offer(self, assignment: Assignment, listener: Listener) -> Job | None:
         """Put a run into the queue.
@@ -265,7 +263,7 @@ class Jobs:
 
     async def _work(self, job: Job, work: Work[RunResult]) -> None:
         key = job.assignment.key
-        self._group.start_soon(self._guard, job)
+        self._group.start_soon(self._guard.keep, job)
         try:
             with job.scope:
                 job.result = await work(job.tell, lambda: self._parting(job))
@@ -278,44 +276,11 @@ class Jobs:
                 report_failure(logger, "background run", error, run_id=key.run_id)
             job.error = error
         finally:
-            job.guarding.cancel()
             with anyio.move_on_after(_PARTING_SECONDS, shield=True):
-                await self._let_go(job)
+                await self._guard.leave(job)
             del self._jobs[key]
             for event in (job.finished, job.answerable, job.leased):
                 event.set()
-
-    async def _guard(self, job: Job) -> None:
-        """Make the work on a run known and watch it, once it has proved to be a long one."""
-        try:
-            with job.guarding:
-                with anyio.move_on_after(_UNWATCHED_SECONDS):
-                    await job.left.wait()
-                async with anyio.create_task_group() as group:
-                    group.start_soon(self._hold, job)
-                    group.start_soon(self._watch, job)
-        # The run itself is all right.
-        except Exception as error:  # noqa: BLE001 - reported just below
-            report_failure(logger, "watch", error, run_id=job.assignment.run.run_id)
-
-    async def _hold(self, job: Job) -> None:
-        while self._leases is not None and not job.queued:
-            await self._leases.take(job.assignment.key)
-            job.leased.set()
-            if self._leases.renewal is None:
-                return
-            await anyio.sleep(self._leases.renewal)
-        job.leased.set()
-
-    async def _watch(self, job: Job) -> None:
-        given = job.assignment
-        await stopped_elsewhere(given.store, given.run.run_id, after=given.run.version)
-        job.on_purpose = True
-        job.scope.cancel()
-
-    async def _let_go(self, job: Job) -> None:
-        if self._leases is not None and job.leased.is_set() and not job.queued:
-            await self._leases.let_go(job.assignment.key)
 
     def _parting(self, job: Job) -> Stopped | None:
         """The parting to record for work that is being cancelled."""

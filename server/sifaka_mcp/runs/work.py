@@ -64,9 +64,12 @@ class Job:
     result: RunResult | None = None
     error: Exception | None = None
     suspended: Suspended | None = None
+    moved: float = field(default_factory=anyio.current_time)
+    """The time of the last event, on the clock of the event loop."""
 
     async def tell(self, event: ChainEvent) -> None:
         """Pass an event on to every listener."""
+        self.moved = anyio.current_time()
         for listener in tuple(self.listeners):
             await listener(event)
 

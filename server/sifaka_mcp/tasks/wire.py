@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any, Literal
 
-import anyio.to_thread
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
@@ -12,7 +11,7 @@ from sifaka.models import CALLER
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.schemas.research import out_of
-from sifaka_mcp.tools.answer import answer
+from sifaka_mcp.tools.answer import answer, wire_form
 from sifaka_mcp.view.text import improvement
 
 POLL_INTERVAL = 1000
@@ -88,7 +87,7 @@ async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
     if task.status != "completed":
         return task.on_the_wire()
     result = RunResult(run=run, warnings=store.degraded)
-    out = await anyio.to_thread.run_sync(out_of, result)
+    out = await wire_form(out_of, result)
     told = answer(improvement(out), out)
     return {
         **task.on_the_wire(),

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable
 from typing import Annotated
 
-import anyio.to_thread
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
@@ -13,7 +12,7 @@ from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import OptionalText
 from sifaka_mcp.schemas.research import out_of_submission
 from sifaka_mcp.schemas.runs import SubmitOut
-from sifaka_mcp.tools.answer import ToolContext, answer, state_of
+from sifaka_mcp.tools.answer import ToolContext, answer, state_of, wire_form
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.follow import after_others
 from sifaka_mcp.tools.progress import reporter
@@ -63,7 +62,7 @@ async def submit_revision(
 
 
 async def _told(result: Submission) -> CallToolResult:
-    out = await anyio.to_thread.run_sync(out_of_submission, result)
+    out = await wire_form(out_of_submission, result)
     return answer(submission(out), out)
 
 

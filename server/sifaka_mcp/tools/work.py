@@ -5,7 +5,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
-import anyio.to_thread
 from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.calls.host import Suspended, Unreachable
@@ -17,7 +16,7 @@ from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.runs import Job, Result, Work
 from sifaka_mcp.schemas.research import out_of
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tools.answer import ToolContext, answer, state_of
+from sifaka_mcp.tools.answer import ToolContext, answer, state_of, wire_form
 from sifaka_mcp.tools.follow import after_others, after_worker, as_it_stands
 from sifaka_mcp.tools.progress import reporter
 from sifaka_mcp.view.text import improvement
@@ -177,5 +176,5 @@ def _waits_for_its_host(state: AppState, run: Run) -> bool:
 
 
 async def _told(result: RunResult) -> CallToolResult:
-    out = await anyio.to_thread.run_sync(out_of, result)
+    out = await wire_form(out_of, result)
     return answer(improvement(out), out)

@@ -62,7 +62,7 @@ def test_a_file_that_breaks_keeps_the_last_good_one_and_says_so_once(
     ]
     assert not any("half-of" in message for message in messages)
     file.write_text("")
-    assert tokens.grant(alice) is None, "an empty file lets nobody in"
+    assert tokens.grant(alice) is None, "an empty file lets no token in"
 
 
 def test_a_server_does_not_start_with_a_wrong_file(file: Path) -> None:

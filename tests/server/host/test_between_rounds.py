@@ -38,7 +38,7 @@ def redis() -> Generator[RedisServer]:
 
 
 def nothing_was_asked_twice(host: ScriptedHost) -> bool:
-    """Whether all questions differ; what they quote is marked anew for each version of a run."""
+    """Check that all questions differ; what they quote is marked anew for each version of a run."""
     asked = [(params.system_prompt, words(params)) for params in host.asked]
     return len(asked) == len(set(asked)) > 0
 

@@ -29,7 +29,7 @@ IN_FOUR_ROUNDS_OF_CRITIQUE = 4 * 4 + 3
 
 
 def is_the_third_draft(out: dict[str, Any], host: ScriptedHost) -> bool:
-    """Whether a run has come to what it comes to everywhere, and no question was asked twice."""
+    """Check that a run has come to its usual end, and that no question was asked twice."""
     found = (out["status"], out["stop_reason"], out["text"], out["iterations"], out["degraded"])
     assert found == ("done", "passed", "Draft 3 of the text.", 3, [])
     return out["usage"]["model_calls"] == len(host.asked) == IN_FOUR_ROUNDS_OF_CRITIQUE

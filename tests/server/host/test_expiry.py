@@ -36,7 +36,7 @@ SOON = 0.3
 
 
 async def has_stopped(store: ThoughtStore, run_id: str) -> Run:
-    """The run once nobody works on it or waits for it."""
+    """The run once it is neither worked on nor waited for."""
     with anyio.fail_after(20):
         async for event in follow_run(store, run_id):
             if event.run is not None and event.run.status != "running":
@@ -152,7 +152,7 @@ async def a_run(*, status: RunStatus | None = None, at: datetime | None = None) 
 
 
 async def is_gone_on_with(store: ThoughtStore, *, leave: bool = False) -> bool:
-    """Whether a run that was watched is gone on with, once nobody watches it any more."""
+    """Check that a run that was watched goes on once it is not watched any more."""
     gone_on = anyio.Event()
 
     async def go_on() -> None:
@@ -171,7 +171,7 @@ async def test_a_run_to_which_nothing_happens_is_gone_on_with() -> None:
     assert await is_gone_on_with(await a_run())
 
 
-async def test_a_run_that_somebody_works_on_is_not_watched_any_more() -> None:
+async def test_a_run_that_is_worked_on_is_not_watched_any_more() -> None:
     assert not await is_gone_on_with(await a_run(), leave=True)
 
 

@@ -7,7 +7,7 @@ import pytest
 from mcp import Client
 from mcp.client._input_required import DEFAULT_INPUT_REQUIRED_MAX_ROUNDS
 
-from sifaka_mcp.host.rounds import MOST_ROUNDS
+from sifaka_mcp.host.exchange import MOST_ROUNDS
 from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, hosted
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +36,7 @@ async def test_the_best_so_far_comes_back_with_the_reason_and_a_brief(tmp_path: 
     out = await improved(tmp_path, call)
     assert len(call.rounds) == MOST_ROUNDS
     assert (out["status"], out["stop_reason"]) == ("needs_revision", "awaiting_revision")
-    assert out["text"] == "Draft 4 of the text.", "nobody could judge the fifth any more"
+    assert out["text"] == "Draft 4 of the text.", "the fifth could not be judged any more"
     assert "ask their model 10 times for one call" in out["degraded"][-1]
     assert out["brief"]["parent_id"] == out["thought_id"]
     assert out["usage"]["model_calls"] == MOST_ROUNDS

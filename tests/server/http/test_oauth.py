@@ -132,7 +132,7 @@ async def test_tokens_of_either_kind_are_let_in_and_their_tenants_are_apart(
             assert made.structured_content is not None
             run_id = made.structured_content["run_id"]
             found = await theirs.call_tool("get_thought_history", {"run_id": run_id})
-            assert found.is_error, "the same name, but of somebody else's book"
+            assert found.is_error, "the same name, but of another issuer"
             refused = await reading.call_tool("improve_text", {"text": "A text."})
             assert refused.is_error
 

@@ -1,4 +1,4 @@
-"""What operators see and do: health, readiness, numbers, starting and stopping."""
+"""The view of operators: health, readiness, numbers, starting and stopping."""
 
 import re
 import signal
@@ -58,7 +58,7 @@ async def test_a_server_whose_store_is_away_is_alive_and_not_ready(
     assert "s3cret" not in caplog.text
 
 
-async def test_numbers_are_told_without_names_of_anybody_or_anything_made_up(
+async def test_numbers_are_told_without_names_of_tenants_or_of_anything_made_up(
     tmp_path: Path,
 ) -> None:
     tokens = tmp_path / "tokens"
@@ -137,7 +137,7 @@ async def test_runs_in_progress_are_counted_and_answered_before_the_server_ends(
 
 
 def refused(port: int) -> None:
-    """Return when nobody listens on the port any more."""
+    """Return when the port is closed."""
     while True:
         with suppress(ConnectionResetError):  # it waited in the queue when the server stopped
             try:
@@ -195,7 +195,7 @@ def test_the_other_loopback_is_loopback_too(tmp_path: Path) -> None:
 
 
 def started(home: Path, *arguments: str, **more: str) -> str:
-    """What a server says first."""
+    """The first line of a server."""
     command = [sys.executable, "-m", "sifaka_mcp", "--transport", "http", "--port", "0", *arguments]
     with subprocess.Popen(
         command, env=environment(home, **more), stderr=subprocess.PIPE, text=True
@@ -278,3 +278,20 @@ def logging_server(home: Path, said: list[str], **settings: str) -> Generator[st
         finally:
             process.terminate()
             reader.join(timeout=20)
+
+
+def test_what_modules_hold_is_looked_through_for_garbage_once() -> None:
+    program = """if True:
+        import gc
+        from sifaka_mcp.http.serve import leave_modules_out
+
+        leave_modules_out()
+        frozen = [gc.get_freeze_count()]
+        for module in ("wave", "wave", "mailbox"):
+            __import__(module)
+            gc.collect()
+            frozen.append(gc.get_freeze_count())
+        start, first, again, more = frozen
+        assert start == 0 < first == again < more, frozen
+    """
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -1,4 +1,4 @@
-"""What one tenant has written is evidence for that tenant alone."""
+"""The texts of one tenant are evidence for that tenant alone."""
 
 from pathlib import Path
 from typing import Any

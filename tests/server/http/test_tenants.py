@@ -42,7 +42,7 @@ async def begun(client: Client) -> dict[str, Any]:
 
 
 async def said(client: Client, run_id: str, thought_id: str) -> list[str]:
-    """What every way of asking for a run says about it, or that it is refused with."""
+    """The answer of every way of asking for a run, or its refusal."""
     answers: list[str] = []
     for tool, arguments in (
         ("get_thought_history", {"run_id": run_id}),
@@ -97,7 +97,7 @@ async def test_the_runs_of_others_are_as_unknown_as_those_that_never_were(
 
         kept = await hers.call_tool("get_thought_history", {"run_id": run_id})
         assert kept.structured_content is not None
-        assert kept.structured_content["run"]["status"] == "needs_revision", "nobody touched it"
+        assert kept.structured_content["run"]["status"] == "needs_revision", "it was not touched"
         argument = {"name": "run_id", "value": ""}
         completed = await hers.complete(ResourceTemplateReference(uri="run://{run_id}"), argument)
         assert completed.completion.values == [run_id]
@@ -183,7 +183,7 @@ async def test_a_token_that_is_withdrawn_is_refused_at_the_next_request(
     headers = request["headers"] | bearer(alice)
     async with httpx2.AsyncClient() as http:
         assert (await http.post(url, json=request["json"], headers=headers)).status_code == 200
-        await anyio.Path(tokens).write_text("# nobody\n")
+        await anyio.Path(tokens).write_text("# none\n")
         assert (await http.post(url, json=request["json"], headers=headers)).status_code == 401
 
 

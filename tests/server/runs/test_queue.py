@@ -119,7 +119,7 @@ async def running(
 async def gone(queue: RunQueue, key: RunKey) -> None:
     """Return when a run is not queued or worked on any more."""
     with anyio.fail_after(30):
-        while await queue.held(key):  # noqa: ASYNC110 - docket tells nobody
+        while await queue.held(key):  # noqa: ASYNC110 - docket tells of nothing
             await anyio.sleep(0.01)
 
 

@@ -67,7 +67,7 @@ async def test_another_server_goes_on_with_the_run_of_one_that_ends(
                 await state_of(survivor).jobs.opened()
                 victim.send_signal(number)
                 victim.wait(timeout=10)
-                await end_of(survivor, begun["run_id"])  # nobody has asked for it
+                await end_of(survivor, begun["run_id"])  # no request waits for it
                 ended = await call(other, "resume_run", run_id=begun["run_id"])
                 told = await call(other, "get_thought_history", run_id=begun["run_id"])
 

@@ -1,4 +1,4 @@
-"""Which stores have a queue of runs, and which runs stay in their process."""
+"""The stores that have a queue of runs, and the runs that stay in their process."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What others than models answer is on record before it is used, and asked for once."""
+"""Answers of sources other than models are on record before their use, and asked for once."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How many model calls each technique takes, and how many of them one after the other."""
+"""The model calls of each technique, and those of them that wait for one another."""
 
 from dataclasses import dataclass, field
 from typing import Any

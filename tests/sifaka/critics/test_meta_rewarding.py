@@ -25,7 +25,7 @@ Prefers = Callable[[str, str], str]
 
 
 def shown(asked: Asked) -> tuple[str, str]:
-    """Which judgments stand first and second in a question."""
+    """The judgments that stand first and second in a question."""
     first, _, second = asked.question.partition("<second id=")
     first = first.partition("<first id=")[2]
     return (

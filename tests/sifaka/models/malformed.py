@@ -51,7 +51,7 @@ _NO_VERDICTS: tuple[object, ...] = (
 )  # fmt: skip
 
 Way = Literal["tool", "text"]
-"""How a reply comes: as the arguments of a tool call, or as text."""
+"""The form of a reply: the arguments of a tool call, or text."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _truncated(answer: dict[str, Any], source: str) -> Iterator[tuple[str, tuple
 
 
 def _closed(message: str, cut: str) -> bool:
-    """Whether the object of the issue ends before the cut."""
+    """True when the object of the issue ends before the cut."""
     at = max(cut.find(json.dumps(message)), cut.find(json.dumps(message, ensure_ascii=False)))
     return at >= 0 and re.search(r'("|\d)\s*\}', cut[at + len(message) :]) is not None
 

@@ -32,7 +32,7 @@ CLOSING = re.compile(r"</[a-z ]+ id=[0-9a-f]+>")
 
 
 def outside(prompt: str) -> str:
-    """What a reader who keeps to the notice takes for ours: all but the frames."""
+    """The words that a reader who keeps to the notice takes for ours: all but the frames."""
     ours, at = "", 0
     while opened := OPENING.search(prompt, at):
         closing = f"\n</{opened[1]} id={opened[2]}>"

@@ -8,7 +8,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sifaka.chain import Chain
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.models import Generation
-from sifaka.models.direct import DirectModel
+from sifaka.models.agent import DirectModel
 from sifaka.models.framing import frame
 from sifaka.models.provider import provider_model
 from sifaka.models.retrieval_augmented import RetrievalAugmentedModel

@@ -25,7 +25,7 @@ TASK = "Make it friendlier."
 
 
 def numbered(generation: Generation) -> list[str]:
-    """What became of each section."""
+    """The outcome of each section."""
     told: Any = generation.metadata["sections"]
     return [section["status"] for section in told]
 

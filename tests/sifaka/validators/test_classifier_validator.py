@@ -13,7 +13,7 @@ INSULT = "Well, you are an idiot."
 
 
 class Moody:
-    """A classifier of somebody else: it counts, and is as sure as it is told to be."""
+    """A classifier of other code: it counts, and is as sure as it is told to be."""
 
     name = "mood"
     labels = ("calm", "angry")

@@ -1,4 +1,4 @@
-"""What happens where Guardrails is not installed; `tests/guardrails` has the rest."""
+"""An environment without Guardrails; `tests/guardrails` has the rest."""
 
 from importlib.util import find_spec
 
