@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from sifaka.editor.lexicon import lexicon
-from sifaka.editor.spans import merged
 from sifaka.text.prose import Span
 
 _PARAGRAPH = re.compile(r"\S.*?(?=\n[ \t]*\n|\Z)", re.DOTALL)
@@ -88,8 +87,8 @@ _SENTENCE = re.compile(r"[^\n.!?…]+")
 def foreign(text: str) -> Iterator[Span]:
     """The paragraphs and single sentences that look like another language than English.
 
-    What gives no evidence of its own goes with the paragraph, or with the whole text. A text
-    without any evidence counts as English.
+    None overlaps another. What gives no evidence of its own goes with the paragraph, or with the
+    whole text. A text without any evidence counts as English.
     """
     english, other = _evidence(_WORD.findall(text))
     whole = other > english
@@ -109,7 +108,7 @@ def foreign(text: str) -> Iterator[Span]:
 def foreign_share(text: str) -> float:
     """The share of the text's letters that stand in other languages than English, 0 to 1."""
     letters = sum(map(str.isalpha, text))
-    there = sum(sum(map(str.isalpha, text[start:end])) for start, end in merged(foreign(text)))
+    there = sum(sum(map(str.isalpha, text[start:end])) for start, end in foreign(text))
     return there / letters if letters else 0.0
 
 

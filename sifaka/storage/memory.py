@@ -5,6 +5,7 @@ import threading
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
@@ -30,7 +31,7 @@ class _Shelf:
 
     records: dict[tuple[str, str], _Record] = field(default_factory=dict[tuple[str, str], _Record])
     lock: threading.Lock = field(default_factory=threading.Lock)
-    cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(16))
+    cursor_key: bytes = field(default_factory=partial(secrets.token_bytes, 16))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

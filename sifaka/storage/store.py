@@ -3,6 +3,7 @@
 import copy
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Generic, Self, TypeVar
 
 from sifaka.record.entries import Entry
@@ -14,39 +15,26 @@ from sifaka.storage.scan import scan_log
 Log = TypeVar("Log", bound=RunLog)
 
 
+@dataclass(eq=False)
 class LogStore(Generic[Log]):
-    """A `ThoughtStore` of one log, and an index that the log itself feeds or a scan of the log.
+    """A `ThoughtStore` of one log, and an index that the log itself feeds or a scan of the log."""
 
-    Args:
-        log: Holds the runs.
-        index: Searches them, in the state of the log; None reads the runs themselves.
-        latest: How many of the newest runs a scan reads; None for all.
-        tenant: The tenant whose runs are seen.
-    """
-
-    def __init__(
-        self,
-        log: Log,
-        index: SearchIndex | None = None,
-        *,
-        latest: int | None = None,
-        tenant: str = "default",
-    ) -> None:
-        self.log = log
-        self.index = index
-        self.tenant = tenant
-        self._latest = latest
-        self._owned = True
+    log: Log
+    """Holds the runs."""
+    index: SearchIndex | None = None
+    """Searches them, in the state of the log; None reads the runs themselves."""
+    latest: int | None = field(default=None, kw_only=True)
+    """How many of the newest runs a scan reads; None for all."""
+    tenant: str = field(default="default", kw_only=True)
+    """The tenant whose runs are seen."""
+    degraded: tuple[str, ...] = field(default=(), init=False)
+    """Nothing: a log works, or an append raises."""
+    _owned: bool = field(default=True, init=False, repr=False)
 
     @property
     def place(self) -> str:
         """That of the log."""
         return self.log.place
-
-    @property
-    def degraded(self) -> tuple[str, ...]:
-        """Nothing: a log works, or an append raises."""
-        return ()
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
@@ -81,7 +69,7 @@ class LogStore(Generic[Log]):
         """
         if self.index is not None:
             return await self.index.search(query, limit=limit, only=only)
-        return await scan_log(self.log, query, limit=limit, only=only, latest=self._latest)
+        return await scan_log(self.log, query, limit=limit, only=only, latest=self.latest)
 
     async def size(self, run_id: str) -> int:
         """The bytes of a run's entries."""
