@@ -80,7 +80,7 @@ FrozenJson = Annotated[
 
 FrozenMap = Annotated[
     Mapping[str, T],
-    AfterValidator(lambda value: MappingProxyType(dict(value))),
+    AfterValidator(MappingProxyType),
     PlainSerializer(dict, return_type=dict[str, T]),
 ]
 """A read-only mapping from names to values of one type."""

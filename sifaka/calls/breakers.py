@@ -6,7 +6,7 @@ provider that is down costs no run its time, and the fallback models are asked a
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import RLock
 
 from sifaka.errors import ModelProviderError
@@ -27,27 +27,20 @@ class _Circuit:
     on_trial: bool = False
 
 
+@dataclass(slots=True, eq=False)
 class Breakers:
-    """One breaker for each provider; any number of threads may share them.
+    """One breaker for each provider; any number of threads may share them."""
 
-    Args:
-        threshold: Transient failures in a row after which a provider is left alone.
-        cooldown: Seconds until a trial call is let through for the first time.
-        clock: Seconds of a clock that never goes back.
-    """
-
-    def __init__(
-        self,
-        threshold: int = 5,
-        cooldown: float = 30.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._threshold = threshold
-        self._cooldown = cooldown
-        self._clock = clock
-        self._circuits: dict[str, _Circuit] = {}  # only of providers that failed lately
-        # Reentrant: a coroutine that is collected while the lock is held abandons its call there.
-        self._lock = RLock()
+    threshold: int = 5
+    """Transient failures in a row after which a provider is left alone."""
+    cooldown: float = 30.0
+    """Seconds until a trial call is let through for the first time."""
+    clock: Callable[[], float] = time.monotonic
+    """Seconds of a clock that never goes back."""
+    _circuits: dict[str, _Circuit] = field(default_factory=dict[str, _Circuit], init=False)
+    """Only of providers that failed lately."""
+    # Reentrant: a coroutine that is collected while the lock is held abandons its call there.
+    _lock: RLock = field(default_factory=RLock, init=False, repr=False)
 
     def require(self, provider: str) -> None:
         """See that the provider may be called, and take the trial call if it is due.
@@ -63,7 +56,7 @@ class Breakers:
             circuit = self._circuits.get(provider)
             if circuit is None or not circuit.opened:
                 return
-            now = self._clock()
+            now = self.clock()
             left = circuit.until - now
             if left <= 0:
                 circuit.on_trial = True
@@ -90,15 +83,15 @@ class Breakers:
         Failures that another try cannot mend say nothing about the provider: they are `abandoned`.
         """
         with self._lock:
-            circuit = self._circuits.setdefault(provider, _Circuit(self._cooldown))
+            circuit = self._circuits.setdefault(provider, _Circuit(self.cooldown))
             circuit.failures += 1
             if circuit.on_trial:
                 circuit.cooldown = min(2 * circuit.cooldown, LONGEST_COOLDOWN)
             # A call that was made before the breaker opened must not keep it open.
-            elif circuit.opened or circuit.failures < self._threshold:
+            elif circuit.opened or circuit.failures < self.threshold:
                 return
             circuit.opened, circuit.on_trial = True, False
-            circuit.until = self._clock() + circuit.cooldown
+            circuit.until = self.clock() + circuit.cooldown
 
     def abandoned(self, provider: str) -> None:
         """Take note that a call ended without a verdict; a trial is then free for the next call."""
@@ -106,12 +99,12 @@ class Breakers:
             circuit = self._circuits.get(provider)
             if circuit is not None and circuit.on_trial:
                 circuit.on_trial = False
-                circuit.until = self._clock()
+                circuit.until = self.clock()
 
     def open_providers(self) -> tuple[str, ...]:
         """The providers that no call is let through to now, in alphabetical order."""
         with self._lock:
-            now = self._clock()
+            now = self.clock()
             return tuple(
                 sorted(
                     provider

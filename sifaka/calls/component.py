@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
-from pydantic import BaseModel
-
+from sifaka._internal.immutable import Frozen
 from sifaka.record.claims import CheckOptions, ClaimChecker
 
 _BUILT_IN = "sifaka."
@@ -174,12 +173,15 @@ def code_spec(component: object) -> dict[str, object]:
     return {"type": "object", "class": kind, "name": getattr(component, "name", "")}
 
 
-def data_spec(component: BaseModel) -> dict[str, object]:
-    """The type and the options of a component that is a model; a foreign subclass is code."""
-    if not type(component).__module__.startswith(_BUILT_IN):
-        return code_spec(component)
-    kind = type(component).model_fields["type"].default
-    return {"type": kind} | component.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+class DataComponent(Frozen, Component):
+    """A component that is data: its fields are its options, and `type` is their name."""
+
+    def spec(self) -> Mapping[str, object]:
+        """Its type and its options; a subclass of other code is only named."""
+        if not type(self).__module__.startswith(_BUILT_IN):
+            return code_spec(self)
+        kind = type(self).model_fields["type"].default
+        return {"type": kind} | self.model_dump(mode="json", exclude_defaults=True, by_alias=True)
 
 
 def models_of(part: object) -> tuple[Any, ...]:

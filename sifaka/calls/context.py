@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 
 import anyio
@@ -22,9 +23,8 @@ PARALLEL = 16
 """Model calls of one run at the same time."""
 
 
-def new_frame_key() -> str:
-    """The secret of a run that its marks are made with."""
-    return secrets.token_hex(16)
+new_frame_key = partial(secrets.token_hex, 16)
+"""Makes the secret of a run that its marks are made with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +48,7 @@ class Calls:
         Raises:
             BudgetExceeded: There is no room for them. Nothing was set aside.
         """
-        if calls:
-            with self.ledger.set_aside(max(0, calls - self.journal.recorded_here())):
-                yield
-        else:
+        with self.ledger.set_aside(max(0, calls - self.journal.recorded_here())):
             yield
 
     @contextmanager

@@ -46,16 +46,6 @@ class _Wall:
     active: int = 0
     since: float = 0.0
 
-    def enter(self, now: float) -> None:
-        if self.active == 0:
-            self.since = now
-        self.active += 1
-
-    def leave(self, now: float) -> None:
-        self.active -= 1
-        if self.active == 0:
-            self.elapsed += now - self.since
-
     def until(self, now: float) -> float:
         return self.elapsed + (now - self.since if self.active else 0.0)
 
@@ -71,24 +61,21 @@ class _Component:
     errors: int = 0
 
 
+@dataclass(slots=True, eq=False)
 class Monitor:
-    """Times the components of all runs of a chain; any number of tasks and threads may share it.
+    """Times the components of all runs of a chain; any number of tasks and threads may share it."""
 
-    Args:
-        clock: Seconds of a clock that never goes back.
-        tracer: The receiver of spans; when None the global OpenTelemetry provider, if any.
-    """
-
-    def __init__(
-        self, clock: Callable[[], float] = time.perf_counter, tracer: "Tracer | None" = None
-    ) -> None:
-        self._clock = clock
-        self._tracer = tracer
-        self._errors: dict[str, int] = {}
-        # Reentrant: a coroutine that is collected while the lock is held leaves its contexts there.
-        self._lock = RLock()
-        self._walls: dict[str, _Wall] = {}
-        self._components: dict[tuple[str, str], _Component] = {}
+    clock: Callable[[], float] = time.perf_counter
+    """Seconds of a clock that never goes back."""
+    tracer: "Tracer | None" = None
+    """The receiver of spans; when None the global OpenTelemetry provider, if any."""
+    _errors: dict[str, int] = field(default_factory=dict[str, int], init=False)
+    # Reentrant: a coroutine that is collected while the lock is held leaves its contexts there.
+    _lock: RLock = field(default_factory=RLock, init=False, repr=False)
+    _walls: dict[str, _Wall] = field(default_factory=dict[str, _Wall], init=False)
+    _components: dict[tuple[str, str], _Component] = field(
+        default_factory=dict[tuple[str, str], _Component], init=False
+    )
 
     def measure(
         self, kind: Kind, name: str, **attributes: str | int
@@ -106,7 +93,7 @@ class Monitor:
             attributes: For the span, such as `run_id` and `iteration`.
         """
         # OpenTelemetry is never imported for this: a program that wants spans has done it.
-        tracer = _find(self._tracer) if "opentelemetry.trace" in sys.modules else None
+        tracer = _find(self.tracer) if "opentelemetry.trace" in sys.modules else None
         with self._lock:
             known = self._components
             component = known.get((kind, name))
@@ -114,7 +101,7 @@ class Monitor:
                 key = (kind, name if len(known) < MOST_NAMES else "other")
                 wall = self._walls.setdefault(kind, _Wall())
                 component = known.setdefault(key, _Component(kind, wall))
-        return _Measurement(self._lock, self._clock, component, name, tracer, attributes)
+        return _Measurement(self._lock, self.clock, component, name, tracer, attributes)
 
     def count_error(self, error_type: str, code: str | None = None) -> None:
         """Count an error by its class and, where it has one, its code."""
@@ -136,7 +123,7 @@ class Monitor:
             was counted.
         """
         with self._lock:
-            now = self._clock()
+            now = self.clock()
             walls = {kind: wall.until(now) for kind, wall in self._walls.items()}
             return {
                 **{key: walls.get(kind, 0.0) for key, kind in _TIMES},
@@ -163,7 +150,7 @@ class Monitor:
     def bottlenecks(self, limit: int = 5) -> list[tuple[str, float]]:
         """The components, runs and phases aside, that took most: name and seconds of wall time."""
         with self._lock:
-            now = self._clock()
+            now = self.clock()
             walls = [
                 (f"{kind}:{name}", component.wall.until(now))
                 for (kind, name), component in self._components.items()
@@ -210,8 +197,10 @@ class _Measurement:
             self.span = _begin(self.tracer, component.kind, self.name, self.attributes)
         with self.lock:
             self.started = now = self.clock()
-            component.wall.enter(now)
-            component.of_kind.enter(now)
+            for wall in (component.wall, component.of_kind):
+                if wall.active == 0:
+                    wall.since = now
+                wall.active += 1
 
     def __exit__(
         self,
@@ -227,8 +216,10 @@ class _Measurement:
             component.total += duration
             component.longest = max(component.longest, duration)
             component.errors += isinstance(error, Exception)
-            component.wall.leave(now)
-            component.of_kind.leave(now)
+            for wall in (component.wall, component.of_kind):
+                wall.active -= 1
+                if wall.active == 0:
+                    wall.elapsed += now - wall.since
         if self.span is not None:
             _end(*self.span, error)
 

@@ -5,22 +5,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sifaka._internal.loading import load_pydantic_ai
-from sifaka.calls.component import Binding
+from sifaka.calls.component import Binding, ClaimCheck
 from sifaka.calls.host import Host, Unreachable
 from sifaka.chain.judging import Judge, ModelJudge
 from sifaka.chain.resources import Parts, Resources
 from sifaka.chain.settings import ChainSettings
 from sifaka.chain.writers import (
     Writer,
-    by_section,
-    editor_for,
     judge_for,
     writers_for,
 )
-from sifaka.critics import read_by_section
+from sifaka.critics import SectionedCritic
 from sifaka.errors import ConfigurationError
+from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import HOST
+from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
+from sifaka.record.inquiry import Inquiry
 from sifaka.research.protocol import Researcher
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def parts_of(
         deps=resources.deps,
         opening=opening,
         edits=settings.edits,
+        section_chars=settings.section_chars,
+        protect=settings.protect,
     )
     asked = judge_for(
         None if isinstance(settings.judge_model, Judge) else settings.judge_model,
@@ -67,14 +70,20 @@ def parts_of(
         fallbacks=settings.fallback_models,
         opening=opening,
     )
-    checker = _checker(settings, resources, asked, documents=documents)
-    binding = Binding(model=asked, checker=checker, search=bool(resources.adapters))
-    researcher, unaided = _researchers(settings, resources, writers)
-    chars, protect = settings.section_chars, settings.protect
+    components = (*settings.validators, *settings.chosen_critics)
+    checks = [check for component in components for check in component.checks]
+    found = documents or bool(settings.retrievers) or settings.inquiry is not None
+    checker, binding = None, Binding(model=asked)
+    if checks:
+        checker = _checker(checks, resources.adapters, asked, found=found)
+        binding = Binding(model=asked, checker=checker, search=bool(resources.adapters))
+    researcher, unaided = resources.researcher, None
+    if settings.inquiry is not None and researcher is None:
+        researcher, unaided = _researchers(settings.inquiry, resources.adapters, writers)
     return bound(
         settings,
         resources,
-        [by_section(writer, chars, protect=protect) for writer in writers],
+        writers,
         binding,
         checker=checker,
         researcher=researcher,
@@ -105,16 +114,16 @@ def bound(
     if settings.config.policy == "judged":
         own = settings.judge_model
         judge = own if isinstance(own, Judge) else ModelJudge(binding.model)
+    critics = [each.bind(binding) for each in settings.chosen_critics]
+    if (chars := settings.section_chars) is not None:
+        critics = [SectionedCritic(each, chars) if each.models else each for each in critics]
     return Parts(
         writers=tuple(writers),
         validators=tuple(each.bind(binding) for each in settings.validators),
-        critics=tuple(
-            read_by_section(each.bind(binding), settings.section_chars)
-            for each in settings.chosen_critics
-        ),
+        critics=tuple(critics),
         retrievers=settings.retrievers,
         store=resources.store,
-        editor=editor_for(settings.validators) if settings.edits else None,
+        editor=EditorModel(settings.validators) if settings.edits else None,
         judge=judge,
         asked=binding.model,
         breakers=resources.breakers,
@@ -125,24 +134,24 @@ def bound(
 
 
 def _checker(
-    settings: ChainSettings,
-    resources: Resources,
+    checks: Sequence[ClaimCheck],
+    adapters: Adapters,
     model: "JournaledModel | None",
     *,
-    documents: bool,
-) -> "EvidenceChecker | None":
-    """The checker of claims; None when no component checks any.
+    found: bool,
+) -> "EvidenceChecker":
+    """The checker of claims.
+
+    Args:
+        checks: The checks that components make.
+        adapters: Where documents are searched.
+        model: Compares claims with documents.
+        found: True when documents come with the text or are found for it.
 
     Raises:
         ConfigurationError: There is no evidence to be found, or an adapter is unknown: that is
             told before anything is paid for.
     """
-    components = (*settings.validators, *settings.chosen_critics)
-    checks = [check for component in components for check in component.checks]
-    if not checks:
-        return None
-    adapters = resources.adapters
-    found = documents or bool(settings.retrievers) or settings.inquiry is not None
     for name, options in checks:
         if options.search and (options.adapters or adapters or not found):
             adapters.chosen(options.adapters)
@@ -157,19 +166,17 @@ def _checker(
 
 
 def _researchers(
-    settings: ChainSettings, resources: Resources, writers: Sequence[Writer]
-) -> tuple[Researcher | None, Researcher | None]:
+    inquiry: Inquiry, adapters: Adapters, writers: Sequence[Writer]
+) -> tuple[Researcher, Researcher | None]:
     """The researcher, and the one without a model where the caller stands in for a failed one."""
-    if settings.inquiry is None or resources.researcher is not None:
-        return resources.researcher, None
     from sifaka.research.researcher import GraphResearcher
 
     # It writes from what it finds: that is the writer's to do, also with another judge.
     model = judge_for(None, writers)
-    researcher = GraphResearcher(settings.inquiry, resources.adapters, model)
+    researcher = GraphResearcher(inquiry, adapters, model)
     if model is None or None not in writers:
         return researcher, None
-    return researcher, GraphResearcher(settings.inquiry, resources.adapters, None)
+    return researcher, GraphResearcher(inquiry, adapters, None)
 
 
 def _open(

@@ -11,7 +11,6 @@ from sifaka.chain.resources import Resources
 from sifaka.chain.settings import ChainSettings, options_of
 from sifaka.critics import CriticSpec, parse_critics
 from sifaka.errors import ConfigurationError
-from sifaka.plugins import Plugins
 from sifaka.record.entries import ChainConfig
 from sifaka.record.usage import Budget
 from sifaka.retrievers.protocol import Retriever
@@ -116,22 +115,12 @@ def _configured(
         resources,
         **{name: getattr(fresh, name) if value is None else value for name, value in new.items()},
     )
-    settings = replace(settings, **_normal(given, resources.plugins))
-    if resources.researcher is not None and settings.inquiry is None:
-        raise ConfigurationError(
-            "there is a researcher and nothing to research", "say how with inquiry=Inquiry(...)"
-        )
-    return settings, resources
-
-
-def _normal(given: dict[str, Any], plugins: Plugins) -> dict[str, Any]:
-    """Options as settings hold them: components parsed, and no list that may change."""
-    for name, value in given.items():
+    for name, value in given.items():  # components parsed, and no list that may change
         match name:
             case "validators":
-                given[name] = parse_validators(value, plugins=plugins)
+                given[name] = parse_validators(value, plugins=resources.plugins)
             case "critics" if value is not None:
-                given[name] = parse_critics(value, plugins=plugins)
+                given[name] = parse_critics(value, plugins=resources.plugins)
             case "budget" if value is None:
                 given[name] = Budget()
             case "retrievers" | "fallback_models":
@@ -140,7 +129,12 @@ def _normal(given: dict[str, Any], plugins: Plugins) -> dict[str, Any]:
                 given[name] = tuple(dict.fromkeys(cast("Iterable[str]", value)))
             case _:
                 pass
-    return given
+    settings = replace(settings, **given)
+    if resources.researcher is not None and settings.inquiry is None:
+        raise ConfigurationError(
+            "there is a researcher and nothing to research", "say how with inquiry=Inquiry(...)"
+        )
+    return settings, resources
 
 
 _NAMES = tuple(sorted(ChainOptions.__annotations__))

@@ -49,7 +49,12 @@ async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | 
     run = Run.start(started)
     entries: list[Started | Drafted] = [started]
     if text.strip():
-        entries.append(await _input(chain, run, text, origin))
+        first, spent = Thought(prompt=prompt, text=text, run_id=run.run_id), Usage()
+        if chain.settings.retrievers:
+            first, spent = await _documented(chain, run, first)
+        if origin is not None:
+            first = inheriting(first, origin)
+        entries.append(Drafted(thought=first, usage=spent))
         run = run.apply(entries[-1])
     try:
         await chain.resources.store.append(run, entries, expected_version=0, fence=0)
@@ -61,17 +66,12 @@ async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | 
     return run
 
 
-async def _input(chain: ConfiguredChain, run: Run, text: str, origin: Run | None) -> Drafted:
+async def _documented(chain: ConfiguredChain, run: Run, first: Thought) -> tuple[Thought, Usage]:
     """The input with the documents for it, as far as there is time to look for some."""
-    first, spent = Thought(prompt=run.prompt, text=text, run_id=run.run_id), Usage()
-    if chain.settings.retrievers:
-        ledger = Ledger(chain.settings.budget, Usage())
-        with Calls(ledger=ledger, monitor=chain.resources.monitor).active():
-            with anyio.move_on_after(ledger.seconds_left) as limit:
-                first = await first_version(run, text, chain.settings.retrievers)
-        if limit.cancelled_caught:
-            first = first.add_degraded(("retrieval was not done in time",))
-        spent = Usage(seconds=ledger.spent.seconds)
-    if origin is not None:
-        first = inheriting(first, origin)
-    return Drafted(thought=first, usage=spent)
+    ledger = Ledger(chain.settings.budget, Usage())
+    with Calls(ledger=ledger, monitor=chain.resources.monitor).active():
+        with anyio.move_on_after(ledger.seconds_left) as limit:
+            first = await first_version(run, first.text, chain.settings.retrievers)
+    if limit.cancelled_caught:
+        first = first.add_degraded(("retrieval was not done in time",))
+    return first, Usage(seconds=ledger.spent.seconds)

@@ -35,8 +35,6 @@ def can_be_shortened(run: Run) -> bool:
 
 def parallel(run: Run) -> int:
     """Model calls at the same time: half as many each time that was the way out of a failure."""
-    if not run.recoveries:
-        return PARALLEL
     halvings = sum(r.strategy == "fewer_parallel_calls" for r in run.recoveries)
     return max(1, PARALLEL >> halvings)
 

@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 import anyio
 
-from sifaka.calls.context import Calls
+from sifaka.calls.context import PARALLEL, Calls
 from sifaka.calls.host import Suspended
 from sifaka.calls.journal import Journal
 from sifaka.calls.ledger import Ledger
@@ -28,7 +28,7 @@ from sifaka.calls.recovery import Recovery
 from sifaka.chain.degradation import parallel
 from sifaka.chain.events import ended_elsewhere
 from sifaka.chain.phases.context import Phase, PhaseContext
-from sifaka.chain.phases.critique import critics_are_asked, critique
+from sifaka.chain.phases.critique import critique
 from sifaka.chain.phases.generation import edit_input, is_unedited, write
 from sifaka.chain.phases.retrieval import retrieve_for_critics
 from sifaka.chain.phases.selection import conclude, end, fail, select
@@ -84,7 +84,7 @@ class Engine:
             frame_key=run.frame_key,
             breakers=parts.breakers,
             monitor=parts.monitor,
-            limiter=anyio.Semaphore(parallel(run)),
+            limiter=anyio.Semaphore(parallel(run) if run.recoveries else PARALLEL),
         )
         self._context = PhaseContext(parts=parts, calls=calls, recorder=self.recorder)
 
@@ -95,14 +95,27 @@ class Engine:
             StorageError: Another process works on the same run.
             Suspended: Answers of the host are needed; the run goes on once they are there.
         """
-        try:
-            with self._context.calls.active():
-                async with self._context.parts.connected():
-                    await self._go_through_phases()
-        except Suspended:
-            await self.recorder.flush()
-            raise
-        await self.recorder.flush()
+        recorder, context = self.recorder, self._context
+        ending: Phase | None = None
+        with context.calls.active():
+            async with context.parts.connected():
+                while recorder.run.status == "running":
+                    phase, ending = ending or self._phase(recorder.run), None
+                    try:
+                        await recorder.append(*await phase(context))
+                    except AppendRefused as refusal:
+                        await self._leave_to_others(refusal)
+                    except BudgetExceeded as error:
+                        reason = _BUDGET_REASONS[error.limit]
+                        ending = partial(end, status="done", reason=reason)
+                    except StorageError:
+                        raise
+                    except SifakaError as error:
+                        ending = partial(fail, error=error)
+                    except Suspended:
+                        await recorder.flush()
+                        raise
+        await recorder.flush()
 
     async def recover(self, recovery: Recovery) -> None:
         """Go on after a failure by a recovery, which is put on record first.
@@ -136,23 +149,6 @@ class Engine:
                 if not (await self.recorder.reload()).finished:
                     await self.recorder.append(entry)
 
-    async def _go_through_phases(self) -> None:
-        recorder, context = self.recorder, self._context
-        ending: Phase | None = None
-        while recorder.run.status == "running":
-            phase, ending = ending or self._phase(recorder.run), None
-            try:
-                await recorder.append(*await phase(context))
-            except AppendRefused as refusal:
-                await self._leave_to_others(refusal)
-            except BudgetExceeded as error:
-                reason = _BUDGET_REASONS[error.limit]
-                ending = partial(end, status="done", reason=reason)
-            except StorageError:
-                raise
-            except SifakaError as error:
-                ending = partial(fail, error=error)
-
     def _phase(self, run: Run) -> Phase:
         parts = self._context.parts
         match run.reached:
@@ -164,16 +160,15 @@ class Engine:
                 return validate
             case "validated" if parts.editor is not None and is_unedited(run):
                 return self._edit_or_judge
-            case "validated" if critics_are_asked(parts, run):
+            case "validated":
                 return critique
-            case "validated" | "critiqued":
+            case "critiqued":
                 return select
             case "anchored":
                 return conclude
 
     async def _edit_or_judge(self, context: PhaseContext) -> Sequence[Entry]:
-        judgement = critique if critics_are_asked(context.parts, context.run) else select
-        return await edit_input(context) or await judgement(context)
+        return await edit_input(context) or await critique(context)
 
     async def _leave_to_others(self, refusal: AppendRefused) -> None:
         """See that the run has been stopped elsewhere, which ends the work on it here.

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Awaitable
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -18,39 +19,38 @@ from sifaka.record.events import ChainEvent, Listener
 from sifaka.record.run import Run
 
 
+@dataclass(slots=True, eq=False)
 class RunHandle:
     """A run that this process has created or claimed, and may work on without loading it again.
 
     It is worked on once. Work that has broken off is gone on with by `Chain.resume`.
-
-    Args:
-        parts: The components it is worked on with.
-        run: The run as the store holds it.
-        fence: The number under which it was claimed; 0 for the process that created it.
     """
 
-    def __init__(self, parts: Parts, run: Run, *, fence: int = 0) -> None:
-        self._parts = parts
-        self._run = run
-        self._fence = fence
-        self._engine: Engine | None = None
+    parts: Parts
+    """The components it is worked on with."""
+    taken: Run
+    """The run as the store holds it before the work."""
+    fence: int = 0
+    """The number under which it was claimed; 0 for the process that created it."""
+    _engine: Engine | None = field(default=None, init=False)
 
     @property
     def run_id(self) -> str:
         """The run's id."""
-        return self._run.run_id
+        return self.taken.run_id
 
     @property
     def run(self) -> Run:
         """The run after its last entry."""
-        return self._run if self._engine is None else self._engine.recorder.run
+        return self.taken if self._engine is None else self._engine.recorder.run
 
     @property
     def result(self) -> RunResult:
         """The run as its caller sees it now."""
-        recorder = None if self._engine is None else self._engine.recorder
-        warnings = self._parts.store.degraded if recorder is None else recorder.warnings
-        return RunResult(run=self.run, warnings=warnings)
+        if self._engine is None:
+            return RunResult(run=self.taken, warnings=self.parts.store.degraded)
+        recorder = self._engine.recorder
+        return RunResult(run=recorder.run, warnings=recorder.warnings)
 
     async def work(
         self, listen: Listener | None = None, parting: Parting = cancellation
@@ -71,7 +71,7 @@ class RunHandle:
             Exception: The listener's.
         """
         listening = None if listen is None else _Listening(listen)
-        self._engine = engine = Engine(self._parts, self._run, listening, fence=self._fence)
+        self._engine = engine = Engine(self.parts, self.taken, listening, fence=self.fence)
         await self._through(engine, engine.work(), listening, parting)
         return self.result
 
@@ -97,7 +97,7 @@ class RunHandle:
 
     async def cancel(self) -> RunResult:
         """Stop the run, wherever it is worked on, and keep its best version."""
-        return await cancel_run(self._parts.store, self.run_id)
+        return await cancel_run(self.parts.store, self.run_id)
 
     async def _through(
         self,
@@ -107,7 +107,7 @@ class RunHandle:
         parting: Parting,
     ) -> None:
         """See work to its end; when it breaks off, the record says how."""
-        with self._parts.monitor.measure("run", "run", run_id=self._run.run_id):
+        with self.parts.monitor.measure("run", "run", run_id=self.taken.run_id):
             with nullcontext() if listening is None else listening.scope:
                 try:
                     await work

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from sifaka._internal.suggestions import did_you_mean
-from sifaka.errors import ConfigurationError
-
 Effort = Literal["quick", "standard", "thorough"]
 
 
@@ -35,15 +32,3 @@ PRESETS: Mapping[Effort, Preset] = MappingProxyType(
         "thorough": Preset(max_iterations=5, judged=True, judge_repeats=3, width=3),
     }
 )
-
-
-def preset(effort: str) -> Preset:
-    """The settings of an effort.
-
-    Raises:
-        ConfigurationError: There is no such effort.
-    """
-    for name, meaning in PRESETS.items():
-        if name == effort:
-            return meaning
-    raise ConfigurationError(f"unknown effort {effort!r}", did_you_mean(str(effort), PRESETS))

@@ -17,7 +17,7 @@ from sifaka.chain.configuration import ConfiguredChain
 from sifaka.chain.degradation import first_place
 from sifaka.chain.engine import Engine
 from sifaka.chain.resources import Parts, Resources
-from sifaka.chain.writers import Writer, by_section, writers_for
+from sifaka.chain.writers import Writer, writers_for
 from sifaka.critics.lint import LintCritic
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
@@ -120,9 +120,13 @@ def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
     if model.startswith("object:"):  # its calls are in no journal
         return (_RecordedWriter(run, model),)
     from sifaka.models.agent import DirectModel
+    from sifaka.models.sectioned import SectionedModel
 
     config = run.config
-    return (by_section(DirectModel(_absent(model)), config.section_chars, protect=config.protect),)
+    writer = DirectModel(_absent(model))
+    if config.section_chars is None:
+        return (writer,)
+    return (SectionedModel(writer, config.section_chars, protect=config.protect),)
 
 
 def _absent(model: Any) -> "JournaledModel":

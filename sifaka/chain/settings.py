@@ -1,15 +1,16 @@
 """The settings of a chain: what a run's record keeps of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
+from sifaka._internal.suggestions import did_you_mean
 from sifaka.calls.component import Component, code_spec
-from sifaka.chain.presets import Effort, preset
+from sifaka.chain.presets import PRESETS, Effort
 from sifaka.chain.writers import asks_a_provider, can_judge, model_name
 from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic
 from sifaka.errors import ConfigurationError
@@ -26,6 +27,7 @@ MOST_REMEMBERED = 20
 """Past runs whose lessons a writer can be told."""
 _WIDTH = 3
 """Versions at a time with the policy `best_of_n`."""
+_NO_LIMIT = Budget()
 _OBJECT = "object:"
 """The prefix of the recorded name of a model that was an object; see `model_name`."""
 
@@ -55,7 +57,7 @@ class ChainSettings:
     protect: bool = True
     patience: int | None = 2
     critic_deadline: float | None = None
-    budget: Budget = field(default_factory=Budget)
+    budget: Budget = _NO_LIMIT
     judge_model: Any = None
     fallback_models: tuple[Any, ...] = ()
     tags: tuple[str, ...] = ()
@@ -65,6 +67,10 @@ class ChainSettings:
     fixes: Fixes | None = "safe"
 
     def __post_init__(self) -> None:
+        if self.effort not in tuple(PRESETS):
+            raise ConfigurationError(
+                f"unknown effort {self.effort!r}", did_you_mean(str(self.effort), PRESETS)
+            )
         try:
             config = self.config
             Started(tags=self.tags)
@@ -97,7 +103,7 @@ class ChainSettings:
     @cached_property
     def config(self) -> ChainConfig:
         """The settings as a run's record keeps them: data, with the meaning of the effort."""
-        meant = preset(self.effort)
+        meant = PRESETS[self.effort]
         by_effort = self.policy is None and meant.judged and self._has_judge
         usual: Policy = "judged" if by_effort else "best"
         policy = usual if self.policy is None else self.policy

@@ -22,26 +22,20 @@ def finished(run: Run) -> StopReason | None:
         return "accepted"
     feedback = champion.critic_feedback
     unheard = all(f.status == "abstained" for f in feedback) if feedback else run.config.critics
-    if unheard and run.handed_over and champion.author == CALLER:
-        return _verdict(run)  # no critic is left that could be heard
-    if unheard:
-        return None
-    opposed = majority(feedback) == "revise"
-    if (opposed or champion.mistakes) and _is_worth_a_try(run, champion):
-        return None
-    # A task in words that no critic weighs is not done before the caller has written for it.
-    judged = any(f.judges_task for f in feedback if f.status == "ok")
-    asked = bool(run.prompt) and not judged and run.config.model in {AUTO, CALLER, HOST}
-    return None if asked and not attempts(run) else _verdict(run)
-
-
-def _verdict(run: Run) -> StopReason:
-    """The word for a champion on which no more work is to be done."""
-    champion = run.champion
-    if champion is None or run.passed:
-        return "passed"
-    opposed = bool(champion.mistakes) or majority(champion.critic_feedback) == "revise"
-    return "issues_left" if opposed else "unchecked"
+    verdict = majority(feedback)
+    opposed = verdict == "revise" or bool(champion.mistakes)
+    # Where the caller writes in place of a model, no critic is left that could be heard.
+    if not (unheard and run.handed_over and champion.author == CALLER):
+        if unheard or (opposed and _is_worth_a_try(run, champion)):
+            return None
+        # A task in words that no critic weighs is not done before the caller has written for it.
+        judged = any(f.judges_task for f in feedback if f.status == "ok")
+        asked = bool(run.prompt) and not judged and run.config.model in {AUTO, CALLER, HOST}
+        if asked and not attempts(run):
+            return None
+    if opposed:
+        return "issues_left"
+    return "passed" if verdict or champion.validation_results else "unchecked"
 
 
 def _is_worth_a_try(run: Run, champion: Thought) -> bool:

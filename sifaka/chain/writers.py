@@ -11,8 +11,7 @@ from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
 from sifaka.models.sectioned import SectionedModel
-from sifaka.record.thought import EDITOR, Thought
-from sifaka.validators.execution import run_validators
+from sifaka.record.thought import EDITOR
 from sifaka.validators.protocol import ValidatorComponent
 
 if TYPE_CHECKING:
@@ -56,6 +55,8 @@ def writers_for(
     deps: Any = None,
     opening: Opening = provider_model,
     edits: bool = True,
+    section_chars: int | None = None,
+    protect: bool = True,
 ) -> tuple[Writer, ...]:
     """The writers in the order in which they are tried.
 
@@ -67,17 +68,20 @@ def writers_for(
         opening: Makes a model of its name.
         edits: True when the editor is tried before the caller. It is not where the text quotes
             sources: their words are to stay as they are.
+        section_chars: Characters beyond which a model works on a text in sections; None means
+            never. The editor and the caller take it whole.
+        protect: As for `SectionedModel`.
 
     Raises:
         ConfigurationError: The model is unknown or cannot be used.
     """
     if isinstance(model, str):
         if model == EDITOR:
-            return (editor_for(validators),)
+            return (EditorModel(validators),)
         if model in {AUTO, CALLER} and not edits:
             return (None,)
         if model == AUTO:
-            return (editor_for(validators), None)
+            return (EditorModel(validators), None)
         if model == CALLER:
             return (EditorModel(), None)
         if ":" not in model and model not in {HOST, "test"}:
@@ -88,33 +92,12 @@ def writers_for(
             )
     last: tuple[Writer, ...] = (None,) if CALLER in fallbacks else ()
     if isinstance(model, Model):
-        return (model, *last)
-    return (_of_pydantic_ai(model, models_among(fallbacks), deps, opening), *last)
-
-
-def editor_for(validators: Sequence[ValidatorComponent]) -> EditorModel:
-    """The editor, whose versions are to pass the validators."""
-    # An edit that is only tried is no reason to search: facts stay as they are in any edit.
-    local = [each for each in validators if not each.checks]
-
-    async def passes(thought: Thought) -> bool:
-        results = await run_validators(local, thought, thought.text)
-        return all(r.passed for r in results.values() if r.required)
-
-    return EditorModel(passes)
-
-
-def by_section(writer: Writer, section_chars: int | None, *, protect: bool = True) -> Writer:
-    """The writer as it works on long texts; the editor and the caller take them whole.
-
-    Args:
-        writer: The writer.
-        section_chars: Characters beyond which a text is worked on in sections; None means never.
-        protect: As for `SectionedModel`.
-    """
-    if writer is None or isinstance(writer, EditorModel) or section_chars is None:
-        return writer
-    return SectionedModel(writer, section_chars, protect=protect)
+        writer = model
+    else:
+        writer = _of_pydantic_ai(model, models_among(fallbacks), deps, opening)
+    if section_chars is not None:
+        writer = SectionedModel(writer, section_chars, protect=protect)
+    return (writer, *last)
 
 
 def models_among(fallbacks: Sequence[Any]) -> Sequence[Any]:

@@ -18,7 +18,7 @@ from sifaka.critics.n_critics import NCriticsCritic
 from sifaka.critics.prompt import PromptCritic
 from sifaka.critics.protocol import Critic, CriticComponent
 from sifaka.critics.reflexion import MEMORY, ReflexionCritic
-from sifaka.critics.sectioned import read_by_section
+from sifaka.critics.sectioned import SectionedCritic
 from sifaka.critics.self_consistency import SelfConsistencyCritic
 from sifaka.critics.self_rag import SelfRAGCritic
 from sifaka.critics.self_refine import SelfRefineCritic
@@ -120,10 +120,10 @@ __all__ = [
     "NCriticsCritic",
     "PromptCritic",
     "ReflexionCritic",
+    "SectionedCritic",
     "SelfConsistencyCritic",
     "SelfRAGCritic",
     "SelfRefineCritic",
     "as_critic",
     "parse_critics",
-    "read_by_section",
 ]

@@ -1,9 +1,8 @@
 """Facts: every claim of the text checked against sources."""
 
-from collections.abc import Mapping
 from typing import Literal
 
-from sifaka.calls.component import data_spec, models_of
+from sifaka.calls.component import models_of
 from sifaka.calls.context import current_calls
 from sifaka.record.claims import ClaimReport
 from sifaka.record.results import CriticFeedback
@@ -40,10 +39,6 @@ class EvidenceCritic(ClaimComponent):
     def calls(self, text: str = "") -> int:
         """One for the claims and one for a document, where there is a model to ask."""
         return 2 if models_of(self.checker) else 0
-
-    def spec(self) -> Mapping[str, object]:
-        """Its type and its options."""
-        return data_spec(self)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The verdicts on the claims; see `Critic`."""

@@ -4,8 +4,10 @@ import asyncio
 import logging
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from time import perf_counter
+from typing import cast
 
 import anyio
 
@@ -78,13 +80,18 @@ class _Question:
 
     async def _ask(self) -> CriticFeedback:
         name, critic = self.name, self.critic
+        needed = critic.calls(self.thought.text)
         try:
             with (
-                self.calls.set_aside(critic.calls(self.thought.text)),
+                self.calls.set_aside(needed) if needed else nullcontext(),
                 self.calls.ledger.within_time() as limit,
                 anyio.move_on_after(self.deadline),
             ):
-                return _checked(await critic.critique(self.thought))
+                feedback = cast("object", await critic.critique(self.thought))
+                if not isinstance(feedback, CriticFeedback):  # it may be foreign code
+                    returned = type(feedback).__name__
+                    raise CriticError(f"it returned a {returned}, not a CriticFeedback")
+                return feedback
         except StorageError:
             raise
         except BudgetExceeded as error:
@@ -127,10 +134,3 @@ def _being_cancelled() -> bool:
     task = asyncio.current_task()
     ours = task is None or task.cancelling() > 0
     return ours or anyio.current_effective_deadline() == -math.inf
-
-
-def _checked(feedback: object) -> CriticFeedback:
-    """The checked answer of a critic, which may be foreign code."""
-    if not isinstance(feedback, CriticFeedback):
-        raise CriticError(f"it returned a {type(feedback).__name__}, not a CriticFeedback")
-    return feedback

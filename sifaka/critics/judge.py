@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from sifaka._internal.immutable import Frozen
-from sifaka.calls.component import Binding, Component, code_spec, data_spec
+from sifaka.calls.component import Binding, DataComponent, code_spec
 from sifaka.critics.opinion import Opinion, case, feedback_of
 from sifaka.errors import ConfigurationError
 from sifaka.models.framing import DATA_NOTICE
@@ -57,7 +56,7 @@ ModelOrName = Annotated[Any, AfterValidator(usable_model)]
 """A `provider:name` or a PydanticAI model."""
 
 
-class JudgingCritic(Frozen, Component, ABC):
+class JudgingCritic(DataComponent, ABC):
     """Base of the critics that ask a model: the model, and a question to it."""
 
     name: Name = "judge"
@@ -91,7 +90,7 @@ class JudgingCritic(Frozen, Component, ABC):
         own = () if self.model is None else (self.model,)
         if not all(isinstance(model, str) for model in (*self.models, *own)):
             return code_spec(self)
-        return data_spec(self) | ({} if self.model is None else {"model": self.model})
+        return {**super().spec(), **({} if self.model is None else {"model": self.model})}
 
     def _opened(self, model: Any, binding: Binding = _UNBOUND) -> "Model":
         from sifaka.models.provider import provider_model

@@ -92,13 +92,6 @@ class SectionedCritic(Component):
             return abstention(self.name, error)
 
 
-def read_by_section(critic: CriticComponent, section_chars: int | None) -> CriticComponent:
-    """The critic, reading long texts section by section if it asks a model, once it is bound."""
-    if section_chars is None or not critic.models:
-        return critic
-    return SectionedCritic(critic, section_chars)
-
-
 def _worded(sections: Sequence[Section]) -> list[Section]:
     """Those with anything to judge in them."""
     return [section for section in sections if section.text.strip()]

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -50,6 +51,12 @@ LIMIT = 200_000
 # Paragraphs together; a very long one in pieces, for Harper's time grows faster than the text.
 _PART = re.compile(r".{1,4000}(?:\n[ \t]*\n|\Z)|.{1,4000}[.!?]\s|.{1,4000}\s|.{1,4000}", re.DOTALL)
 _IDLE_SECONDS = 30.0
+_PROGRAM = (
+    str(Path(__file__).with_name("harper_process.py")),
+    json.dumps(sorted(_OFF)),
+    str(_IDLE_SECONDS),
+)
+"""Harper's process, and its arguments."""
 _MOST_SECONDS = 120.0
 """Seconds for one text; the slowest of the longest texts took 17."""
 
@@ -88,15 +95,15 @@ def _lints_of_part(text: str) -> Sequence[HarperLint]:
     return shared_harper().lint(text)
 
 
+@dataclass(slots=True, eq=False)
 class Harper:
     """Harper in a process of its own, asked by one thread at a time.
 
     The process ends after `_IDLE_SECONDS`, and the next text starts another one.
     """
 
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._process: Popen[str] | None = None
+    _lock: Lock = field(default_factory=Lock, init=False)
+    _process: Popen[str] | None = field(default=None, init=False)
 
     @property
     def pid(self) -> int | None:
@@ -113,8 +120,20 @@ class Harper:
         with self._lock:
             answer = self._answer(question) if self._process else ""
             if not answer:  # none is running, or the one that was has ended
-                self.close()
-                self._process = _start()
+                if self._process is not None:
+                    self.close()
+                if find_spec("harper") is None:
+                    raise PluginError(
+                        "grammar: `harper-py` is not installed", "pip install harper-py"
+                    )
+                self._process = Popen(  # noqa: S603 - a fixed command; the text goes through stdin
+                    [sys.executable, "-I", *_PROGRAM],
+                    stdin=PIPE,
+                    stdout=PIPE,
+                    stderr=DEVNULL,
+                    encoding="utf-8",
+                    start_new_session=True,  # Ctrl-C is for the command, which ends this
+                )
                 answer = self._answer(question)
         if not answer:
             raise PluginError("grammar: Harper crashed on the text, or took too long")
@@ -155,17 +174,3 @@ def shared_harper() -> Harper:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=shared_harper.cache_clear)
-
-
-def _start() -> "Popen[str]":
-    if find_spec("harper") is None:
-        raise PluginError("grammar: `harper-py` is not installed", "pip install harper-py")
-    program = Path(__file__).with_name("harper_process.py")
-    return Popen(  # noqa: S603 - a fixed command line; the text goes through stdin
-        [sys.executable, "-I", str(program), json.dumps(sorted(_OFF)), str(_IDLE_SECONDS)],
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=DEVNULL,
-        encoding="utf-8",
-        start_new_session=True,  # Ctrl-C is for the command, which ends this
-    )

@@ -87,8 +87,8 @@ _SENTENCE = re.compile(r"[^\n.!?…]+")
 def foreign(text: str) -> Iterator[Span]:
     """The paragraphs and single sentences that look like another language than English.
 
-    What gives no evidence of its own goes with the paragraph, or with the whole text. A text
-    without any evidence counts as English.
+    None overlaps another. What gives no evidence of its own goes with the paragraph, or with the
+    whole text. A text without any evidence counts as English.
     """
     english, other = _evidence(_WORD.findall(text))
     whole = other > english

@@ -45,8 +45,15 @@ _LEGITIMATE = lexicon(
 
 def repetition(parsed: ParsedText) -> Iterator[Issue]:
     """Words repeated by accident; only in lines long enough to be sentences."""
-    yield from _openings(parsed)
     text = parsed.text
+    for match in _OPENING.finditer(text):  # `The the` and the like, where a sentence begins
+        start, end = match.span()
+        word = match.group(1)
+        if word.lower() not in _OPENERS or start not in parsed.sentence_starts:
+            continue
+        if parsed.free(start, end) and parsed.words_in_line(start) >= 4:
+            message = f'"{word.lower()}" is repeated'
+            yield parsed.safe(start, end, word, message, rule=_RULE, category="repetition")
     for match in _RUN.finditer(text):
         start, end = match.span()
         word = match.group(1)
@@ -76,19 +83,6 @@ def _ends_a_clause(parsed: ParsedText, start: int, word: str) -> bool:
     """True when one verb may end a clause and the other go on: "what the host sends sends us"."""
     before = parsed.text[parsed.sentence_start_before(start) : start].lower()
     return len(word) > 3 and word.endswith("s") and not _RELATIVE.isdisjoint(before.split())
-
-
-def _openings(parsed: ParsedText) -> Iterator[Issue]:
-    """`The the` and the like at the beginning of a sentence."""
-    for match in _OPENING.finditer(parsed.text):
-        start, end = match.span()
-        word = match.group(1)
-        if word.lower() not in _OPENERS or start not in parsed.sentence_starts:
-            continue
-        if not parsed.free(start, end) or parsed.words_in_line(start) < 4:
-            continue
-        message = f'"{word.lower()}" is repeated'
-        yield parsed.safe(start, end, word, message, rule=_RULE, category="repetition")
 
 
 def _is_accident(parsed: ParsedText, start: int, word: str) -> bool:

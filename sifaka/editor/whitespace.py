@@ -22,11 +22,6 @@ _BEFORE_OPERATOR = lexicon("and or the a an with operator operators")
 
 def spacing(parsed: ParsedText) -> Iterator[Issue]:
     """Spaces before punctuation and doubled spaces inside a line."""
-    yield from _before_marks(parsed)
-    yield from _doubled(parsed)
-
-
-def _before_marks(parsed: ParsedText) -> Iterator[Issue]:
     text = parsed.text
     for match in _BEFORE_MARK.finditer(text):
         start, end = match.span()
@@ -43,10 +38,6 @@ def _before_marks(parsed: ParsedText) -> Iterator[Issue]:
             start, end, match.group(2), f'no space before "{match.group(2)}"',
             rule="space_before_punctuation", category="spacing",
         )  # fmt: skip
-
-
-def _doubled(parsed: ParsedText) -> Iterator[Issue]:
-    text = parsed.text
     if _DOUBLE.search(text) is None:
         return
     gaps = list(_SENTENCE_GAP.finditer(text))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
@@ -20,17 +19,15 @@ _ORDERED = lexicon(
 )
 
 
-@cache
-def _pattern() -> re.Pattern[str]:
-    phrases = sorted([*PHRASES, *QUANTITIES, *OPENERS], key=len, reverse=True)
-    # A phrase may be wrapped over two lines, but not across a paragraph or a list mark.
-    alternatives = "|".join(phrase.replace(" ", r"(?:[ ]{1,3}|[ ]?\r?\n)") for phrase in phrases)
-    return re.compile(rf"(?<![\w'’\-])(?:{alternatives})(?![\w'’\-])", re.IGNORECASE)
+_ALL = sorted([*PHRASES, *QUANTITIES, *OPENERS], key=len, reverse=True)
+# A phrase may be wrapped over two lines, but not across a paragraph or a list mark.
+_ANY = "|".join(phrase.replace(" ", r"(?:[ ]{1,3}|[ ]?\r?\n)") for phrase in _ALL)
+_PATTERN = re.compile(rf"(?<![\w'’\-])(?:{_ANY})(?![\w'’\-])", re.IGNORECASE)
 
 
 def wordiness(parsed: ParsedText) -> Iterator[Issue]:
     """Phrases that a shorter word replaces without a change of meaning."""
-    for match in _pattern().finditer(parsed.text):
+    for match in _PATTERN.finditer(parsed.text):
         start, end = match.span()
         found = match.group()
         phrase = " ".join(found.lower().split())

@@ -1,7 +1,7 @@
 """The rule-based editor as a writer: what can be mended without a model."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
@@ -9,26 +9,25 @@ import anyio.to_thread
 from sifaka.models.protocol import Generation
 from sifaka.record.results import Issue
 from sifaka.record.thought import EDITOR, Thought
+from sifaka.validators.execution import run_validators
+from sifaka.validators.protocol import ValidatorComponent
 
 if TYPE_CHECKING:
     from sifaka.editor import Edited
 
 
+@dataclass(frozen=True, slots=True)
 class EditorModel:
     """A writer that makes the safe edits and applies the certain fixes of validators.
 
     When nothing but the length is wrong after that, it cuts at a sentence boundary, provided that
     the shorter text then passes everything. A text it cannot better comes back unchanged.
-
-    Args:
-        passes: Checks that a version would pass every required validator; without it nothing is
-            cut, which suits a text that is going to be rewritten anyway.
     """
 
-    name = EDITOR
-
-    def __init__(self, passes: Callable[[Thought], Awaitable[bool]] | None = None) -> None:
-        self._passes = passes
+    validators: Sequence[ValidatorComponent] | None = None
+    """Those that its versions are to pass; without them nothing is cut, which suits a text that is
+    going to be rewritten anyway."""
+    name: str = field(default=EDITOR, init=False)
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The edited text; see `Model`."""
@@ -58,7 +57,7 @@ class EditorModel:
 
     async def _costs(self, thought: Thought, written: str, edited: str) -> bool:
         """True when a text passes the required validators and its edited form does not."""
-        if self._passes is None or await self._passes(thought.with_text(edited)):
+        if self.validators is None or await self._passes(thought.with_text(edited)):
             return False
         return await self._passes(thought.with_text(written))
 
@@ -66,7 +65,7 @@ class EditorModel:
         """The text cut at a sentence's end, when nothing but its length was wrong."""
         from sifaka.editor import cut
 
-        if self._passes is None:
+        if self.validators is None:
             return None
         limits = [
             issue.start
@@ -79,6 +78,12 @@ class EditorModel:
         if shorter is None or not await self._passes(thought.with_text(shorter)):
             return None
         return shorter
+
+    async def _passes(self, thought: Thought) -> bool:
+        # An edit that is only tried is no reason to search: facts stay as they are in any edit.
+        local = [each for each in self.validators or () if not each.checks]
+        results = await run_validators(local, thought, thought.text)
+        return all(r.passed for r in results.values() if r.required)
 
 
 def _generation(edited: "Edited") -> Generation:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Literal, Protocol, cast
 
 from pydantic import Field, ValidationError
@@ -61,7 +62,7 @@ class ClaimVerdict(Frozen):
     """The documents that were looked at, those that decide first."""
     reason: str = ""
     """The reason why it is not decided, in one line; empty when it is."""
-    checked_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    checked_at: datetime = Field(default_factory=partial(datetime.now, UTC))
     reused: bool = False
     """True when an earlier verdict on the same claim from the same sources was used again."""
     basis: str = ""

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from typing import Annotated, Literal
 
@@ -116,7 +117,7 @@ class Decision(Frozen):
 
 
 class _Entry(Frozen):
-    at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    at: datetime = Field(default_factory=partial(datetime.now, UTC))
     usage: Usage = Usage()
     """Usage since the entry before, failed calls included."""
 

@@ -135,7 +135,8 @@ class Run(Frozen):
 
     def apply(self, entry: Entry) -> "Run":
         """The run after one more entry."""
-        changes: dict[str, object]
+        changes: dict[str, object] = {}
+        revised: Thought | None = None
         match entry:
             case Started():
                 raise ValueError("a run starts once")
@@ -145,11 +146,11 @@ class Run(Frozen):
                 changes = {"thoughts": (*self.thoughts, thought)}
             case Retrieved(thought_id=id_, documents=documents, degraded=lines):
                 thought = self.thought(id_).add_post_generation_context(documents)
-                changes = self._replacing(thought.add_degraded(lines))
+                revised = thought.add_degraded(lines)
             case Validated(thought_id=id_, results=results):
-                changes = self._replacing(self.thought(id_).add_validation_results(results))
+                revised = self.thought(id_).add_validation_results(results)
             case Critiqued(thought_id=id_, feedback=feedback):
-                changes = self._replacing(self.thought(id_).add_critic_feedback(*feedback))
+                revised = self.thought(id_).add_critic_feedback(*feedback)
             case Decided(thought_id=id_, decision=decision):
                 changes = {
                     "decisions": MappingProxyType({**self.decisions, id_: decision}),
@@ -172,6 +173,9 @@ class Run(Frozen):
                     "failures": self.failures + (status == "failed"),
                     "handed_over": self.handed_over or handed_over,
                 }
+        if revised is not None:
+            replaced = [revised if each.id == revised.id else each for each in self.thoughts]
+            changes["thoughts"] = tuple(replaced)
         if not isinstance(entry, Called | Declined | Researched | Recovered | Stopped):
             changes["reached"] = entry.kind
         stopped = entry if isinstance(entry, Stopped) else None
@@ -291,8 +295,3 @@ class Run(Frozen):
         parent = self.thought(parent_id)
         history = (*parent.history, parent.reference())
         return thought.model_copy(update={"history": history})
-
-    def _replacing(self, thought: Thought) -> dict[str, object]:
-        if self.thoughts[-1].id == thought.id:  # nearly always: earlier versions are settled
-            return {"thoughts": (*self.thoughts[:-1], thought)}
-        return {"thoughts": tuple(thought if t.id == thought.id else t for t in self.thoughts)}

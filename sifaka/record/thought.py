@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import cast
@@ -20,11 +21,6 @@ EDITOR = "editor"
 def new_run_id() -> str:
     """A new run id: `run_` and 16 random hexadecimal digits."""
     return f"run_{secrets.token_hex(8)}"
-
-
-def thought_id(run_id: str, iteration: int) -> str:
-    """The id of a run's nth version."""
-    return f"{run_id}.{iteration}"
 
 
 class Document(Frozen):
@@ -63,7 +59,7 @@ class Thought(Frozen):
     text: str = ""
     run_id: str = Field(default_factory=new_run_id)
     iteration: int = 0
-    id: str = Field(default_factory=lambda data: thought_id(data["run_id"], data["iteration"]))
+    id: str = Field(default_factory=lambda data: f"{data['run_id']}.{data['iteration']}")
     parent_id: str | None = None
     """The version this one was made from."""
     model_prompt: str | None = None
@@ -85,7 +81,7 @@ class Thought(Frozen):
     """The versions this one descends from, oldest first."""
     usage: Usage = Usage()
     """Usage of writing this version; the usage of critics is in their feedback."""
-    created_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    created_at: datetime = Field(default_factory=partial(datetime.now, UTC))
     metadata: FrozenJson = Field(default_factory=dict[str, object])
 
     def add_validation_result(self, name: str, result: ValidationResult) -> "Thought":

@@ -32,16 +32,20 @@ def count_words(text: str) -> int:
 
 def sentences(text: str) -> list[Span]:
     """The sentences, surrounding white space left out; a blank line ends one as well."""
-    spans: list[Span] = []
+    pieces: list[Span] = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
         blank_line = match.group().isspace()
         if not blank_line and _goes_on(text, match):
             continue
-        spans.append(_trimmed(text, start, match.start() if blank_line else match.end()))
+        pieces.append((start, match.start() if blank_line else match.end()))
         start = match.end()
-    spans.append(_trimmed(text, start, len(text)))
-    return [span for span in spans if span[0] < span[1]]
+    spans: list[Span] = []
+    for begin, end in (*pieces, (start, len(text))):
+        piece = text[begin:end].lstrip()
+        if piece:
+            spans.append((end - len(piece), end - len(piece) + len(piece.rstrip())))
+    return spans
 
 
 def urls(text: str) -> list[Span]:
@@ -65,8 +69,3 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
         return True
     line_start = text.rfind("\n", 0, match.start()) + 1
     return word.isdigit() and text[line_start : match.start()].strip() == word
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    piece = text[start:end]
-    return start + len(piece) - len(piece.lstrip()), end - (len(piece) - len(piece.rstrip()))

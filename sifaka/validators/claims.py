@@ -4,13 +4,13 @@ from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
-from sifaka.calls.component import Binding, ClaimCheck, Component
+from sifaka.calls.component import Binding, ClaimCheck, DataComponent
 from sifaka.errors import ConfigurationError
 from sifaka.record.claims import CheckOptions, ClaimChecker, ClaimReport
 from sifaka.record.thought import Thought
 
 
-class ClaimComponent(CheckOptions, Component):
+class ClaimComponent(CheckOptions, DataComponent):
     """A component that checks each claim of fact against sources and the version's documents."""
 
     family: ClassVar[str]

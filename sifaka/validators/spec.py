@@ -9,7 +9,7 @@ from pydantic_core import CoreSchema
 
 from sifaka._internal.immutable import Frozen
 from sifaka._internal.suggestions import closest
-from sifaka.calls.component import data_spec
+from sifaka.calls.component import DataComponent
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.composition import Composable
@@ -83,7 +83,7 @@ class Published(Frozen):
         return schema
 
 
-class Spec(Published, Composable):
+class Spec(Published, Composable, DataComponent):
     """A built-in validator, which is its own spec."""
 
     name: Name = "validator"
@@ -93,10 +93,6 @@ class Spec(Published, Composable):
     ) -> ValidationResult | Awaitable[ValidationResult]:
         """Check `thought.text`; see `sifaka.validators.protocol.Validator`."""
         raise NotImplementedError
-
-    def spec(self) -> Mapping[str, object]:
-        """Its type and its options."""
-        return data_spec(self)
 
 
 class OptionalSpec(Spec):

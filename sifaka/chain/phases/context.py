@@ -9,7 +9,6 @@ from sifaka.chain.recorder import Recorder
 from sifaka.chain.resources import Parts
 from sifaka.record import events
 from sifaka.record.entries import Entry
-from sifaka.record.run import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,11 +19,6 @@ class PhaseContext:
     calls: Calls
     recorder: Recorder
 
-    @property
-    def run(self) -> Run:
-        """The run after its last entry."""
-        return self.recorder.run
-
     async def tell(self, phase: events.Phase, message: str) -> None:
         """Emit that a phase begins.
 
@@ -33,7 +27,7 @@ class PhaseContext:
             message: The work that is being done, for a person.
         """
         if self.recorder.emit is not None:
-            await self.recorder.emit(doing(self.run, phase, message))
+            await self.recorder.emit(doing(self.recorder.run, phase, message))
 
 
 Phase = Callable[[PhaseContext], Awaitable[Sequence[Entry]]]

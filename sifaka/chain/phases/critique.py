@@ -7,8 +7,8 @@ from sifaka._internal.naming import unique
 from sifaka.calls.concurrency import fan_out
 from sifaka.chain.degradation import place, shortened
 from sifaka.chain.phases.context import PhaseContext
+from sifaka.chain.phases.selection import select
 from sifaka.chain.policies import contenders, decide
-from sifaka.chain.resources import Parts
 from sifaka.chain.stop_rules import attempts, twin
 from sifaka.critics.execution import run_critics
 from sifaka.errors import CriticError
@@ -19,23 +19,21 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 
 
-def critics_are_asked(parts: Parts, run: Run) -> bool:
-    """True when critics look at the versions; under `last` they skip the last one."""
-    if not parts.critics or not any(thought.text.strip() for thought in run.undecided):
-        return False
-    final = run.config.policy == "last" and attempts(run) >= run.config.max_iterations
-    return not (final and len(run.thoughts) > 1)
-
-
 async def critique(context: PhaseContext) -> Sequence[Entry]:
     """Ask all critics about all versions at once that can win; without a judge, compare these too.
+
+    Versions that critics need not see are only compared; under `last` the last one is such.
 
     Raises:
         CriticError: Every critic of every version abstained, although there was room for calls
             and the caller does not stand in for models that fail.
         StorageError: An answer could not be put on record.
     """
-    run, parts, calls = context.run, context.parts, context.calls
+    run, parts, calls = context.recorder.run, context.parts, context.calls
+    final = run.config.policy == "last" and attempts(run) >= run.config.max_iterations
+    worded = any(thought.text.strip() for thought in run.undecided)
+    if not parts.critics or not worded or (final and len(run.thoughts) > 1):
+        return await select(context)
     await context.tell("critique", f"asking {', '.join(critic.name for critic in parts.critics)}")
     versions = contenders(run)
     with calls.monitor.measure("phase", "critique"):
@@ -61,19 +59,21 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
 
 
 async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeedback, ...]:
-    run, critics = context.run, context.parts.critics
+    run, critics = context.recorder.run, context.parts.critics
     same = twin(run, version.text, before=version)
     if same is not None:
         return same.critic_feedback  # it is turned down anyway
     if not version.text.strip():
         return ()
-    if run.recoveries and _left_out(run):
-        return tuple(
-            CriticFeedback.abstain(name, "left out after a failure")
-            for name in unique(critic.name for critic in critics)
-        )
+    if run.recoveries:
+        if _left_out(run):
+            return tuple(
+                CriticFeedback.abstain(name, "left out after a failure")
+                for name in unique(critic.name for critic in critics)
+            )
+        version = shortened(run, version)
     deadline = run.config.critic_deadline
-    return await run_critics(critics, shortened(run, version), context.calls, deadline=deadline)
+    return await run_critics(critics, version, context.calls, deadline=deadline)
 
 
 def _silence(said: Sequence[CriticFeedback]) -> CriticError:

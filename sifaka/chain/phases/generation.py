@@ -37,7 +37,7 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
         BudgetExceeded: There is no room for a version and for judging it.
         ModelProviderError: Nothing could be written, and the caller does not stand in.
     """
-    run, writers = context.run, context.parts.writers
+    run, writers = context.recorder.run, context.parts.writers
     champion = run.champion
     if champion is None and context.parts.researcher is not None:
         return await research(context, context.parts.researcher)
@@ -83,7 +83,8 @@ async def edit_input(context: PhaseContext) -> Sequence[Entry]:
 
     It comes before the first critique, so that no critic is paid for what the editor mends.
     """
-    run, editor, original = context.run, context.parts.editor, context.run.original
+    run, editor = context.recorder.run, context.parts.editor
+    original = run.original
     assert editor is not None, "the phase is for runs that are edited"
     assert original is not None, "the phase is for runs with an input"
     with context.calls.monitor.measure("phase", "edit"):
@@ -102,7 +103,7 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
         BudgetExceeded: There is no room for a version and for judging it.
         ModelProviderError: Nothing could be written.
     """
-    run, calls = context.run, context.calls
+    run, calls = context.recorder.run, context.calls
     first = len(run.thoughts)
     if isinstance(writer, EditorModel):
         # Its cut asks the validators, and those may ask a model.
@@ -139,7 +140,7 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
 
 async def _edited(context: PhaseContext, base: Thought, written: Generation) -> Generation:
     """A model's version with the certain edits, where the run is edited."""
-    run, editor = context.run, context.parts.editor
+    run, editor = context.recorder.run, context.parts.editor
     if editor is None or run.config.fixes is None:
         return written
     with scope(f"{place(run, len(run.thoughts))}/edit"):
@@ -157,7 +158,7 @@ def _affordable(
     Raises:
         BudgetExceeded: Not even for one.
     """
-    run, calls, parts = context.run, context.calls, context.parts
+    run, calls, parts = context.recorder.run, context.calls, context.parts
     ledger, config = calls.ledger, run.config
     judging = once = 0
     if base.text:
@@ -191,7 +192,7 @@ async def _generation(
     except Exception as error:
         # A bug stays a bug and is raised; the log and its traceback name the model.
         source = writer.writer if isinstance(writer, SectionedModel) else writer
-        run_id = context.run.run_id
+        run_id = context.recorder.run.run_id
         report_failure(logger, f"model:{writer.name}", error, source=source, run_id=run_id)
         error.add_note(f"in the model {writer.name!r}")
         raise

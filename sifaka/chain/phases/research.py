@@ -27,9 +27,9 @@ async def research(context: PhaseContext, researcher: Researcher) -> Sequence[En
         Suspended: Answers of the host are needed.
     """
     desk = _Desk(context.recorder)
-    with context.calls.monitor.measure("phase", "research"), scope(_place(context.run)):
+    with context.calls.monitor.measure("phase", "research"), scope(_place(context.recorder.run)):
         report = await _report(researcher, context.parts.unaided, desk)
-        return (Drafted(thought=_first(context.run, report)),)
+        return (Drafted(thought=_first(context.recorder.run, report)),)
 
 
 def _place(run: Run) -> str:

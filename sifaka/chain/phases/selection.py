@@ -16,7 +16,7 @@ async def select(context: PhaseContext) -> Sequence[Entry]:
     Raises:
         BudgetExceeded: The time is over before the judge has answered.
     """
-    run, judge, calls = context.run, context.parts.judge, context.calls
+    run, judge, calls = context.recorder.run, context.parts.judge, context.calls
     if judge is None:
         return decide(run)
     if run.champion is not None:
@@ -28,7 +28,7 @@ async def select(context: PhaseContext) -> Sequence[Entry]:
 
 async def end(context: PhaseContext, *, status: RunStatus, reason: StopReason) -> Sequence[Entry]:
     """Stop; where judges have decided, only after the comparison with the original."""
-    run, judge, calls = context.run, context.parts.judge, context.calls
+    run, judge, calls = context.recorder.run, context.parts.judge, context.calls
     if judge is None or not needs_anchor(run):
         return (Stopped(status=status, stop_reason=reason),)
     await context.tell("select", "comparing the best version with the original")
@@ -40,10 +40,10 @@ async def end(context: PhaseContext, *, status: RunStatus, reason: StopReason) -
 
 async def conclude(context: PhaseContext) -> Sequence[Entry]:
     """Stop after the comparison with the original."""
-    ending = context.run.ending
+    ending = context.recorder.run.ending
     assert ending is not None, "the phase `anchored` has its entry"
     reason = ending.stop_reason
-    if reason == "passed" and finished(context.run) != "passed":
+    if reason == "passed" and finished(context.recorder.run) != "passed":
         reason = "stalled"  # the version that passed has lost against the original
     return (Stopped(status=ending.status, stop_reason=reason),)
 

@@ -30,7 +30,7 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
         StorageError: An answer could not be put on record.
         Suspended: Answers of the host are needed.
     """
-    run, validators = context.run, context.parts.validators
+    run, validators = context.recorder.run, context.parts.validators
     if context.parts.checker is not None:
         await _remember(context, context.parts.checker)
     if not validators:
@@ -52,7 +52,7 @@ def _without_critics(context: PhaseContext) -> Calls:
     left = calls.ledger.calls_left
     if math.isinf(left):
         return calls
-    versions, critics = context.run.drafted, context.parts.critics
+    versions, critics = context.recorder.run.drafted, context.parts.critics
     kept = sum(critic.calls(version.text) for version in versions for critic in critics)
     if not kept:
         return calls
@@ -62,7 +62,9 @@ def _without_critics(context: PhaseContext) -> Calls:
 
 async def _remember(context: PhaseContext, checker: "EvidenceChecker") -> None:
     """Give the checker the verdicts on the run's record, which another process may have made."""
-    results = [result for thought in context.run.thoughts for result in _details_of(thought)]
+    results = [
+        result for thought in context.recorder.run.thoughts for result in _details_of(thought)
+    ]
     await checker.remember([verdict for details in results for verdict in verdicts_in(details)])
 
 

@@ -9,11 +9,13 @@ from sifaka import Thought
 from sifaka.calls.component import Binding
 from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
+from sifaka.chain.components import bound
+from sifaka.chain.resources import Resources
+from sifaka.chain.settings import ChainSettings
 from sifaka.critics import (
     LintCritic,
     NCriticsCritic,
     SelfRefineCritic,
-    read_by_section,
 )
 from sifaka.critics.execution import run_critics
 from sifaka.critics.protocol import CriticComponent
@@ -43,9 +45,8 @@ def by_title(answers: Mapping[str, Answer]) -> Callable[[str], Answer]:
 
 
 def critic(provider: SectionProvider, kind: Any = SelfRefineCritic) -> CriticComponent:
-    return read_by_section(
-        kind().bind(Binding(model=provider_model(provider.model))), SECTION_CHARS
-    )
+    opened = kind().bind(Binding(model=provider_model(provider.model)))
+    return SectionedCritic(opened, SECTION_CHARS)
 
 
 async def heard(answers: Mapping[str, Answer], *, text: str = TEXT) -> CriticFeedback:
@@ -153,7 +154,12 @@ def test_it_is_known_for_what_it_reads_with() -> None:
 
 
 def test_a_critic_that_asks_no_model_reads_the_whole() -> None:
-    lint = LintCritic()
-    assert read_by_section(lint, SECTION_CHARS) is lint
-    refine = SelfRefineCritic()
-    assert read_by_section(refine, None) is refine
+    model = provider_model(SectionProvider().model)
+    both = (LintCritic(), SelfRefineCritic())
+    for section_chars, kinds in {
+        SECTION_CHARS: (LintCritic, SectionedCritic),
+        None: (LintCritic, SelfRefineCritic),
+    }.items():
+        settings = ChainSettings(critics=both, section_chars=section_chars)
+        critics = bound(settings, Resources(), [], Binding(model=model)).critics
+        assert tuple(map(type, critics)) == kinds
