@@ -52,6 +52,11 @@ _ASCIIDOC = re.compile(
     r"|^\|={3,}[ \t]*$|<<[\w.#-]{1,80}(?:,[^>\n]{1,80})?>>|\blinkgit:[\w-]+\[\d\]",
     re.MULTILINE,
 )
+_ASCIIDOC_SIGN = re.compile(
+    r"^\+$|^\[[^\]\n]{1,80}\]$|^[\w<'`-][^\n]{0,80}::$|^-{4,}\n(?=[^\n])", re.MULTILINE
+)
+_ASCIIDOC_ITEM = re.compile(r"^\+$|^--?\w[^\n]{0,80}::$|^\.\.\.\.+$", re.MULTILINE)
+_SETEXT = re.compile(r"^\w[^\n]{0,100}\n([-=~])\1{2,}$", re.MULTILINE)
 _ASCIIDOC_TITLE = re.compile(r"^(={1,6}) \S[^\n]{0,200}(?<!=)[ \t]*$", re.MULTILINE)
 _ORG = re.compile(
     r"^[ \t]*#\+(?:begin_\w+|end_\w+|title|author|options|startup|date|property|header|name|caption"
@@ -65,7 +70,7 @@ _MDX_MODULE = re.compile(
     r"|export (?:const|default|function|let)\b.*)$",
     re.MULTILINE,
 )
-_MDX_TAG = re.compile(r"^ {0,8}</?[A-Z][\w.]{0,60}(?:[\s/>]|$)", re.MULTILINE)
+_MDX_TAG = re.compile(r"^ {0,8}<([A-Z][\w.]{0,60})(?:[\s/>]|$)", re.MULTILINE)
 _DEFINITION = re.compile(
     r"""^[ \t]*(?:
       (?:async[ ]+)?def[ ]+\w+\(.*|class[ ]+\w+[ ]*(?:\(.*\))?:|from[ ][\w.]+[ ]import[ ].+
@@ -136,13 +141,20 @@ def _latex(text: str) -> bool:
     if _LATEX.search(text):
         return True
     found = [match.group(1) for match in _LATEX_LINE.finditer(text)]
-    return len(found) >= 3 and len(set(found)) >= 2 and not _HEADING.search(text)
+    if len(set(found)) < 2 or _HEADING.search(text):
+        return False
+    return len(found) >= 3 and len(found) * 20 >= text.count("\n")
 
 
 def _mdx(text: str) -> bool:
-    if not _MDX_TAG.search(text):
-        return bool(_MDX_MODULE.search(text) and _HEADING.search(text))
-    return True
+    if any(_closes(text, match.group(1)) for match in _MDX_TAG.finditer(text)):
+        return True
+    return bool(_MDX_MODULE.search(text) and _HEADING.search(text))
+
+
+def _closes(text: str, name: str) -> bool:
+    """True when an element is closed, or one of them is empty, as in XML."""
+    return f"</{name}>" in text or "/>" in text
 
 
 def _org(text: str) -> bool:
@@ -154,7 +166,8 @@ def _org(text: str) -> bool:
 def _rst(text: str) -> bool:
     if _RST.search(text):
         return True
-    if _HEADING.search(text) or not _RST_LITERAL.search(text):
+    others = (_HEADING, _ASCIIDOC, _ASCIIDOC_SIGN)
+    if any(sign.search(text) for sign in others) or not _RST_LITERAL.search(text):
         return False
     return any(
         len(match["title"].rstrip()) <= len(match["line"]) for match in _RST_TITLE.finditer(text)
@@ -165,6 +178,8 @@ def _asciidoc(text: str) -> bool:
     titles = {len(match.group(1)) for match in _ASCIIDOC_TITLE.finditer(text)}
     if _ASCIIDOC.search(text):
         return bool(titles) or not _HEADING.search(text)
+    if _ASCIIDOC_ITEM.search(text) and _SETEXT.search(text):
+        return True
     return len(titles) >= 2
 
 
