@@ -3,19 +3,20 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from itertools import islice
 
 from sifaka.text.formats.format import Format
 from sifaka.text.markdown import front_matter
 
 _LOOKED_AT = 200_000
 """Characters of a text that are looked at."""
+_TAGS = 50
+"""Elements of MDX that are looked at."""
 
 TELLTALE = re.compile(r"[^\w\s.,!?()'’“”-]|^\.[A-Z]", re.MULTILINE)
 """A character without which no format but Markdown and plain text comes."""
 
-_FENCE = re.compile(
-    r"^ {0,3}(```+|~~~+)[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
-)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HTML = re.compile(
     r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--(?:(?!-->).){0,5000}-->\s*)?"
     r"<(?:!doctype html|html|head|body)\b",
@@ -115,11 +116,27 @@ def by_look(text: str) -> Format:
             return Format.SOURCE
         if head.startswith("#!"):
             return Format.SOURCE
-    bare = _FENCE.sub("", head)
+    bare = _without_fences(head)
     for format_, test in _TESTS.items():
         if test(bare):
             return format_
     return Format.MARKDOWN
+
+
+def _without_fences(text: str) -> str:
+    """The text without fenced blocks, in which any format may be shown."""
+    kept: list[str] = []
+    mark = ""
+    for line in text.split("\n"):
+        fence = _FENCE.match(line)
+        if mark:
+            if fence and fence.group(1).startswith(mark):
+                mark = ""
+        elif fence:
+            mark = fence.group(1)
+        else:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def is_json(text: str) -> bool:
@@ -147,14 +164,11 @@ def _latex(text: str) -> bool:
 
 
 def _mdx(text: str) -> bool:
-    if any(_closes(text, match.group(1)) for match in _MDX_TAG.finditer(text)):
+    names = {match.group(1) for match in islice(_MDX_TAG.finditer(text), _TAGS)}
+    # Elements that are closed, or empty ones as in XML; `<name>` alone is a placeholder.
+    if names and ("/>" in text or any(f"</{name}>" in text for name in names)):
         return True
     return bool(_MDX_MODULE.search(text) and _HEADING.search(text))
-
-
-def _closes(text: str, name: str) -> bool:
-    """True when an element is closed, or one of them is empty, as in XML."""
-    return f"</{name}>" in text or "/>" in text
 
 
 def _org(text: str) -> bool:
