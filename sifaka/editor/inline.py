@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sifaka.text.formats import Format
-from sifaka.text.markdown import code_spans
+from sifaka.text.markdown import Markdown, code_spans
 from sifaka.text.prose import Span, urls
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)*")
@@ -13,6 +13,11 @@ _LINK_DESTINATION = re.compile(
     r"|^ {0,3}\[[^\]\n]+\]:.*",
     re.MULTILINE,
 )
+# Code over two lines; `sifaka.text.markdown` takes its marks for strays, which they may be.
+_WRAPPED_CODE = re.compile(
+    r"(?<![`\w\\])(`{1,2})(?![`\s])[^`\n]{1,100}\n(?![ \t]*\n)[^`\n]{1,100}(?<!\s)\1(?![`\w])"
+)
+_LABEL = re.compile(r"\[([^\[\]]{1,200})\](?![(:])")
 _REFERENCE = re.compile(r"\]\[[^\]\n]*\]")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,300}>|&#?\w{2,10};")
 _ELEMENT = re.compile(
@@ -65,10 +70,22 @@ def verbatim_inline(text: str, format: Format = Format.MARKDOWN) -> Iterator[Spa
     if format in MARKDOWN_LIKE:
         yield from code_spans(text)
         yield from _delimited(text)
+        yield from _references(text)
+        yield from (match.span() for match in _WRAPPED_CODE.finditer(text))
         patterns = (_EMAIL, _LINK_DESTINATION, _REFERENCE, _TAG, _MATH)
     for pattern in patterns:
         yield from (match.span() for match in pattern.finditer(text))
     yield from (span for span in _tokens(text) if _PATH.match(text[slice(*span)]))
+
+
+def _references(text: str) -> Iterator[Span]:
+    """Link texts that are labels too: `[guide]` and `[guide][]`, where `guide` is defined."""
+    if "]:" not in text:
+        return
+    defined = Markdown(text).references
+    for match in _LABEL.finditer(text):
+        if " ".join(match.group(1).split()).upper() in defined:
+            yield match.span()
 
 
 def named_inline(text: str) -> Iterator[Span]:

@@ -9,11 +9,13 @@ from itertools import chain
 from typing import Self
 
 from sifaka.editor.gate import keeps_facts
+from sifaka.editor.inline import MARKDOWN_LIKE
 from sifaka.editor.language import foreign
 from sifaka.editor.protection import protected
 from sifaka.editor.spans import Cover, merged
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format, Mark, marks, underlined, view
+from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, sentences
 
 REACH = 200
@@ -23,6 +25,7 @@ _MARKS = re.compile(r"(?:[#>*+•\-–\s_\"'“(\[]|\d{1,3}[.)]\s)*")
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+•#]+|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _LINE_MARK = re.compile(r"[ \t]*(?:[-+*#>|.:=~%@<\[]|\d+[.)]|[a-zA-Z][.)]\s)")
 """What means something at the beginning of a line in one format or another."""
+_INDENT = re.compile(r"\n([ \t]+)")
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]+\b")
 _WORD = re.compile(r"\w+")
 
@@ -100,6 +103,13 @@ class ParsedText:
             if match.start() not in self.sentence_starts
         )
 
+    @cached_property
+    def code(self) -> list[Span]:
+        """The code inside sentences, marks included."""
+        if self.format in MARKDOWN_LIKE:
+            return code_spans(self.text)
+        return [(start, end) for start, end, kind in self.markup if kind == "code"]
+
     def free(self, start: int, end: int) -> bool:
         """True when a rule about English may examine this place."""
         return not self.reserved.touches(start, end)
@@ -137,6 +147,8 @@ class ParsedText:
         When the fix would alter a number, an address or a negation, the width of a title above
         its underline, or what a line begins with, it is only a suggestion.
         """
+        if fix.endswith("\n") and (indent := _INDENT.search(self.text, start, end)):
+            fix += indent.group(1)  # the rest of the line stays where it was
         issue = self.suggestion(start, end, message, rule=rule, category=category, fix=fix)
         safe = keeps_facts(self.text, issue) and self._keeps_layout(start, end, fix)
         return issue.model_copy(update={"safe": safe})
@@ -144,7 +156,7 @@ class ParsedText:
     def _keeps_layout(self, start: int, end: int, fix: str) -> bool:
         if len(fix) != end - start and self._underlined.touches(start, end):
             return False
-        return not (fix.endswith("\n") and _LINE_MARK.match(self.text, end))
+        return not (fix.rstrip(" \t").endswith("\n") and _LINE_MARK.match(self.text, end))
 
     def suggestion(
         self,

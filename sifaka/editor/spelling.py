@@ -13,7 +13,6 @@ from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
-from sifaka.text.markdown import code_spans
 
 # Underscores are no letters here: _emphasis_ is prose, and names with underscores are protected.
 _WORD = re.compile(r"(?<![^\W_])(?<!['’\-/@#.&])[A-Za-z][a-z]+(?![^\W_]|['’@/]|-\w|\.\w)")
@@ -38,7 +37,7 @@ def spelling(parsed: ParsedText) -> Iterator[Issue]:
     corrections = _SPELLER.corrections({match.group().lower() for match in found})
     if not corrections:
         return
-    terms = _terms_of(parsed.text)
+    terms = _terms_of(parsed)
     for match in found:
         word = match.group()
         fixes = corrections.get(word.lower(), ())
@@ -109,9 +108,9 @@ def _is_doubtful(word: str, fix: str) -> bool:
     return word.endswith(("d", "ds")) and fix == re.sub(r"d(s?)$", r"\1", word)
 
 
-def _terms_of(text: str) -> frozenset[str]:
+def _terms_of(parsed: ParsedText) -> frozenset[str]:
     """The words that stand alone in inline code: where `buildd` is code, it is a term in prose."""
-    contents = (text[start:end].strip("`").strip().lower() for start, end in code_spans(text))
+    contents = (parsed.text[start:end].strip("`=~+|").strip().lower() for start, end in parsed.code)
     return frozenset(content for content in contents if content.isalpha())
 
 

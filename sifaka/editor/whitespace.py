@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
+from sifaka.text.formats import Format
 
 _BEFORE_MARK = re.compile(r"(?<=[\w)\]'’”\"*])( {1,2})([,.!?])(?=\s|\Z)")
 _DOUBLE = re.compile(r"(?<=[^\s|])( {2,3})(?=[^\s|])")
 _MARKER = re.compile(r"[\s>]*(?:(?:[-*+•–]|#|\d{1,3}[.)]|[a-z][.)]|\[[ xX]\])\s*)*\Z")
+_COLLAPSES = frozenset({Format.HTML, Format.LATEX})
+"""Formats in which white space is never shown as it stands."""
+_WIDE_GAPS = frozenset({Format.RST, Format.ASCIIDOC, Format.ORG, Format.PYTHON, Format.GETTEXT})
+"""Formats in which two spaces after a sentence are as good as one."""
 _SENTENCE_GAP = re.compile(r"[.!?][\"'”’)]?( {1,3})(?=[A-Z\"'“(])")
 # Words that take a bare full stop as an argument: "git add .", "cd ."
 _COMMANDS = lexicon(
@@ -38,12 +43,12 @@ def spacing(parsed: ParsedText) -> Iterator[Issue]:
             start, end, match.group(2), f'no space before "{match.group(2)}"',
             rule="space_before_punctuation", category="spacing",
         )  # fmt: skip
-    if _DOUBLE.search(text) is None:
+    if parsed.format in _COLLAPSES or _DOUBLE.search(text) is None:
         return
     gaps = list(_SENTENCE_GAP.finditer(text))
     wide = sum(len(match.group(1)) == 2 for match in gaps)
     # Two spaces after every sentence are a habit of typists, not a mistake.
-    habit = wide >= 2 and wide * 2 > len(gaps)
+    habit = (wide >= 2 and wide * 2 > len(gaps)) or parsed.format in _WIDE_GAPS
     own = {match.start(1) for match in gaps} if habit else set[int]()
     for match in _DOUBLE.finditer(text):
         start, end = match.span()

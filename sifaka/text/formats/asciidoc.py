@@ -22,8 +22,11 @@ _ITEM = re.compile(
     r"[ \t]*(?:[*.]{1,6}|-|\d{1,3}\.|[a-zA-Z]\.|<(?:\d+|\.)>)[ \t]+(?:\[[ xX*]\][ \t]+)?"
 )
 _TERM = re.compile(r"[^\n]*?(?::{2,4}|;;)(?:[ \t]|$)")
+_TARGET = re.compile(r"(?:<<|xref:)#?([^<>\[\],\n]{1,200})")
+"""What a cross reference names, which may be the text of a title."""
 _INLINE = re.compile(
-    r"""(?<![\w`])``?[^`\s](?:[^`\n]|\n(?!\n)){0,300}?``?(?![\w`])
+    r"""``[^`'\n]{1,200}'' | ``[^`\s](?:[^`\n]|\n(?!\n)){0,300}``
+    | (?<![\w`])`[^`\s](?:[^`\n]|\n(?!\n)){0,300}`(?![\w`])
     | \+\+\+[^+\n]{1,300}\+\+\+ | \+\+[^+\n]{1,300}\+\+
     | (?<![\w+])\+[^+\s](?:[^+\n]{0,200}[^+\s])?\+(?![\w+])
     | \$\$[^$\n]{1,300}\$\$
@@ -34,7 +37,7 @@ _INLINE = re.compile(
     | \{[\w!-][\w:+-]{0,80}\}
     | (?<!\w)\[[\w.#%-][\w.#%\s-]{0,80}\](?=[\#*_`])
     | <\d{1,3}>
-    | "`|`"|'`|`'|\\[^\s\w]""",
+    | \\[^\s\w]""",
     re.VERBOSE,
 )
 
@@ -50,6 +53,10 @@ def asciidoc(text: str) -> Iterator[Mark]:
     for start, end in paragraphs(prose):
         for match in _INLINE.finditer(prose, start, end):
             yield Mark(*match.span(), "code")
+    targets = {match.group(1).strip() for match in _TARGET.finditer(text)}
+    for line in lines_of(text) if targets else ():
+        if line.text.lstrip("=# \t").strip() in targets:
+            yield Mark(line.start, line.end)
 
 
 def underlined(text: str) -> Iterator[Span]:

@@ -64,6 +64,7 @@ _FORMULA_END = {
     "$$": re.compile(r"(?<!\\)\$\$|\n[ \t]*\n"),
     "\\[": re.compile(r"\\\]|\n[ \t]*\n"),
 }
+_FILE = re.compile(r"[ \t]+[^\s{}\\%]+")
 _LETTERS_BEFORE = re.compile(r"[^\W\d_]{0,60}\Z")
 _LETTERS_AFTER = re.compile(r"[^\W\d_]{0,60}")
 _BLANK = re.compile(r"\n[ \t]*\n")
@@ -179,6 +180,10 @@ class _Reader:
             brace = self._text.find("{", match.end(), match.end() + 200)
             self._at = self._arguments(brace) if brace >= 0 else match.end()
             yield Mark(match.start(), max(self._at, match.end()))
+            return
+        if name in {"input", "include"} and (file := _FILE.match(self._text, match.end())):
+            self._at = file.end()
+            yield Mark(match.start(), self._at)
             return
         prose = _PROSE_ARGUMENT.get(name)
         at, number, end = match.end(), 0, match.end()

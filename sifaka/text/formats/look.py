@@ -3,19 +3,20 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from itertools import islice
 
 from sifaka.text.formats.format import Format
 from sifaka.text.markdown import front_matter
 
 _LOOKED_AT = 200_000
 """Characters of a text that are looked at."""
+_TAGS = 50
+"""Elements of MDX that are looked at."""
 
 TELLTALE = re.compile(r"[^\w\s.,!?()'’“”-]|^\.[A-Z]", re.MULTILINE)
 """A character without which no format but Markdown and plain text comes."""
 
-_FENCE = re.compile(
-    r"^ {0,3}(```+|~~~+)[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
-)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HTML = re.compile(
     r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--(?:(?!-->).){0,5000}-->\s*)?"
     r"<(?:!doctype html|html|head|body)\b",
@@ -52,6 +53,11 @@ _ASCIIDOC = re.compile(
     r"|^\|={3,}[ \t]*$|<<[\w.#-]{1,80}(?:,[^>\n]{1,80})?>>|\blinkgit:[\w-]+\[\d\]",
     re.MULTILINE,
 )
+_ASCIIDOC_SIGN = re.compile(
+    r"^\+$|^\[[^\]\n]{1,80}\]$|^[\w<'`-][^\n]{0,80}::$|^-{4,}\n(?=[^\n])", re.MULTILINE
+)
+_ASCIIDOC_ITEM = re.compile(r"^\+$|^--?\w[^\n]{0,80}::$|^\.\.\.\.+$", re.MULTILINE)
+_SETEXT = re.compile(r"^\w[^\n]{0,100}\n([-=~])\1{2,}$", re.MULTILINE)
 _ASCIIDOC_TITLE = re.compile(r"^(={1,6}) \S[^\n]{0,200}(?<!=)[ \t]*$", re.MULTILINE)
 _ORG = re.compile(
     r"^[ \t]*#\+(?:begin_\w+|end_\w+|title|author|options|startup|date|property|header|name|caption"
@@ -65,7 +71,7 @@ _MDX_MODULE = re.compile(
     r"|export (?:const|default|function|let)\b.*)$",
     re.MULTILINE,
 )
-_MDX_TAG = re.compile(r"^ {0,8}</?[A-Z][\w.]{0,60}(?:[\s/>]|$)", re.MULTILINE)
+_MDX_TAG = re.compile(r"^ {0,8}<([A-Z][\w.]{0,60})(?:[\s/>]|$)", re.MULTILINE)
 _DEFINITION = re.compile(
     r"""^[ \t]*(?:
       (?:async[ ]+)?def[ ]+\w+\(.*|class[ ]+\w+[ ]*(?:\(.*\))?:|from[ ][\w.]+[ ]import[ ].+
@@ -110,11 +116,27 @@ def by_look(text: str) -> Format:
             return Format.SOURCE
         if head.startswith("#!"):
             return Format.SOURCE
-    bare = _FENCE.sub("", head)
+    bare = _without_fences(head)
     for format_, test in _TESTS.items():
         if test(bare):
             return format_
     return Format.MARKDOWN
+
+
+def _without_fences(text: str) -> str:
+    """The text without fenced blocks, in which any format may be shown."""
+    kept: list[str] = []
+    mark = ""
+    for line in text.split("\n"):
+        fence = _FENCE.match(line)
+        if mark:
+            if fence and fence.group(1).startswith(mark):
+                mark = ""
+        elif fence:
+            mark = fence.group(1)
+        else:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def is_json(text: str) -> bool:
@@ -136,13 +158,17 @@ def _latex(text: str) -> bool:
     if _LATEX.search(text):
         return True
     found = [match.group(1) for match in _LATEX_LINE.finditer(text)]
-    return len(found) >= 3 and len(set(found)) >= 2 and not _HEADING.search(text)
+    if len(set(found)) < 2 or _HEADING.search(text):
+        return False
+    return len(found) >= 3 and len(found) * 20 >= text.count("\n")
 
 
 def _mdx(text: str) -> bool:
-    if not _MDX_TAG.search(text):
-        return bool(_MDX_MODULE.search(text) and _HEADING.search(text))
-    return True
+    names = {match.group(1) for match in islice(_MDX_TAG.finditer(text), _TAGS)}
+    # Elements that are closed, or empty ones as in XML; `<name>` alone is a placeholder.
+    if names and ("/>" in text or any(f"</{name}>" in text for name in names)):
+        return True
+    return bool(_MDX_MODULE.search(text) and _HEADING.search(text))
 
 
 def _org(text: str) -> bool:
@@ -154,7 +180,8 @@ def _org(text: str) -> bool:
 def _rst(text: str) -> bool:
     if _RST.search(text):
         return True
-    if _HEADING.search(text) or not _RST_LITERAL.search(text):
+    others = (_HEADING, _ASCIIDOC, _ASCIIDOC_SIGN)
+    if any(sign.search(text) for sign in others) or not _RST_LITERAL.search(text):
         return False
     return any(
         len(match["title"].rstrip()) <= len(match["line"]) for match in _RST_TITLE.finditer(text)
@@ -165,6 +192,8 @@ def _asciidoc(text: str) -> bool:
     titles = {len(match.group(1)) for match in _ASCIIDOC_TITLE.finditer(text)}
     if _ASCIIDOC.search(text):
         return bool(titles) or not _HEADING.search(text)
+    if _ASCIIDOC_ITEM.search(text) and _SETEXT.search(text):
+        return True
     return len(titles) >= 2
 
 

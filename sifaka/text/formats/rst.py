@@ -56,6 +56,10 @@ _UNTOLD = names(
 )
 """Fields whose body is no prose."""
 _QUOTED = re.compile(r"[ \t]*([!-/:-@\[-`{-~])")
+_TARGET = re.compile(
+    r"`([^`<>]{1,200})`_(?![\w])|(?<![\w.+:_`-])([^\W_][\w.+:-]{0,100}?)_(?![\w`])"
+)
+"""A reference, which may name a title."""
 _INLINE = re.compile(
     r"""(?P<literal>(?<![`\w])``(?!\s)(?:[^`]|`(?!`)){1,400}?``(?!`))
     | (?<![\w:]):[A-Za-z][\w:+.-]{0,60}:`[^`]{1,400}`
@@ -80,6 +84,15 @@ def rst(text: str) -> Iterator[Mark]:
     for start, end in paragraphs(prose):
         for match in _INLINE.finditer(prose, start, end):
             yield Mark(*match.span(), "code")
+    named = {_name(match.group(1) or match.group(2)) for match in _TARGET.finditer(text)}
+    for start, end in underlined(text) if named else ():
+        if _name(text[start:end]) in named:
+            yield Mark(start, end)
+
+
+def _name(text: str) -> str:
+    """What a reference calls a title."""
+    return " ".join(text.lower().split())
 
 
 def underlined(text: str) -> Iterator[Span]:

@@ -95,7 +95,7 @@ ORG = """\
 :PROPERTIES:
 :teh: recieve
 :END:
-We recieve =teh= and ~recieve~, see [[file:recieve.org][what we recieve]].
+We recieve =teh= and ~recieve teh~, see [[file:recieve.org][what we recieve]].
 #+begin_src python
 from recieve import teh
 #+end_src

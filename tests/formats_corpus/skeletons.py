@@ -1,0 +1,341 @@
+"""The skeleton of a document: its structure and what is exact in it, without the words of prose.
+
+Each is computed by a reader that has nothing to do with ours: docutils, markdown-it, the HTML
+parser of Python, pylatexenc, polib, `ast`; asciidoctor, pandoc and remark where they are installed.
+"""
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import tokenize
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from sifaka.text.formats import Format
+from sifaka.text.markdown import front_matter
+from tests.formats_corpus.rst_reader import rst
+
+Skeleton = list[object]
+PROSE = "words"
+"""Stands for any words."""
+
+
+class Unreadable(Exception):
+    """The reader cannot read the document, or is not installed."""
+
+
+def skeleton(text: str, format_: Format) -> Skeleton:
+    """The skeleton of a document.
+
+    Raises:
+        Unreadable: The reader refuses the document, or there is none.
+    """
+    start = front_matter(text)
+    try:
+        return [text[:start], *_joined(_READERS[format_](text[start:]))]
+    except KeyError:
+        raise Unreadable(f"no reader of {format_}") from None
+
+
+def _joined(parts: Iterator[object]) -> Iterator[object]:
+    """The parts with one mark where words follow words."""
+    last: object = None
+    for part in parts:
+        if not (part == PROSE and last == PROSE):
+            yield part
+        last = part
+
+
+def words(text: str) -> Iterator[object]:
+    """The mark of prose, if the text has any."""
+    if re.search(r"\w", text):
+        yield PROSE
+
+
+class _Html(HTMLParser):
+    """Tags with their attributes; the text of code, scripts and styles as it is."""
+
+    EXACT = frozenset({"script", "style", "pre", "code", "kbd", "samp", "var", "tt", "textarea"})
+
+    def __init__(self, *, entities: bool, attributes: bool = True) -> None:
+        super().__init__(convert_charrefs=False)
+        self.parts: list[object] = []
+        self._exact: list[str] = []
+        self._entities = entities
+        self._attributes = attributes
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.parts.append((tag, attrs) if self._attributes else tag)
+        if tag in self.EXACT:
+            self._exact.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.parts.append(f"/{tag}")
+        if self._exact and self._exact[-1] == tag:
+            self._exact.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.parts += [data] if self._exact else words(data)
+
+    def _entity(self, name: str) -> None:
+        if self._entities and name not in {"nbsp", "amp", "quot", "#160"}:
+            self.parts.append(f"&{name}")
+
+    handle_entityref = _entity
+    handle_charref = _entity
+
+    def handle_comment(self, data: str) -> None:
+        self.parts.append(("comment", data))
+
+    def handle_decl(self, decl: str) -> None:
+        self.parts.append(("declaration", decl))
+
+    def handle_pi(self, data: str) -> None:
+        self.parts.append(("instruction", data))
+
+
+def _html(text: str, *, entities: bool = True) -> Iterator[object]:
+    parser = _Html(entities=entities)
+    parser.feed(text)
+    parser.close()
+    yield from parser.parts
+
+
+def _markdown(text: str) -> Iterator[object]:
+    from markdown_it import MarkdownIt
+
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        yield from _token(token)
+
+
+def _token(token: Any) -> Iterator[object]:
+    if token.type == "inline":
+        for child in token.children or []:
+            yield from _token(child)
+    elif token.type in {"text", "softbreak"}:
+        yield from words(token.content)
+    elif token.type in {"html_block", "html_inline"}:
+        yield from _html(token.content)
+    elif token.type == "image":
+        yield ("image", dict(token.attrs).get("src"))
+    else:
+        yield (token.type, token.tag, token.attrs.get("href"), token.info, token.content)
+
+
+def _latex(text: str) -> Iterator[object]:
+    from pylatexenc.latexwalker import LatexWalker, LatexWalkerError
+
+    try:
+        nodes, _, _ = LatexWalker(text, tolerant_parsing=True).get_latex_nodes()
+    except (LatexWalkerError, RecursionError, AttributeError, IndexError, TypeError) as error:
+        raise Unreadable(str(error)[:80]) from error
+    yield from _latex_nodes(nodes)
+
+
+_EXACT_MACROS = frozenset(
+    re.findall(
+        r"\S+",
+        """cite citep citet ref eqref pageref label input include usepackage RequirePackage documentclass url path
+        includegraphics bibliography bibliographystyle index texttt newcommand renewcommand def verb
+        lstinline hspace vspace setlength newenvironment DeclareMathOperator hyperref autoref cref""",
+    )
+)
+_EXACT_ENVIRONMENTS = frozenset(
+    re.findall(
+        r"\S+",
+        """verbatim lstlisting minted Verbatim equation align gather eqnarray math displaymath tikzpicture
+        alltt multline comment filecontents""",
+    )
+)
+
+
+def _latex_nodes(nodes: Any) -> Iterator[object]:
+    for node in nodes or []:
+        if node is None:
+            continue
+        kind = type(node).__name__
+        if kind == "LatexCharsNode":
+            yield from words(node.chars)
+        elif kind == "LatexCommentNode":
+            yield ("comment", node.comment)
+        elif kind == "LatexMathNode":
+            yield ("math", node.latex_verbatim())
+        elif kind == "LatexGroupNode":
+            yield "{"
+            yield from _latex_nodes(node.nodelist)
+            yield "}"
+        elif kind == "LatexEnvironmentNode":
+            name = node.environmentname
+            if name.rstrip("*") in _EXACT_ENVIRONMENTS:
+                yield (name, node.latex_verbatim())
+                continue
+            yield ("begin", name)
+            yield from _arguments(node)
+            yield from _latex_nodes(node.nodelist)
+            yield ("end", name)
+        elif kind == "LatexMacroNode":
+            if node.macroname in _EXACT_MACROS:
+                yield (node.macroname, node.latex_verbatim().rstrip())
+                continue
+            yield ("macro", node.macroname)
+            yield from _arguments(node)
+        else:
+            yield (kind, getattr(node, "specials_chars", ""))
+
+
+def _arguments(node: Any) -> Iterator[object]:
+    if node.nodeargd is not None:
+        for number, argument in enumerate(node.nodeargd.argnlist or []):
+            if argument is not None:
+                yield ("argument", number)
+                yield from _latex_nodes([argument])
+
+
+def _gettext(text: str) -> Iterator[object]:
+    import polib
+
+    try:
+        catalogue = polib.pofile(text)
+    except (OSError, ValueError) as error:
+        raise Unreadable(str(error)[:80]) from error
+    yield dict(catalogue.metadata)
+    for entry in catalogue:
+        yield (entry.msgctxt, entry.msgid, entry.msgid_plural, entry.comment, entry.tcomment)
+        yield (entry.occurrences, entry.flags, entry.obsolete)
+        for translation in (entry.msgstr, *entry.msgstr_plural.values()):
+            yield re.findall(r"%[\w()%]+|\{[^{}]*\}|</?\w[^<>]*>|&\w+;|\n", translation)
+            yield bool(translation)
+
+
+def _python(text: str) -> Iterator[object]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+        comments = [
+            token.string
+            for token in tokenize.generate_tokens(StringIO(text).readline)
+            if token.type == tokenize.COMMENT
+        ]
+    except (SyntaxError, ValueError, RecursionError, tokenize.TokenError) as error:
+        raise Unreadable(str(error)[:80]) from error
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            literal = node.value.value
+            if isinstance(literal, str):
+                yield re.findall(r"^\s*>>>.*|``[^`]+``|:\w+:`[^`]+`", literal, re.MULTILINE)
+                node.value.value = PROSE
+    yield ast.dump(tree)
+    yield len(comments)
+    yield [
+        comment for comment in comments if re.match(r"#\s*(?:noqa|type:|pragma|pylint)", comment)
+    ]
+
+
+def _output(command: list[str], text: str) -> str:
+    program = shutil.which(command[0])
+    if program is None:
+        raise Unreadable(f"{command[0]} is not installed")
+    done = subprocess.run(
+        [program, *command[1:]],
+        input=text,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    if done.returncode:
+        raise Unreadable(done.stderr[:80])
+    return done.stdout
+
+
+def _asciidoc(text: str) -> Iterator[object]:
+    # Identifiers are made of titles, and quotation marks of ours.
+    command = [
+        "asciidoctor",
+        "-s",
+        "-S",
+        "secure",
+        "-a",
+        "sectids!",
+        "-a",
+        "idprefix=x",
+        "-o",
+        "-",
+        "-",
+    ]
+    yield from _html(_output(command, text), entities=False)
+
+
+_EXACT_ORG = {"Code", "CodeBlock", "RawBlock", "RawInline", "Math"}
+
+
+def _org(text: str) -> Iterator[object]:
+    yield from _pandoc(json.loads(_output(["pandoc", "-f", "org", "-t", "json"], text)))
+
+
+def _pandoc(value: Any) -> Iterator[object]:
+    if isinstance(value, list):
+        for each in value:
+            yield from _pandoc(each)
+    elif isinstance(value, dict):
+        kind = value.get("t")
+        if kind in {"Str", "Space", "SoftBreak"}:
+            yield from words(str(value.get("c", "")))
+        elif kind in _EXACT_ORG:
+            yield (kind, json.dumps(value.get("c")))
+        elif kind == "Header":
+            level, _, inlines = value["c"]
+            yield ("Header", level)
+            yield from _pandoc(inlines)
+        elif kind in {"Link", "Image"}:
+            _, inlines, target = value["c"]
+            yield (kind, target)
+            yield from _pandoc(inlines)
+        else:
+            yield from ([kind] if kind else [])
+            for key, each in sorted(value.items()):
+                if key != "t":
+                    yield from _pandoc(each)
+
+
+REMARK = Path(__file__).with_name("remark.mjs")
+
+
+def _mdx(text: str) -> Iterator[object]:
+    yield from _mdast(json.loads(_output(["node", str(REMARK)], text)))
+
+
+def _mdast(node: Mapping[str, Any]) -> Iterator[object]:
+    kind = node["type"]
+    if kind in {"text", "break"}:
+        yield from words(str(node.get("value", "")))
+        return
+    exact = {
+        key: value
+        for key, value in node.items()
+        if key not in {"type", "children", "position", "data", "alt", "title"}
+    }
+    yield (kind, json.dumps(exact, sort_keys=True))
+    for child in node.get("children", []):
+        yield from _mdast(child)
+    yield f"/{kind}"
+
+
+_READERS: Mapping[Format, Callable[[str], Iterator[object]]] = {
+    Format.MARKDOWN: _markdown,
+    Format.HTML: _html,
+    Format.RST: rst,
+    Format.LATEX: _latex,
+    Format.GETTEXT: _gettext,
+    Format.PYTHON: _python,
+    Format.ASCIIDOC: _asciidoc,
+    Format.ORG: _org,
+    Format.MDX: _mdx,
+}

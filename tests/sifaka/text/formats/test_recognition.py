@@ -1,0 +1,81 @@
+"""The format of a text, by the name of its file or by its look."""
+
+import pytest
+
+from sifaka.text.formats import Format, recognise
+
+PROSE = "The meeting is on Monday, and all of us are going to be there.\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "format_"),
+    [
+        ("notes.md", Format.MARKDOWN),
+        ("page.mdx", Format.MDX),
+        ("docs/index.rst", Format.RST),
+        ("_sources/index.rst.txt", Format.RST),
+        ("guide.adoc", Format.ASCIIDOC),
+        ("todo.ORG", Format.ORG),
+        ("paper.tex", Format.LATEX),
+        ("index.html", Format.HTML),
+        ("de.po", Format.GETTEXT),
+        ("notes.txt", Format.TEXT),
+        ("README", Format.MARKDOWN),
+        ("release-1.2", Format.MARKDOWN),
+        ("module.py", Format.PYTHON),
+        ("main.rs", Format.SOURCE),
+        ("Makefile", Format.SOURCE),
+        ("settings.toml", Format.DATA),
+        ("requirements.txt", Format.DATA),
+        ("names.csv", Format.DATA),
+    ],
+)
+def test_the_name_of_a_file_shows_its_format(path: str, format_: Format) -> None:
+    assert recognise(PROSE, path) is format_
+
+
+LOOKS = {
+    Format.RST: "Title\n=====\n\nSee ``this``::\n\n    code\n\n.. note:: Read it.\n",
+    Format.ASCIIDOC: "NAME\n----\nx - do it\n\nOPTIONS\n-------\n--all::\n\tAll of it.\n+\nMore.\n",
+    Format.ORG: "* Title\n:PROPERTIES:\n:ID: x\n:END:\nThe text.\n",
+    Format.LATEX: "\\section{One}\nThe text.\n\n\\begin{itemize}\n\\item One.\n\\end{itemize}\n",
+    Format.HTML: "<!-- made by hand -->\n<!DOCTYPE html>\n<title>One</title>\n<p>The text.\n",
+    Format.MDX: "# Title\n\n<Note>\nThe text.\n</Note>\n",
+    Format.GETTEXT: 'msgid "one"\nmsgstr "two"\n',
+    Format.DATA: '[{"one": 1}]',
+    Format.SOURCE: "import os\n\n\ndef one(two):\n    return two\n\n\ndef three():\n    return 1\n",
+}
+
+
+@pytest.mark.parametrize("format_", LOOKS)
+def test_a_text_without_a_name_is_recognised_by_its_look(format_: Format) -> None:
+    assert recognise(LOOKS[format_]) is format_
+    assert recognise(LOOKS[format_].replace("\n", "\r\n")) is format_
+
+
+@pytest.mark.parametrize("format_", LOOKS)
+def test_markdown_that_shows_another_format_in_a_fence_is_markdown(format_: Format) -> None:
+    text = f"# How to write it\n\n{PROSE}\n```\n{LOOKS[format_]}```\n\n{PROSE}"
+    assert recognise(text) is Format.MARKDOWN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PROSE,
+        "Dear all,\n\nthe list is:\n\n- one\n- two\n\nRegards\n",
+        "# Title\n\nThe costs are $5 {per head} and <b>more</b>.\n",
+        "Title\n=====\n\nThe text, as Markdown has it: `code`.\n\nMore\n----\n\nText.\n",
+        "Use <Name> and <Address> as they are.\n\n<Name>\nis yours.\n",
+        "The function ends:\n\n    return one;\n\nThat is all there is to it.\n",
+        "The command \\section{One} makes a title, and \\label{one} names it.\n",
+        "---\ntitle: One\n---\n\nThe text.\n",
+        "To: all\nSubject: one\n\n* One thing\n* Another thing\n",
+    ],
+)
+def test_ordinary_texts_are_markdown_in_doubt(text: str) -> None:
+    assert recognise(text) is Format.MARKDOWN
+
+
+def test_a_manual_page_is_source() -> None:
+    assert recognise(".TH ONE 1\n.SH NAME\none \\- do it\n") is Format.SOURCE
