@@ -9,6 +9,7 @@ from sifaka.record.results import Issue
 
 _BEFORE_MARK = re.compile(r"(?<=[\w)\]'’”\"*])( {1,2})([,.!?])(?=\s|\Z)")
 _DOUBLE = re.compile(r"(?<=[^\s|])( {2,3})(?=[^\s|])")
+_NO_SPACE = re.compile(r"(?<=[ \n][a-z]{2}|[a-z]{3}),(?=[a-z]{2,}[ .!?])")
 _MARKER = re.compile(r"[\s>]*(?:(?:[-*+•–]|#|\d{1,3}[.)]|[a-z][.)]|\[[ xX]\])\s*)*\Z")
 _SENTENCE_GAP = re.compile(r"[.!?][\"'”’)]?( {1,3})(?=[A-Z\"'“(])")
 # Words that take a bare full stop as an argument: "git add .", "cd ."
@@ -24,6 +25,7 @@ def spacing(parsed: ParsedText) -> Iterator[Issue]:
     """Spaces before punctuation and doubled spaces inside a line."""
     yield from _before_marks(parsed)
     yield from _doubled(parsed)
+    yield from _after_commas(parsed)
 
 
 def _before_marks(parsed: ParsedText) -> Iterator[Issue]:
@@ -43,6 +45,16 @@ def _before_marks(parsed: ParsedText) -> Iterator[Issue]:
             start, end, match.group(2), f'no space before "{match.group(2)}"',
             rule="space_before_punctuation", category="spacing",
         )  # fmt: skip
+
+
+def _after_commas(parsed: ParsedText) -> Iterator[Issue]:
+    for match in _NO_SPACE.finditer(parsed.text):
+        start, end = match.span()
+        if parsed.words_in_line(start) >= 4 and parsed.free(start - 1, end + 1):
+            yield parsed.suggestion(
+                start, end, "a space after the comma",
+                rule="space_after_comma", category="spacing", fix=", ",
+            )  # fmt: skip
 
 
 def _doubled(parsed: ParsedText) -> Iterator[Issue]:
