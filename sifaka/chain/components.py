@@ -60,6 +60,7 @@ def parts_of(
         deps=resources.deps,
         opening=opening,
         edits=settings.edits,
+        fixes=settings.fixes,
     )
     asked = judge_for(
         None if isinstance(settings.judge_model, Judge) else settings.judge_model,
@@ -114,7 +115,7 @@ def bound(
         ),
         retrievers=settings.retrievers,
         store=resources.store,
-        editor=editor_for(settings.validators) if settings.edits else None,
+        editor=editor_for(settings.validators, settings.fixes) if settings.edits else None,
         judge=judge,
         asked=binding.model,
         breakers=resources.breakers,

@@ -1,7 +1,7 @@
 """The writers of the next version: the ladder from the editor over a model to the caller."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from sifaka._internal.loading import load_pydantic_ai
 from sifaka._internal.suggestions import did_you_mean
@@ -11,6 +11,7 @@ from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
 from sifaka.models.sectioned import SectionedModel
+from sifaka.record.entries import Fixes
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.validators.execution import run_validators
 from sifaka.validators.protocol import ValidatorComponent
@@ -56,6 +57,7 @@ def writers_for(
     deps: Any = None,
     opening: Opening = provider_model,
     edits: bool = True,
+    fixes: Fixes | None = "safe",
 ) -> tuple[Writer, ...]:
     """The writers in the order in which they are tried.
 
@@ -67,19 +69,20 @@ def writers_for(
         opening: Makes a model of its name.
         edits: True when the editor is tried before the caller. It is not where the text quotes
             sources: their words are to stay as they are.
+        fixes: The fixes that the editor makes.
 
     Raises:
         ConfigurationError: The model is unknown or cannot be used.
     """
     if isinstance(model, str):
         if model == EDITOR:
-            return (editor_for(validators),)
+            return (editor_for(validators, fixes),)
         if model in {AUTO, CALLER} and not edits:
             return (None,)
         if model == AUTO:
-            return (editor_for(validators), None)
+            return (editor_for(validators, fixes), None)
         if model == CALLER:
-            return (EditorModel(), None)
+            return (EditorModel(fixes=_tier(fixes)), None)
         if ":" not in model and model not in {HOST, "test"}:
             raise ConfigurationError(
                 f"unknown model {model!r}",
@@ -92,7 +95,11 @@ def writers_for(
     return (_of_pydantic_ai(model, models_among(fallbacks), deps, opening), *last)
 
 
-def editor_for(validators: Sequence[ValidatorComponent]) -> EditorModel:
+def _tier(fixes: Fixes | None) -> Literal["safe", "suggested"]:
+    return "suggested" if fixes == "suggested" else "safe"
+
+
+def editor_for(validators: Sequence[ValidatorComponent], fixes: Fixes | None) -> EditorModel:
     """The editor, whose versions are to pass the validators."""
     # An edit that is only tried is no reason to search: facts stay as they are in any edit.
     local = [each for each in validators if not each.checks]
@@ -101,7 +108,7 @@ def editor_for(validators: Sequence[ValidatorComponent]) -> EditorModel:
         results = await run_validators(local, thought, thought.text)
         return all(r.passed for r in results.values() if r.required)
 
-    return EditorModel(passes)
+    return EditorModel(passes, fixes=_tier(fixes))
 
 
 def by_section(writer: Writer, section_chars: int | None, *, protect: bool = True) -> Writer:

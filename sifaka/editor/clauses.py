@@ -6,7 +6,7 @@ from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 
 # `that he go` is a subjunctive, and after `and` the pronoun may be the second of two subjects.
-_OPENERS = lexicon("because but when if while although though since so where until unless")
+_OPENERS = lexicon("because but when if while although though since so where why until unless")
 _BEFORE = re.compile(r"([\w'’]+)(,?) \Z")
 _PAST_TIME = re.compile(
     r"\b(?:yesterday|ago|last (?:night|week|month|year|summer|winter|spring|autumn))\b",

@@ -1,7 +1,8 @@
 """The rule-based editor as a writer: what can be mended without a model."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
@@ -11,11 +12,13 @@ from sifaka.record.results import Issue
 from sifaka.record.thought import EDITOR, Thought
 
 if TYPE_CHECKING:
-    from sifaka.editor import Edited
+    from sifaka.editor import Edited, Tier
 
 
 class EditorModel:
     """A writer that makes the safe edits and applies the certain fixes of validators.
+
+    With `suggested` it makes those edits too that need a judgement, where they have one fix.
 
     When nothing but the length is wrong after that, it cuts at a sentence boundary, provided that
     the shorter text then passes everything. A text it cannot better comes back unchanged.
@@ -23,12 +26,19 @@ class EditorModel:
     Args:
         passes: Checks that a version would pass every required validator; without it nothing is
             cut, which suits a text that is going to be rewritten anyway.
+        fixes: The fixes that it makes.
     """
 
     name = EDITOR
 
-    def __init__(self, passes: Callable[[Thought], Awaitable[bool]] | None = None) -> None:
+    def __init__(
+        self,
+        passes: Callable[[Thought], Awaitable[bool]] | None = None,
+        *,
+        fixes: "Tier" = "safe",
+    ) -> None:
         self._passes = passes
+        self._fixes: Tier = fixes
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The edited text; see `Model`."""
@@ -38,9 +48,7 @@ class EditorModel:
 
     async def edit_input(self, thought: Thought) -> Generation:
         """The text with the safe edits and the certain fixes of validators; it is never cut."""
-        from sifaka.editor import edit
-
-        edited = await anyio.to_thread.run_sync(edit, thought.text, _certain_fixes(thought))
+        edited = await self._edit(thought.text, _certain_fixes(thought))
         return _generation(edited)
 
     async def edit_answer(self, thought: Thought, answer: Generation) -> Generation:
@@ -48,13 +56,16 @@ class EditorModel:
 
         It stays as it is where they would cost it a required validator.
         """
-        from sifaka.editor import edit
-
-        edited = await anyio.to_thread.run_sync(edit, answer.text)
+        edited = await self._edit(answer.text)
         if not edited.edits or await self._costs(thought, answer.text, edited.text):
             return answer
         metadata = {**answer.metadata, **_generation(edited).metadata}
         return answer.model_copy(update={"text": edited.text, "metadata": metadata})
+
+    async def _edit(self, text: str, issues: Sequence[Issue] = ()) -> "Edited":
+        from sifaka.editor import edit
+
+        return await anyio.to_thread.run_sync(partial(edit, text, issues, fixes=self._fixes))
 
     async def _costs(self, thought: Thought, written: str, edited: str) -> bool:
         """True when a text passes the required validators and its edited form does not."""
