@@ -63,6 +63,7 @@ def parts_of(
         edits=settings.edits,
         section_chars=settings.section_chars,
         protect=settings.protect,
+        fixes=settings.fixes,
     )
     asked = judge_for(
         None if isinstance(settings.judge_model, Judge) else settings.judge_model,
@@ -123,7 +124,7 @@ def bound(
         critics=tuple(critics),
         retrievers=settings.retrievers,
         store=resources.store,
-        editor=EditorModel(settings.validators) if settings.edits else None,
+        editor=EditorModel(settings.validators, settings.fixes) if settings.edits else None,
         judge=judge,
         asked=binding.model,
         breakers=resources.breakers,

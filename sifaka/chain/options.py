@@ -87,7 +87,7 @@ class TaskOptions(TypedDict, total=False):
     never when None."""
     fixes: Fixes
     """The fixes that the editor makes in the input, before the first call of a model, and in every
-    version of a model before it is judged: `safe` ones, or `none`."""
+    version of a model before it is judged: `safe` ones, `suggested` ones too, or `none`."""
     connections: Connections | None
     """Keeps the providers' clients open from run to run; otherwise each run opens and closes its
     own."""

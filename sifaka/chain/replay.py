@@ -115,7 +115,8 @@ def _parts(chain: ConfiguredChain, run: Run, store: MemoryStorage) -> Parts:
 def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
     model = run.config.model
     if model in {AUTO, EDITOR, CALLER}:
-        ladder = writers_for(model, chain.settings.validators, edits=chain.settings.edits)
+        settings = chain.settings
+        ladder = writers_for(model, settings.validators, edits=settings.edits, fixes=settings.fixes)
         return tuple(_RecordedWriter(run, CALLER) if each is None else each for each in ladder)
     if model.startswith("object:"):  # its calls are in no journal
         return (_RecordedWriter(run, model),)

@@ -11,6 +11,7 @@ from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
 from sifaka.models.sectioned import SectionedModel
+from sifaka.record.entries import Fixes
 from sifaka.record.thought import EDITOR
 from sifaka.validators.protocol import ValidatorComponent
 
@@ -57,6 +58,7 @@ def writers_for(
     edits: bool = True,
     section_chars: int | None = None,
     protect: bool = True,
+    fixes: Fixes | None = "safe",
 ) -> tuple[Writer, ...]:
     """The writers in the order in which they are tried.
 
@@ -71,19 +73,20 @@ def writers_for(
         section_chars: Characters beyond which a model works on a text in sections; None means
             never. The editor and the caller take it whole.
         protect: As for `SectionedModel`.
+        fixes: The fixes that the editor makes.
 
     Raises:
         ConfigurationError: The model is unknown or cannot be used.
     """
     if isinstance(model, str):
         if model == EDITOR:
-            return (EditorModel(validators),)
+            return (EditorModel(validators, fixes),)
         if model in {AUTO, CALLER} and not edits:
             return (None,)
         if model == AUTO:
-            return (EditorModel(validators), None)
+            return (EditorModel(validators, fixes), None)
         if model == CALLER:
-            return (EditorModel(), None)
+            return (EditorModel(fixes=fixes), None)
         if ":" not in model and model not in {HOST, "test"}:
             raise ConfigurationError(
                 f"unknown model {model!r}",

@@ -4,7 +4,7 @@
 to do, `cut` shortens at a sentence's end. `RULES` is the catalogue of what it looks for.
 """
 
-from sifaka.editor.apply import Edit, Edited, Fixes, apply
+from sifaka.editor.apply import Edit, Edited, Tier, apply
 from sifaka.editor.cut import cut
 from sifaka.editor.edit import edit
 from sifaka.editor.protection import protected
@@ -15,9 +15,9 @@ __all__ = [
     "RULES",
     "Edit",
     "Edited",
-    "Fixes",
     "Lint",
     "Rule",
+    "Tier",
     "apply",
     "cut",
     "edit",

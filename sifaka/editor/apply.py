@@ -10,7 +10,7 @@ from sifaka.editor.spans import Cover
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format, recognise
 
-Fixes = Literal["safe", "suggested"]
+Tier = Literal["safe", "suggested"]
 """The fixes that are applied: the safe ones, or the suggested ones as well."""
 
 Gate = Callable[[str, Issue], bool]
@@ -47,7 +47,7 @@ def apply(
     text: str,
     issues: Iterable[Issue],
     *,
-    fixes: Fixes = "safe",
+    fixes: Tier = "safe",
     format: Format | None = None,
 ) -> Edited:
     """Apply the fixes among `issues`, right to left.
@@ -62,7 +62,7 @@ def apply(
 
 
 def apply_gated(
-    text: str, issues: Iterable[Issue], gate: Gate, fixes: Fixes, format: Format
+    text: str, issues: Iterable[Issue], gate: Gate, fixes: Tier, format: Format
 ) -> Edited:
     """`apply` with another rule for what a fix may change."""
     wanted = (issue for issue in issues if issue.safe or fixes == "suggested")

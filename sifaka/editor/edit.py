@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sifaka.editor.apply import Edit, Edited, Fixes, apply, apply_gated
+from sifaka.editor.apply import Edit, Edited, Tier, apply, apply_gated
 from sifaka.editor.gate import keeps_surroundings
 from sifaka.editor.report import LONG_TEXT, RULES, findings
 from sifaka.record.results import Issue
@@ -15,14 +15,14 @@ ROUNDS = 4
 LONG_ROUNDS = 1
 """The same for a text of more than `LONG_TEXT` characters, so that it takes seconds only."""
 
-_TIERS: Mapping[Fixes, tuple[Fixes, ...]] = {"safe": ("safe",), "suggested": ("safe", "suggested")}
+_TIERS: Mapping[Tier, tuple[Tier, ...]] = {"safe": ("safe",), "suggested": ("safe", "suggested")}
 
 
 def edit(
     text: str,
     issues: Sequence[Issue] = (),
     *,
-    fixes: Fixes = "safe",
+    fixes: Tier = "safe",
     format: Format | None = None,
 ) -> Edited:
     """Make every safe edit: first the given ones, then those the rules find.
@@ -52,7 +52,7 @@ def edit(
     return Edited(text=rounds[-1].text, edits=_log(rounds))
 
 
-def _settled(text: str, fixes: Fixes, format: Format) -> Sequence[Edited]:
+def _settled(text: str, fixes: Tier, format: Format) -> Sequence[Edited]:
     """The rounds after which nothing is left to do; none when there is no end to them."""
     long = len(text) > LONG_TEXT
     rounds: list[Edited] = []

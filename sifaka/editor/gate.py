@@ -11,8 +11,8 @@ WINDOW = 40
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nor|neither|nothing|nobody|nowhere|cannot|without|unless"
-    r"|(?:do|does|did|is|are|was|were|has|have|had|could|should|would)nt)\b|n['’]t\b",
+    r"\b(?:not|no|never|none|nor|neither|nothing|nobody|noone|nowhere|cannot|without|unless"
+    r"|(?:do|does|did|is|are|was|were|has|have|had|could|should|would|ca|wo)nt)\b|n['’]t\b",
     re.IGNORECASE,
 )
 
@@ -27,6 +27,8 @@ def facts(text: str) -> Counter[str]:
         found.update(text[start:end] for start, end in urls(text))
     for match in _NEGATION.finditer(text):
         word = match.group().lower()
+        if word == "noone":
+            word = "no"
         found["not" if word in {"not", "cannot"} or word.endswith("t") else word] += 1
     return found
 

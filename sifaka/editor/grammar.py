@@ -1,4 +1,4 @@
-"""Grammar by Harper: suggestions only, never applied."""
+"""Grammar by Harper: suggestions, but for the few rules that were never seen to be wrong."""
 
 import atexit
 import json
@@ -43,8 +43,13 @@ _OFF = lexicon(
     "CompoundNouns MissingDeterminer MissingPreposition WrongNegative MassNouns FindOut Codebase",
     "UseEllipsisCharacter EllipsisLength NumericRangeEnDash Dashes NoFrenchSpaces UnclosedQuotes",
     "QuoteSpacing SentenceCapitalization AllowTo",
+    # Wrong in most of what they report about 1.6 million words of clean documents.
+    "InflectedVerbAfterTo MissingTo ModalBeAdjective NominalWants NounVerbConfusion",
+    "PronounInflectionBe QuiteQuiet RedundantThat SingleBe ThatThan ToTwoToo TransposedSpace",
 )
-_CERTAIN = frozenset({"ModalOf"})
+_SAFE = frozenset({"AdjectiveDoubleDegree", "ModalOf", "ThenThan", "ThereToTheir"})
+"""At least five findings each, in labelled sentences and clean documents, and none was wrong."""
+
 LIMIT = 200_000
 """Characters beyond which grammar is not checked."""
 
@@ -72,15 +77,13 @@ def grammar(parsed: ParsedText) -> Iterator[Issue]:
     for rule, start, end, message, kind, fix in _lints(parsed.prose):
         if kind in _IGNORED_KINDS or rule.startswith("Expand") or not parsed.free(start, end):
             continue
-        yield parsed.suggestion(
-            start,
-            end,
-            message.replace("`", '"'),
-            rule=f"harper.{rule}",
-            category=_CATEGORIES.get(kind, "grammar"),
-            fix=fix,
-            severity=3 if rule in _CERTAIN else 2,
-        )
+        message = message.replace("`", '"')
+        category = _CATEGORIES.get(kind, "grammar")
+        name = f"harper.{rule}"
+        if rule in _SAFE and fix is not None:
+            yield parsed.safe(start, end, fix, message, rule=name, category=category)
+        else:
+            yield parsed.suggestion(start, end, message, rule=name, category=category, fix=fix)
 
 
 def _lints(text: str) -> Iterator[HarperLint]:

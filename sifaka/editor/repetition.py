@@ -1,10 +1,11 @@
 """The same word twice in a row."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.verbs import bases
 from sifaka.record.results import Issue
 
 _RULE = "repeated_word"
@@ -12,7 +13,9 @@ _GAP = r"(?:[ ]{1,3}|[ ]?\r?\n[ \t]*)"
 _RUN = re.compile(rf"(?<![\w'’\-])([A-Za-z]+)(?:{_GAP}\1)+(?![\w'’\-])")
 _OPENING = re.compile(rf"(?<![\w'’\-])(([A-Z])([a-z]*)){_GAP}(?!\2)(?i:\2)\3(?![\w'’\-])")
 # Words that never stand twice at the beginning of a sentence, the first of them with a capital.
-_OPENERS = lexicon("the a an it we she they this these our your of to is are and but if for with")
+_OPENERS = lexicon(
+    "the a an it we she they this these our your of to is are and but if for with you at"
+)
 _VERBS = lexicon("is are was were has have")
 # After these a doubled verb may be right: "what it is is", "the ones we have have".
 _CLAUSE = lexicon(
@@ -41,6 +44,27 @@ _LEGITIMATE = lexicon(
     "pom cha tap log char int double float void string bool true false null none copy tar",
     "tick tock beep click dear pretty big little old ever half data if then else i a x y z n",
 )
+_DETERMINERS = lexicon("a an the my your his her its our their this these")
+_GOVERNED: Mapping[str, frozenset[str]] = {
+    "in": lexicon(
+        "live lives lived living located based interested involved found born held included used",
+        "written published stored defined described shown contained result results believe",
+        "believes participate participates interest",
+    ),
+    "on": lexicon(
+        "depend depends depended depending based focus focuses focused rely relies relied",
+        "concentrate concentrates insist insists",
+    ),
+    "by": frozenset(),
+}
+_DONE = lexicon(
+    "written made given taken seen done built led won run caused paid sent sold held taught told",
+    "brought found shown known drawn thrown stolen broken bitten",
+)
+# "He was passed by by a car."
+_WITH_BY = lexicon("passed dropped stopped")
+# "The people you work for for free".
+_FOR_FREE = lexicon("free fun nothing years ages hours days weeks months now so ever that this")
 
 
 def repetition(parsed: ParsedText) -> Iterator[Issue]:
@@ -62,8 +86,18 @@ def repetition(parsed: ParsedText) -> Iterator[Issue]:
         if min(parsed.words_in_line(start), parsed.words_in_line(end)) < 4:
             continue
         message = f'"{word}" is repeated'
+        if word == "for" and parsed.word_after(end) in _FOR_FREE:
+            continue
         if word in _VERBS or word == "to":
-            if not _is_accident(parsed, start, word):
+            if not _is_accident(parsed, start, end, word):
+                continue
+        elif word in _GOVERNED:
+            if parsed.word_after(end) not in _DETERMINERS or _has_clause_before(parsed, start):
+                continue
+            if not _is_governed(parsed.word_before(start), word):
+                yield parsed.suggestion(
+                    start, end, message, rule=_RULE, category="repetition", fix=word
+                )
                 continue
         elif word in _LEGITIMATE or not word.islower() or _ends_a_clause(parsed, start, word):
             if word.lower() not in _LEGITIMATE:
@@ -82,16 +116,36 @@ def repetition(parsed: ParsedText) -> Iterator[Issue]:
 def _ends_a_clause(parsed: ParsedText, start: int, word: str) -> bool:
     """True when one verb may end a clause and the other go on: "what the host sends sends us"."""
     before = parsed.text[parsed.sentence_start_before(start) : start].lower()
-    return len(word) > 3 and word.endswith("s") and not _RELATIVE.isdisjoint(before.split())
+    verb = (len(word) > 3 and word.endswith("s")) or word in bases()
+    return verb and not _RELATIVE.isdisjoint(before.split())
 
 
-def _is_accident(parsed: ParsedText, start: int, word: str) -> bool:
+def _is_governed(verb: str, preposition: str) -> bool:
+    """True when the verb asks for the preposition and has no particle of the same form."""
+    if preposition == "by":
+        return verb in _DONE or (verb.endswith("ed") and verb not in _WITH_BY)
+    return verb in _GOVERNED[preposition]
+
+
+def _has_clause_before(parsed: ParsedText, start: int) -> bool:
+    """True when a preposition may belong to a clause inside: `the house they live in in summer`."""
+    words = re.findall(
+        r"[\w'’-]+", parsed.text[parsed.sentence_start_before(start) : start].lower()
+    )
+    if not _RELATIVE.union(("where", "when", "how")).isdisjoint(words):
+        return True
+    return not _PRONOUNS.isdisjoint(words[1:])
+
+
+def _is_accident(parsed: ParsedText, start: int, end: int, word: str) -> bool:
     """True when a doubled verb or `to` cannot belong to two clauses.
 
     A verb is doubled by accident only behind a short subject at the beginning of its sentence.
     """
     if word == "to":
-        return parsed.word_before(start) not in _WITH_TO
+        return parsed.word_before(start) not in _WITH_TO or (
+            parsed.word_after(end) in _DETERMINERS and not _has_clause_before(parsed, start)
+        )
     begin = parsed.sentence_start_before(start)
     subject = re.findall(r"[\w'’-]+", parsed.text[begin:start].lower())
     if not 1 <= len(subject) <= 3 or "," in parsed.text[begin:start]:

@@ -5,17 +5,22 @@ from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from sifaka.editor.agreement import agreement
 from sifaka.editor.articles import articles
+from sifaka.editor.capitals import capitals
 from sifaka.editor.commas import commas
+from sifaka.editor.confusions import confusions
 from sifaka.editor.contractions import contractions
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import LIMIT as GRAMMAR_LIMIT
 from sifaka.editor.grammar import grammar
 from sifaka.editor.latin import latin
+from sifaka.editor.nouns import nouns
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.repetition import repetition
 from sifaka.editor.spelling import spelling
 from sifaka.editor.style import style
+from sifaka.editor.verb_forms import verb_forms
 from sifaka.editor.whitespace import spacing
 from sifaka.editor.wordiness import wordiness
 from sifaka.errors import PluginError
@@ -35,6 +40,11 @@ RULES: Mapping[str, Rule] = {
     "commas": commas,
     "spacing": spacing,
     "contractions": contractions,
+    "confusions": confusions,
+    "agreement": agreement,
+    "verb_forms": verb_forms,
+    "nouns": nouns,
+    "capitals": capitals,
     "spelling": spelling,
     "grammar": grammar,
 }

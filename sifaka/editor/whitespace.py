@@ -10,6 +10,7 @@ from sifaka.text.formats import Format
 
 _BEFORE_MARK = re.compile(r"(?<=[\w)\]'’”\"*])( {1,2})([,.!?])(?=\s|\Z)")
 _DOUBLE = re.compile(r"(?<=[^\s|])( {2,3})(?=[^\s|])")
+_NO_SPACE = re.compile(r"(?<=[ \n][a-z]{2}|[a-z]{3}),(?=[a-z]{2,}[ .!?])")
 _MARKER = re.compile(r"[\s>]*(?:(?:[-*+•–]|#|\d{1,3}[.)]|[a-z][.)]|\[[ xX]\])\s*)*\Z")
 _COLLAPSES = frozenset({Format.HTML, Format.LATEX})
 """Formats in which white space is never shown as it stands."""
@@ -27,6 +28,12 @@ _BEFORE_OPERATOR = lexicon("and or the a an with operator operators")
 
 def spacing(parsed: ParsedText) -> Iterator[Issue]:
     """Spaces before punctuation and doubled spaces inside a line."""
+    yield from _before_marks(parsed)
+    yield from _doubled(parsed)
+    yield from _after_commas(parsed)
+
+
+def _before_marks(parsed: ParsedText) -> Iterator[Issue]:
     text = parsed.text
     for match in _BEFORE_MARK.finditer(text):
         start, end = match.span()
@@ -43,6 +50,20 @@ def spacing(parsed: ParsedText) -> Iterator[Issue]:
             start, end, match.group(2), f'no space before "{match.group(2)}"',
             rule="space_before_punctuation", category="spacing",
         )  # fmt: skip
+
+
+def _after_commas(parsed: ParsedText) -> Iterator[Issue]:
+    for match in _NO_SPACE.finditer(parsed.text):
+        start, end = match.span()
+        if parsed.words_in_line(start) >= 4 and parsed.free(start - 1, end + 1):
+            yield parsed.suggestion(
+                start, end, "a space after the comma",
+                rule="space_after_comma", category="spacing", fix=", ",
+            )  # fmt: skip
+
+
+def _doubled(parsed: ParsedText) -> Iterator[Issue]:
+    text = parsed.text
     if parsed.format in _COLLAPSES or _DOUBLE.search(text) is None:
         return
     gaps = list(_SENTENCE_GAP.finditer(text))

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
 from sifaka.models.protocol import Generation
+from sifaka.record.entries import Fixes
 from sifaka.record.results import Issue
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.validators.execution import run_validators
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 class EditorModel:
     """A writer that makes the safe edits and applies the certain fixes of validators.
 
+    With `suggested` it makes those edits too that need a judgement, where they have one fix.
+
     When nothing but the length is wrong after that, it cuts at a sentence boundary, provided that
     the shorter text then passes everything. A text it cannot better comes back unchanged.
     """
@@ -27,6 +31,8 @@ class EditorModel:
     validators: Sequence[ValidatorComponent] | None = None
     """Those that its versions are to pass; without them nothing is cut, which suits a text that is
     going to be rewritten anyway."""
+    fixes: Fixes | None = "safe"
+    """The fixes that it makes; None as in records from before there was a choice."""
     name: str = field(default=EDITOR, init=False)
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
@@ -37,9 +43,7 @@ class EditorModel:
 
     async def edit_input(self, thought: Thought) -> Generation:
         """The text with the safe edits and the certain fixes of validators; it is never cut."""
-        from sifaka.editor import edit
-
-        edited = await anyio.to_thread.run_sync(edit, thought.text, _certain_fixes(thought))
+        edited = await self._edit(thought.text, _certain_fixes(thought))
         return _generation(edited)
 
     async def edit_answer(self, thought: Thought, answer: Generation) -> Generation:
@@ -47,13 +51,17 @@ class EditorModel:
 
         It stays as it is where they would cost it a required validator.
         """
-        from sifaka.editor import edit
-
-        edited = await anyio.to_thread.run_sync(edit, answer.text)
+        edited = await self._edit(answer.text)
         if not edited.edits or await self._costs(thought, answer.text, edited.text):
             return answer
         metadata = {**answer.metadata, **_generation(edited).metadata}
         return answer.model_copy(update={"text": edited.text, "metadata": metadata})
+
+    async def _edit(self, text: str, issues: Sequence[Issue] = ()) -> "Edited":
+        from sifaka.editor import edit
+
+        tier = "suggested" if self.fixes == "suggested" else "safe"
+        return await anyio.to_thread.run_sync(partial(edit, text, issues, fixes=tier))
 
     async def _costs(self, thought: Thought, written: str, edited: str) -> bool:
         """True when a text passes the required validators and its edited form does not."""

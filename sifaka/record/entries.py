@@ -39,7 +39,7 @@ StopReason = Literal[
     "error",
 ]
 Policy = Literal["best", "judged", "best_of_n", "last"]
-Fixes = Literal["none", "safe"]
+Fixes = Literal["none", "safe", "suggested"]
 INTERRUPTED = "interrupted"
 """The code of a run that has stopped only because its process was told to end."""
 FINAL: frozenset[RunStatus] = frozenset({"done", "cancelled", "failed"})

@@ -8,13 +8,13 @@ from pathlib import Path
 from benchmarks.quality.editor.labelled import Sample, SetName, load
 from benchmarks.quality.editor.measure import Total, rules, total
 from benchmarks.quality.tables import Table, put_into
-from sifaka.editor import Fixes
+from sifaka.editor import Tier
 
 SETS: Sequence[SetName] = ("tuning", "held_out")
-TIERS: Sequence[Fixes] = ("safe", "suggested")
+TIERS: Sequence[Tier] = ("safe", "suggested")
 
 Samples = Mapping[SetName, tuple[Sample, ...]]
-Totals = Mapping[tuple[SetName, Fixes], Total]
+Totals = Mapping[tuple[SetName, Tier], Total]
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.quality.editor.judgement import is_right, mended, mistakes
 from benchmarks.quality.editor.labelled import Sample
-from sifaka.editor import Fixes, edit, lint
+from sifaka.editor import Tier, edit, lint
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class Tally:
 class Total:
     """The results of one tier on one set."""
 
-    fixes: Fixes
+    fixes: Tier
     mistakes: int
     mended: int
     edits: int
@@ -54,7 +54,7 @@ def rules(samples: Sequence[Sample]) -> dict[str, Tally]:
     return dict(sorted(found.items()))
 
 
-def total(samples: Sequence[Sample], fixes: Fixes) -> Total:
+def total(samples: Sequence[Sample], fixes: Tier) -> Total:
     """What the edits of one tier come to."""
     seeded = repaired = edits = wrong = broken = 0
     by_kind = Counter[str]()

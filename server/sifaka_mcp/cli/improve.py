@@ -8,8 +8,10 @@ import anyio
 from sifaka.chain import RunResult
 from sifaka.chain.settings import MOST_REMEMBERED
 from sifaka.errors import ConfigurationError
+from sifaka.models import CALLER
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import STDIO, finish
+from sifaka_mcp.cli.review import review, terminal
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
 from sifaka_mcp.cli.target import check_target, write_text
 from sifaka_mcp.settings import Settings
@@ -37,6 +39,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="tell the writer the lessons of N similar past runs",
     )
+    fixes = parser.add_mutually_exclusive_group()
+    fixes.add_argument(
+        "--suggestions", action="store_true", help="make the suggested fixes as well"
+    )
+    fixes.add_argument(
+        "--review", action="store_true", help="decide on each suggested fix at the terminal"
+    )
     target = parser.add_mutually_exclusive_group()
     target.add_argument("--out", metavar="FILE", help="write the text there; - is standard output")
     target.add_argument("--in-place", action="store_true", help="write the text back")
@@ -56,6 +65,10 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
         target = None
     if target:
         check_target(target)
+    if options.review:
+        with terminal():  # before any work is done in vain
+            pass
+        settings = settings.model_copy(update={"model": CALLER})
     text = opt.read_text(options.file)
     chain = opt.chain_of(
         options,
@@ -65,15 +78,17 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
         policy=options.policy,
         tags=options.tag,
         remember=options.remember,
+        fixes="suggested" if options.suggestions else "safe",
     )
 
     async def work() -> RunResult:
-        with TerminalProgress(sys.stderr) as progress:
-            async with opt.closing(chain):
+        async with opt.closing(chain):
+            with TerminalProgress(sys.stderr) as progress:
                 await opt.check_store(chain.store)
                 handle = await chain.start(options.prompt, text=text)
                 started.append(handle.run_id)
-                return await handle.work(progress.show)
+                result = await handle.work(progress.show)
+            return await review(chain, result) if options.review else result
 
     with resumable(options, settings, target) as started, termination_interrupts():
         result = anyio.run(work)

@@ -1,6 +1,6 @@
 """`improve_text`: a text, better, or what is needed to make it so."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import anyio
 from mcp.server.mcpserver.tools import Tool
@@ -37,6 +37,7 @@ async def improve_text(
             "provider:name"
         ),
     ] = "auto",
+    fixes: Literal["safe", "suggested"] = "safe",
     tags: Annotated[list[str] | None, Field(description="to find the run by")] = None,
     remember: Annotated[int, Field(ge=0, le=20, description="past runs to learn from")] = 0,
     wait_seconds: Annotated[float, Field(ge=0, le=3600, description="then answers `running`")] = 45,
@@ -54,6 +55,7 @@ async def improve_text(
         effort=effort,
         max_iterations=max_iterations,
         budget=budget,
+        fixes=fixes,
         tags=tags or (),
         remember=remember,
     )

@@ -91,3 +91,10 @@ RECORDED: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_configuration_has_the_fingerprint_that_is_on_record(name: str) -> None:
     options, fingerprint = RECORDED[name]
     assert Chain(**options).config.fingerprint == fingerprint
+
+
+def test_suggested_fixes_are_a_configuration_of_their_own() -> None:
+    usual = Chain(model="editor").config
+    suggested = Chain(model="editor", fixes="suggested").config
+    assert usual.fingerprint == Chain(model="editor", fixes="safe").config.fingerprint
+    assert suggested.fingerprint != usual.fingerprint

@@ -40,7 +40,7 @@ async def test_the_edited_text_is_accepted_and_scores_higher() -> None:
 
 
 async def test_a_grave_mistake_without_a_safe_fix_asks_for_a_revision_too() -> None:
-    feedback = await LintCritic().critique(Thought(text="I could of gone there without you."))
+    feedback = await LintCritic().critique(Thought(text="I seen him there without you."))
     assert feedback.verdict == "revise"
     assert not any(issue.safe for issue in feedback.issues)
 

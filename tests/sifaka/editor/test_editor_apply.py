@@ -135,8 +135,8 @@ def test_no_safe_edit_leaves_an_empty_log() -> None:
 
 
 def test_many_threads_may_lint_at_once() -> None:
-    texts = [f"It is teh number {n} that I could of recieved from them." for n in range(24)]
+    texts = [f"It is teh number {n} that works as follow: recieve it." for n in range(24)]
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lint, texts))
-    assert all({"misspelling", "harper.ModalOf"} <= {i.rule for i in f.issues} for f in found)
+    assert all({"misspelling", "harper.AsFollows"} <= {i.rule for i in f.issues} for f in found)
     assert all(f.degraded == () for f in found)

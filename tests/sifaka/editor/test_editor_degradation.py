@@ -57,7 +57,7 @@ def test_nothing_is_printed_by_any_rule() -> None:
 
 
 def test_a_very_long_text_is_linted_without_grammar_and_says_so() -> None:
-    text = "It is a apple that I could of had. " * (LIMIT // 30)
+    text = "It is a apple that I saw there. " * (LIMIT // 30)
     found = lint(text)
     assert [line.partition(":")[0] for line in found.degraded] == ["grammar"]
     assert {i.rule for i in found.issues} == {"article"}

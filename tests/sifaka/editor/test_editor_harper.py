@@ -12,7 +12,7 @@ import pytest
 from sifaka.editor import grammar, harper_process, lint
 from sifaka.errors import PluginError
 
-TEXT = "I could of gone there without you."
+TEXT = "It went as follow and we saw it."
 
 
 def rules(text: str) -> set[str | None]:
@@ -20,11 +20,11 @@ def rules(text: str) -> set[str | None]:
 
 
 def test_a_process_that_was_killed_is_replaced() -> None:
-    assert "harper.ModalOf" in rules(TEXT)
+    assert "harper.AsFollows" in rules(TEXT)
     killed = grammar.shared_harper().pid
     assert killed is not None
     os.kill(killed, signal.SIGKILL)
-    assert "harper.ModalOf" in rules(f"{TEXT} Again.")
+    assert "harper.AsFollows" in rules("The path goes as follow, we think.")
     assert grammar.shared_harper().pid != killed
 
 

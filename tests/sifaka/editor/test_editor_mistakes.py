@@ -100,7 +100,7 @@ def test_a_mistake_is_corrected_and_nothing_else(wrong: str, right: str) -> None
         ("It took a hour to load the van.", "article"),
         ("Lenght Brothers opened a second shop.", "misspelling"),
         ("It is basically the same as before.", "hedge"),
-        ("I could of gone there without you.", "harper.ModalOf"),
+        ("It works as follow: you type a word.", "harper.AsFollows"),
         (" ".join(["We saw the dog"] * 11) + ".", "long_sentence"),
     ],
 )

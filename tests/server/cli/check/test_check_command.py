@@ -86,4 +86,4 @@ def test_a_rule_of_harper_can_be_chosen_alone(texts: Path, check: Check) -> None
     (texts / "a.md").write_text("You should of seen it, and I recieve it.\n")
     done = check("a.md", "--select", "harper.ModalOf")
     assert [line.split()[1] for line in done.lines] == ["harper.ModalOf"]
-    assert check("a.md", "--ignore", "harper", "--ignore", "spelling").code == 0
+    assert check("a.md", "--ignore", "harper,spelling,modal_of").code == 0

@@ -1,0 +1,185 @@
+"""Subjects and verbs that do not agree: `he go`, `they was`, `I has`."""
+
+import re
+from collections.abc import Iterator
+
+from sifaka.editor.clauses import is_in_the_past, opens_clause
+from sifaka.editor.lexicon import lexicon
+from sifaka.editor.nouns import singular
+from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.verbs import base_of_third, past_of, third_of
+from sifaka.record.results import Issue
+
+_ADVERB = r"(?:(?:always|often|usually|never|sometimes|also|really|still|only|just) )?"
+_SUBJECT = re.compile(
+    rf"\b(?P<subject>I|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Yy]ou"
+    r"|(?:[Mm]y|[Yy]our|[Hh]is|[Hh]er|[Oo]ur|[Tt]heir) (?P<kin>\w+)"
+    r"|[Tt]he (?P<person>\w+)"
+    r"|(?P<every>[Ee]veryone|[Ee]verybody|[Nn]obody|[Ss]omeone|[Ss]omebody|[Nn]o one)"
+    rf"|(?P<plural>[Tt]hese|[Tt]hose) (?P<things>\w+s)) {_ADVERB}(?P<verb>[a-z]+(?:['’]t)?)"
+    r"(?![\w'’-])"
+)
+_PEOPLE = lexicon(
+    "brother sister mother father son daughter uncle aunt wife husband grandmother grandfather",
+    "neighbour neighbor boss teacher doctor landlord cat dog car company mum mom dad friend",
+)
+_MANY = lexicon(
+    "parents children brothers sisters friends neighbours neighbors dogs cats boys girls"
+)
+_PERSONS = lexicon("teacher doctor boss manager driver boy girl man woman child dog cat")
+_GROUPS = lexicon("children boys girls men women dogs cats students kids")
+# With `everyone`: a base form may be an order ("Everybody stand up").
+_STATES = lexicon("want know like need seem agree understand love think believe hate")
+_TO_BE = {
+    "I": {"is": "am", "are": "am", "were": "was"},
+    "one": {"are": "is", "were": "was", "am": "is"},
+    "many": {"is": "are", "was": "were", "am": "are"},
+}
+_NEGATED = {
+    "I": {"doesn": "don", "hasn": "haven"},
+    "one": {"don": "doesn", "haven": "hasn", "aren": "isn", "weren": "wasn"},
+    "many": {"doesn": "don", "hasn": "haven", "isn": "aren", "wasn": "weren"},
+}
+# "If he were", "as it were": right, and so is the infinitive that may follow "it": "watch it grow".
+_CONDITIONS = re.compile(r"\b(?:if|though|wish|wished|as|were|suppose|would|than)\b", re.IGNORECASE)
+
+_INVERTED: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\b(?P<verb>[Dd]o) (?:he|she) [a-z]+"), "does"),
+    (re.compile(r"\b(?P<verb>[Dd]o) it (?:hurt|work|matter|rain|seem|belong|mean|snow|cost|help)\b"), "does"),
+    (re.compile(r"\b(?P<verb>[Dd]oes) (?:you|they|we) (?:\w+ )?[a-z]+"), "do"),
+    (re.compile(r"\b(?P<verb>[Hh]ave) (?:he|she) [a-z]+"), "has"),
+    (re.compile(r"\b(?P<verb>[Hh]as) (?:you|they|we) [a-z]+"), "have"),
+    (re.compile(r"\b(?P<verb>[Ww]as) (?:you|they|we) [a-z]+"), "were"),
+    (re.compile(r"\b(?P<verb>[Ii]s) (?:you|they|we) [a-z]+"), "are"),
+    (re.compile(r"\b(?P<verb>[Aa]re) (?:he|she|it) [a-z]+"), "is"),
+)  # fmt: skip
+_QUESTION = lexicon("where when why how what who")
+_NUMBERS = r"(?:two|three|four|five|six|seven|eight|nine|ten|many(?! an? )|several)"
+_THERE = re.compile(
+    rf"\b[Tt]here (?P<verb>is|was) {_NUMBERS}(?! (?:feet|minutes|hours|days|weeks|months|years|dollars|percent|miles|pounds|euros|times|o['’]clock)\b)"
+)
+_ONE_OF = re.compile(
+    r"\b(?:[Oo]ne|[Ee]ach) of (?:the|my|his|her|our|their|these|those) [a-z]+s (?P<verb>are|have|were|do|don['’]t)(?![\w'’])"
+)
+_MASS = re.compile(
+    r"\b(?:[Tt]he|[Tt]his|[Mm]y|[Yy]our|[Oo]ur) (?:news|information|furniture|advice|homework|luggage|weather|library|museum) (?P<verb>are|were|have)(?![\w'’])"
+)
+_SINGULAR = {
+    "are": "is",
+    "were": "was",
+    "have": "has",
+    "do": "does",
+    "don't": "doesn't",
+    "don’t": "doesn’t",
+}
+_PLURAL = {"is": "are", "was": "were"}
+
+
+def agreement(parsed: ParsedText) -> Iterator[Issue]:
+    """Verbs that do not agree with the pronoun or the person before them."""
+    for match in _SUBJECT.finditer(parsed.text):
+        fix = _fix(parsed, match)
+        if fix is None or not parsed.free(*match.span()):
+            continue
+        start, end = match.span("verb")
+        message = f'"{match.group("subject")}" goes with "{fix}"'
+        yield parsed.safe(start, end, fix, message, rule="agreement", category="grammar")
+    yield from _inversions(parsed)
+
+
+def _inversions(parsed: ParsedText) -> Iterator[Issue]:
+    """Verbs that do not agree in questions, and behind `there` and `one of`."""
+    for pattern, fix in _INVERTED:
+        for match in pattern.finditer(parsed.text):
+            if _asks(parsed, match):
+                fix = fix.capitalize() if match["verb"][0].isupper() else fix
+                yield from _issue(parsed, match, fix)
+    for pattern, table in ((_THERE, _PLURAL), (_ONE_OF, _SINGULAR), (_MASS, _SINGULAR)):
+        for match in pattern.finditer(parsed.text):
+            if pattern is _THERE or opens_clause(parsed, match.start()):
+                yield from _issue(parsed, match, table[match["verb"]])
+
+
+def _asks(parsed: ParsedText, match: re.Match[str]) -> bool:
+    """True when a question begins with the words, or with one question word before them."""
+    begin = parsed.sentence_start_before(match.start())
+    before = parsed.text[begin : match.start()].split()
+    end = re.compile(r"[^.!?\n]*\n?[^.!?\n]*[?]").match(parsed.text, match.end())
+    asked = end is not None and (
+        not before or (len(before) == 1 and before[0].lower() in _QUESTION)
+    )
+    return asked and (begin in parsed.sentence_starts)
+
+
+def _issue(parsed: ParsedText, match: re.Match[str], fix: str) -> Iterator[Issue]:
+    start, end = match.span("verb")
+    if parsed.free(*match.span()):
+        message = f'"{fix}" instead of "{match["verb"]}"'
+        yield parsed.safe(start, end, fix, message, rule="agreement", category="grammar")
+
+
+def _fix(parsed: ParsedText, match: re.Match[str]) -> str | None:
+    number = _number(match)
+    start, verb = match.start(), match["verb"]
+    if number is None or not (opens_clause(parsed, start) or _goes_on(parsed, match)):
+        return None
+    if verb.endswith("t") and verb[-2] in "'’":
+        stem = _NEGATED[number].get(verb[:-2])
+        return None if stem is None else stem + verb[-2:]
+    if fix := _TO_BE[number].get(verb):
+        return None if _may_be_right(parsed, match, number) else fix
+    if match["every"] and verb not in _STATES | {"have", "do"}:
+        return None
+    fix = third_of().get(verb) if number == "one" else base_of_third().get(verb)
+    if fix in {None, "is", "be"} or verb == "be":
+        return None
+    if match["person"] and verb in {"work", "play", "cook"} and number == "one":
+        return None
+    if is_in_the_past(parsed, start):
+        base = verb if number == "one" else fix
+        return past_of().get(base or "")
+    if number == "one" and _is_order(parsed, match):
+        return None
+    return fix
+
+
+def _goes_on(parsed: ParsedText, match: re.Match[str]) -> bool:
+    """True for `and he need` in a sentence that begins with `He`."""
+    before = parsed.text[parsed.sentence_start_before(match.start()) : match.start()].lower()
+    subject = match["subject"].lower()
+    return before.endswith(" and ") and before.startswith(f"{subject} ") and len(before) > 12
+
+
+def _number(match: re.Match[str]) -> str | None:
+    subject = match["subject"].lower()
+    if subject == "i":
+        return "I"
+    if subject in {"he", "she", "it"} or match["every"]:
+        return "one"
+    if subject in {"we", "they", "you"}:
+        return "many"
+    if match["kin"]:
+        return "one" if match["kin"] in _PEOPLE else "many" if match["kin"] in _MANY else None
+    if match["person"]:
+        one, many = match["person"] in _PERSONS, match["person"] in _GROUPS
+        many = many or (
+            match["verb"] in {"is", "was", "has"} and singular(match["person"]) is not None
+        )
+        return "one" if one else "many" if many else None
+    return "many" if match["verb"] in {"is", "was", "has"} and match["things"][-2] != "s" else None
+
+
+def _may_be_right(parsed: ParsedText, match: re.Match[str], number: str) -> bool:
+    """True where `were` may be a subjunctive, and where `I` may be a name."""
+    before = parsed.text[parsed.sentence_start_before(match.start()) : match.start()]
+    if match["verb"] == "were":
+        return bool(_CONDITIONS.search(before)) or match.start() not in parsed.sentence_starts
+    follows = parsed.word_after(match.end())
+    return number == "I" and match["verb"] in {"is", "are"} and follows in {"the", "a", "an", ""}
+
+
+def _is_order(parsed: ParsedText, match: re.Match[str]) -> bool:
+    """True for `Let my brother go` and `Rather than he pay`, where no `-s` belongs."""
+    begin = parsed.sentence_start_before(match.start())
+    before = parsed.text[begin : match.start()].lower()
+    return bool(re.search(r"\b(?:let|make|lest|than|that|should|may|if)\b", before))

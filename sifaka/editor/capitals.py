@@ -1,0 +1,78 @@
+"""Capitals that every style wants: `I`, the days, the months, a sentence's first pronoun."""
+
+import re
+from collections.abc import Iterator
+
+from sifaka.editor.lexicon import lexicon
+from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.verbs import base_of_past
+from sifaka.record.results import Issue
+
+_I = re.compile(r"(?<![\w'’.\-/@#`(\[])i(?P<short>['’](?:m|ve|ll|d))?(?![\w'’(\[=+*/-]|\.\w)")
+_VERBS = lexicon(
+    "am have think know don't didn't hope love feel would wasn't haven't couldn't can't won't guess",
+    "want need wish live work really never always also just",
+)
+_DAYS = re.compile(
+    r"(?<![\w'’.\-/@#=:*_])(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?![\w\-/=:@]|\.\w)"
+)
+_MONTHS = re.compile(
+    r"(?<![\w'’.\-/@#=:*_])(?:january|february|june|july|september|october|november|december)(?![\w\-/=:@]|\.\w)"
+)
+_LANGUAGE = re.compile(
+    r"\b(?:speaks?|speaking|spoke|learn|learns|learning|learned|taught|teaches|studies|studying|little|good|bad|in) "
+    r"(?P<word>english|french|german|spanish|italian|japanese|portuguese|russian|korean|chinese|arabic)(?![\w'’\-/=:]|\.\w)"
+    r"(?: (?:and|or) (?:a little |some )?(?P<other>english|french|german|spanish|italian|japanese))?"
+)
+_PLACE = re.compile(
+    r"\b(?:in|from|to|near|visit|visited) (?P<word>london|paris|berlin|rome|madrid|vienna|moscow|tokyo|europe|america"
+    r"|england|germany|france|spain|italy|canada|australia|japan|china|india|russia)(?![\w'’\-/=:.]\w|[-/_])"
+)
+_NEXT = re.compile(r"(?<=[a-z]{3}[.] )(?:he|she|it|we|they|you)(?= [a-z]+)")
+_ABBREVIATION = re.compile(r"(?:etc|approx|incl|resp|min|max|sec|vol|fig|par)\. \Z")
+
+
+def capitals(parsed: ParsedText) -> Iterator[Issue]:
+    """Small letters where a capital belongs."""
+    yield from _first_person(parsed)
+    for pattern in (_DAYS, _MONTHS):
+        for match in pattern.finditer(parsed.text):
+            yield from _issue(parsed, *match.span())
+    for match in _LANGUAGE.finditer(parsed.text):
+        yield from _issue(parsed, *match.span("word"))
+        if match["other"]:
+            yield from _issue(parsed, *match.span("other"))
+    for match in _PLACE.finditer(parsed.text):
+        yield from _issue(parsed, *match.span("word"))
+    for match in _NEXT.finditer(parsed.text):
+        if not _ABBREVIATION.search(parsed.text, 0, match.start()):
+            yield from _issue(parsed, *match.span())
+
+
+def _first_person(parsed: ParsedText) -> Iterator[Issue]:
+    """`i` for the writer; elsewhere it is a variable, unless the text has shown the habit."""
+    found = [match for match in _I.finditer(parsed.text) if parsed.free(*match.span())]
+    certain = any(_is_person(parsed, match) for match in found)
+    for match in found:
+        if certain or _is_person(parsed, match):
+            yield from _issue(parsed, match.start(), match.start() + 1)
+
+
+def _is_person(parsed: ParsedText, match: re.Match[str]) -> bool:
+    if match["short"]:
+        return True
+    follows = parsed.word_after(match.end()).replace("’", "'")
+    before = parsed.text[max(0, match.start() - 40) : match.start()]
+    if re.search(r"\b(?:[Mm]y|[Hh]is|[Hh]er) \w+ and \Z", before):
+        return True
+    if re.search(r"\b[Ww]hen \Z", before) and follows in {"was", "am"}:
+        return bool(re.match(r" \w+ (?:young|a|little|small|\d+)\b", parsed.text[match.end() :]))
+    return follows in _VERBS or (follows in base_of_past() and follows not in {"was", "had"})
+
+
+def _issue(parsed: ParsedText, start: int, end: int) -> Iterator[Issue]:
+    if parsed.free(start, end):
+        word = parsed.text[start:end]
+        fix = word[0].upper() + word[1:]
+        message = f'"{fix}" with a capital'
+        yield parsed.safe(start, end, fix, message, rule="capital", category="grammar")

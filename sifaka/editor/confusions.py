@@ -1,0 +1,77 @@
+"""Words written for others that sound alike, where the words around them decide it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from sifaka.editor.clauses import opens_clause
+from sifaka.editor.confusion_table import TABLE, Confusion
+from sifaka.editor.parsed_text import ParsedText
+from sifaka.record.results import Issue
+
+_WORD = re.compile(r"(?<![\w'’\-@#/.&])[A-Za-z]+(?:['’][a-z]+)?(?![\w'’@/-]|\.\w)")
+_REACH = 60
+"""Characters before a word that are examined."""
+
+
+def confusions(parsed: ParsedText) -> Iterator[Issue]:
+    """Confused words, prepositions and words that were joined or split by mistake."""
+    by_word = _by_word()
+    for match in _WORD.finditer(parsed.text):
+        for entry in by_word.get(match.group().lower().replace("’", "'"), ()):
+            issue = _issue(parsed, match, entry)
+            if issue is not None:
+                yield issue
+                break
+
+
+def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue | None:
+    start, end = match.span()
+    text = parsed.text
+    word = match.group()
+    if word[0].isupper() and word != "I" and start not in parsed.sentence_starts:
+        return None
+    if entry.opens and not opens_clause(parsed, start):
+        return None
+    after = _after(entry.after).match(text, end)
+    if after is None:
+        return None
+    if entry.before and not _before(entry.before).search(text, max(0, start - _REACH), start):
+        return None
+    # The words that decide it must be prose as well.
+    if not parsed.free(start, max(end, after.end())):
+        return None
+    end = after.end("also") if "also" in after.groupdict() and after["also"] else end
+    fix = entry.fix.replace("'", "’") if "’" in text and "'" not in text else entry.fix
+    if word[0].isupper() and start in parsed.sentence_starts:
+        fix = fix[:1].upper() + fix[1:]
+    if not fix:
+        end += 1  # the space behind the word goes with it
+    found = text[start:end]
+    message = f'"{fix}" instead of "{found}"' if fix else f'"{found.strip()}" can go'
+    rule = entry.rule
+    if entry.safe:
+        return parsed.safe(start, end, fix, message, rule=rule, category="grammar")
+    return parsed.suggestion(
+        start, end, message, rule=rule, category="grammar", fix=fix, severity=3
+    )
+
+
+@cache
+def _by_word() -> Mapping[str, tuple[Confusion, ...]]:
+    found: dict[str, list[Confusion]] = defaultdict(list)
+    for entry in TABLE:
+        for word in entry.words.split():
+            found[word].append(entry)
+    return {word: tuple(entries) for word, entries in found.items()}
+
+
+@cache
+def _after(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _before(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{pattern})\Z", re.IGNORECASE)

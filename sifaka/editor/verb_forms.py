@@ -1,0 +1,129 @@
+"""Verb forms that cannot follow an auxiliary: `didn't went`, `can sings`, `have saw`."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from sifaka.editor.clauses import opens_clause
+from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.verbs import (
+    UNCLEAR_PAST,
+    base_of_past,
+    base_of_third,
+    bases,
+    gerund,
+    participle_of_past,
+    past_of,
+)
+from sifaka.record.results import Issue
+
+_SUBJECT = r"(?:I|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Yy]ou)"
+_NT = r"(?:n['’]?t| not)"
+_VERB = r" (?P<verb>[a-z]+)(?![\w'’-])"
+
+Form = Callable[[str], str | None]
+
+
+def _base(verb: str) -> str | None:
+    """The base of a past form or of a form in -s; None when it may be a base itself."""
+    if verb in bases() or verb in {"is", "was", "used", "needs"}:
+        return None
+    past = None if verb in UNCLEAR_PAST - {"felt"} else base_of_past().get(verb)
+    return past or base_of_third().get(verb)
+
+
+def _base_of_past(verb: str) -> str | None:
+    return None if verb in UNCLEAR_PAST or verb in bases() else base_of_past().get(verb)
+
+
+def _base_of_any_past(verb: str) -> str | None:
+    return None if verb in bases() else base_of_past().get(verb)
+
+
+def _participle(verb: str) -> str | None:
+    return participle_of_past().get(verb)
+
+
+def _gerund(verb: str) -> str | None:
+    return gerund(verb) if verb in bases() else None
+
+
+_FORMS: tuple[tuple[re.Pattern[str], Form, bool], ...] = (
+    # didn't went, doesn't likes
+    (re.compile(rf"\b(?:[Dd]id|[Dd]oes|[Dd]o){_NT}{_VERB}"), _base, False),
+    # Did you saw
+    (re.compile(rf"\b[Dd](?:id|oes) {_SUBJECT}{_VERB}"), _base_of_any_past, True),
+    # He can plays
+    (
+        re.compile(
+            rf"\b{_SUBJECT} (?:can|could|will|would|should|must|might|may|cannot"
+            rf"|(?:ca|could|wo|would|should|must)n['’]t){_VERB}"
+        ),
+        _base,
+        False,
+    ),
+    # I would have went
+    (
+        re.compile(rf"\b(?:would|could|should|might|must|may) (?:not )?have{_VERB}"),
+        _participle,
+        False,
+    ),
+    # I have saw
+    (re.compile(rf"\b{_SUBJECT} (?:have|has|had) (?:just |already |never )?{_VERB[1:]}"),
+     _participle, True),
+    (re.compile(rf"\b{_SUBJECT}['’]ve{_VERB}"), _participle, True),
+    (re.compile(rf"\b(?:[Mm]y|[Hh]is|[Hh]er|[Oo]ur) [a-z]+ has{_VERB}(?= (?:my|his|her|the|a|our)\b)"),
+     _participle, True),
+    # It was wrote by
+    (re.compile(rf"\b(?:was|were|been|is|are){_VERB}(?= (?:by|when|in|on)\b)"),
+     lambda verb: None if verb in {"came", "went", "became"} else _participle(verb), False),
+    # wants to went, must to go
+    (re.compile(rf"\b(?:want|wants|wanted|trying|tried|decided|going|able|like|have|has|had) to{_VERB}"),
+     _base_of_past, False),
+    # enjoy to walk, look forward to hear
+    (re.compile(r"\b[Ll]ook(?:s|ed|ing)? forward to (?P<verb>hear|see|meet|be|have|receive|learn"
+                r"|get|know|speak|join|become|begin)(?![\w'’-])"), _gerund, False),
+)  # fmt: skip
+_TO_GERUND = re.compile(
+    rf"\b(?:enjoy|enjoys|enjoyed|avoid|avoids|avoided) (?P<drop>to {_VERB[1:]})"
+)
+_MUST_TO = re.compile(rf"\b{_SUBJECT} must (?P<drop>to {_VERB[1:]})")
+_WHEN = re.compile(
+    r"\b(?:Yesterday|Last (?:night|week|month|year|summer|winter|spring|autumn)|(?:\w+ )?\w+"
+    rf" (?:days|weeks|months|years) ago),? {_SUBJECT}{_VERB}"
+)
+
+
+def verb_forms(parsed: ParsedText) -> Iterator[Issue]:
+    """Verbs in a form that the words before them rule out."""
+    for pattern, form, opens in _FORMS:
+        for match in pattern.finditer(parsed.text):
+            fix = form(match["verb"])
+            if fix and (not opens or _opens(parsed, match.start())):
+                yield from _issue(parsed, *match.span("verb"), fix, match)
+    for match in _TO_GERUND.finditer(parsed.text):
+        if fix := _gerund(match["verb"]):
+            yield from _issue(parsed, *match.span("drop"), fix, match)
+    for match in _MUST_TO.finditer(parsed.text):
+        if match["verb"] in bases():
+            yield from _issue(parsed, *match.span("drop"), match["verb"], match)
+    for match in _WHEN.finditer(parsed.text):
+        verb = base_of_third().get(match["verb"], match["verb"])
+        fix = past_of().get(verb)
+        if fix and fix != match["verb"] and match.start() in parsed.sentence_starts:
+            yield from _issue(parsed, *match.span("verb"), fix, match)
+
+
+def _opens(parsed: ParsedText, start: int) -> bool:
+    """True at the start of a clause, and after the word of a question that starts a sentence."""
+    if opens_clause(parsed, start):
+        return True
+    before = parsed.text[parsed.sentence_start_before(start) : start].strip().lower()
+    return before in {"where", "when", "why", "how", "what", "who"}
+
+
+def _issue(
+    parsed: ParsedText, start: int, end: int, fix: str, match: re.Match[str]
+) -> Iterator[Issue]:
+    if parsed.free(*match.span()):
+        message = f'"{fix}" instead of "{parsed.text[start:end]}"'
+        yield parsed.safe(start, end, fix, message, rule="verb_form", category="grammar")

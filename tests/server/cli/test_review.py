@@ -1,0 +1,144 @@
+"""`sifaka improve --review` and `--suggestions`: a person at a terminal, and none."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from sifaka_mcp.cli.review import accepted_fixes, suggested_fixes
+from tests.stubs.servers import environment
+
+pty = pytest.importorskip("pty")
+ROOT = str(Path(__file__).parents[3])
+TEXT = "I seen a fox. We like apples,pears and plums here. He done it. They done the work.\n"
+SEEN, COMMA, DONE, WORK = "saw", ", ", "did", "did"
+
+
+def decided(keys: str) -> list[str | None]:
+    """The fixes accepted by these keys, and none by what would come after them."""
+    waiting: Iterator[str] = iter(keys)
+    console = Console(file=io.StringIO())
+    chosen = accepted_fixes(TEXT, suggested_fixes(TEXT), lambda: next(waiting, ""), console)
+    assert next(waiting, None) is None, "not every key was read"
+    return [issue.fix for issue in chosen]
+
+
+@pytest.mark.parametrize(
+    ("keys", "accepted"),
+    [
+        ("yyyy", [SEEN, COMMA, DONE, WORK]),
+        ("nnnn", []),
+        ("nyny", [COMMA, WORK]),
+        ("q", []),
+        ("yq", [SEEN]),
+        ("an", [SEEN, DONE, WORK]),
+        ("NxYnY", [COMMA, WORK]),
+        ("y", [SEEN]),  # the terminal is gone
+    ],
+)
+def test_keys_decide_fix_by_fix(keys: str, accepted: list[str]) -> None:
+    assert decided(keys) == accepted
+
+
+def test_the_sentence_is_shown_with_the_change_in_it() -> None:
+    shown = io.StringIO()
+    fixes = suggested_fixes(TEXT)
+    accepted_fixes(TEXT, fixes, lambda: "n", Console(file=shown, width=120))
+    assert "  We like apples[-,-]{+, +}pears and plums here.\n" in shown.getvalue()
+    assert "1/4 wrong_verb" in shown.getvalue()
+
+
+def reviewed(
+    folder: Path, keys: str, *arguments: str, file: str = "text.md"
+) -> subprocess.CompletedProcess[bytes]:
+    """The command at a terminal at which the keys were pressed."""
+    person, terminal = pty.openpty()
+    with os.fdopen(person, "wb", buffering=0) as keyboard:
+        keyboard.write(keys.encode())
+        process = subprocess.Popen(
+            [sys.executable, "-m", "sifaka_mcp.cli", "improve", file, "--review", *arguments],
+            cwd=folder,
+            env=environment(folder / "home", PYTHONPATH=ROOT),
+            stdin=terminal,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        os.close(terminal)
+        out, err = process.communicate(timeout=100)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def test_accepted_fixes_become_one_version_and_the_rest_is_declined(here: Path) -> None:
+    (here / "text.md").write_text(TEXT)
+    done = reviewed(here, "ynny", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["text"] == TEXT.replace("I seen", "I saw").replace("They done", "They did")
+    assert result["status"] == "done"
+    assert [version["author"] for version in history(here, result["run_id"])] == ["input", "caller"]
+
+
+def test_q_keeps_what_was_accepted_and_safe_edits_are_made_without_asking(here: Path) -> None:
+    (here / "text.md").write_text("He go home. " + TEXT)
+    done = reviewed(here, "yq", "--in-place")
+    assert done.returncode == 0, done.stderr
+    assert (here / "text.md").read_text() == "He goes home. " + TEXT.replace("I seen", "I saw")
+
+
+def test_without_a_suggestion_nothing_is_asked(here: Path) -> None:
+    (here / "text.md").write_text("The cat slept on the warm roof.\n")
+    done = reviewed(here, "", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["changed"] is False
+
+
+@pytest.mark.parametrize("file", ["-", "text.md"])
+def test_without_a_terminal_the_error_says_what_to_do(here: Path, file: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "sifaka_mcp.cli", "improve", file, "--review"],
+        env=environment(here / "home", PYTHONPATH=ROOT),
+        cwd=here,
+        input=TEXT.encode(),
+        capture_output=True,
+        timeout=100,
+        check=False,
+        start_new_session=True,  # which has no terminal
+    )
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert b"--review asks at a terminal, and there is none" in done.stderr
+    assert b"--suggestions" in done.stderr
+
+
+def test_suggestions_are_made_when_asked_for(here: Path) -> None:
+    (here / "text.md").write_text(TEXT)
+    done = subprocess.run(
+        [sys.executable, "-m", "sifaka_mcp.cli", "improve", "text.md", "--suggestions", "--json"],
+        env=environment(here / "home", PYTHONPATH=ROOT),
+        cwd=here,
+        capture_output=True,
+        timeout=100,
+        check=True,
+    )
+    result = json.loads(done.stdout)
+    assert result["text"] == (
+        "I saw a fox. We like apples, pears and plums here. He did it. They did the work.\n"
+    )
+
+
+def history(folder: Path, run_id: str) -> list[dict[str, str]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "sifaka_mcp.cli", "history", run_id, "--json"],
+        env=environment(folder / "home", PYTHONPATH=ROOT),
+        cwd=folder,
+        capture_output=True,
+        timeout=100,
+        check=True,
+    )
+    return json.loads(done.stdout)["thoughts"]
