@@ -9,6 +9,9 @@ from inspect import isawaitable
 
 from sifaka.classifiers.protocol import Classification, Classifier
 
+LIMIT = 256
+"""Texts that one classifier remembers."""
+
 
 @dataclass(frozen=True)
 class CachedClassifier:
@@ -18,8 +21,7 @@ class CachedClassifier:
     """
 
     inner: Classifier
-    limit: int = 256
-    """Texts that it remembers: those that were asked for last."""
+    limit: int = LIMIT
     known: OrderedDict[bytes, Classification] = field(
         default_factory=OrderedDict[bytes, Classification], compare=False, repr=False
     )
