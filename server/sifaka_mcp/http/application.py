@@ -87,8 +87,7 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         Middleware(Throttle, rates=rates, most=settings.max_requests, unlimited=_OPEN),
         Middleware(PostOnly, path=MCP, anonymous=access is None),
     ]
-    if rates is not None:
-        _close_with(app, rates)
+    _warm_and_close(app, server, rates)
     app.state.ending = server.ending
     return app
 
@@ -122,15 +121,19 @@ def _cors(settings: Settings) -> list[Middleware]:
     ]
 
 
-def _close_with(app: Starlette, rates: Rates) -> None:
+def _warm_and_close(app: Starlette, server: SifakaServer, rates: Rates | None) -> None:
+    """Load what calls need when the server starts: no client waits for a handshake meanwhile."""
     run = app.router.lifespan_context
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
         async with run(app):
+            if server.state is not None:
+                server.state.warm_up()
             try:
                 yield
             finally:
-                await rates.aclose()
+                if rates is not None:
+                    await rates.aclose()
 
     app.router.lifespan_context = lifespan
