@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "forget": "delete or move old runs",
         "token": "make a token for the HTTP server",
         "doctor": "show what is configured and whether it works",
+        "completion": "print what a shell needs to complete these commands",
     }
 )
 """Each is the module of its name; it is imported when it is called."""
@@ -130,7 +131,14 @@ def _question(similar: str | None) -> str:
     return "" if similar is None else f"; did you mean {similar}?"
 
 
-def _parser(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentParser]:
+def full_parser() -> argparse.ArgumentParser:
+    """The parser with the options of every command, which imports all of them."""
+    return _parser((), every=True)[0]
+
+
+def _parser(
+    arguments: Sequence[str], *, every: bool = False
+) -> tuple[_Parser, argparse.ArgumentParser]:
     """The parser, and that of the command which is called."""
     parser = _Parser(
         prog="sifaka", description="Check, criticise and improve texts, and remember every version."
@@ -144,7 +152,7 @@ def _parser(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentParser]
         command.add_argument("--tenant", help="the tenant of the runs")
         command.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
         # Only the command that is called needs its options, and its imports.
-        if name in arguments[:1]:
+        if every or name in arguments[:1]:
             called = command
             importlib.import_module(f"sifaka_mcp.cli.{name}").configure(command)
     return parser, called
