@@ -1,8 +1,12 @@
 """The forms of a report: JSON, SARIF and the commands of GitHub."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
+
+import jsonschema
+import pytest
 
 from sifaka.tasks.check import Diagnostic
 from sifaka_mcp.cli.check.reports import as_github
@@ -91,3 +95,15 @@ def test_a_report_without_findings_is_whole(texts: Path, check: Check) -> None:
     assert json.loads(check(".", "--format", "sarif").out)["runs"][0]["results"] == []
     assert json.loads(check(".", "--format", "json").out)["diagnostics"] == []
     assert check(".", "--format", "github").out == ""
+
+
+@pytest.mark.skipif("SARIF_SCHEMA" not in os.environ, reason="SARIF_SCHEMA names no file")
+def test_sarif_meets_its_schema(texts: Path, check: Check) -> None:
+    """CONTRIBUTING.md says where the schema is from."""
+    schema = json.loads(Path(os.environ["SARIF_SCHEMA"]).read_text(encoding="utf-8"))
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    (texts / "a b%.md").write_text("😀 We recieve it.\n\nIn order to see it, basically, go.\n")
+    (texts / "c.md").write_bytes(b"\xff")
+    for arguments in ((".",), (str(texts),), ("--no-config", "c.md"), (".", "--select", "latin")):
+        log = json.loads(check(*arguments, "--format", "sarif").out)
+        assert [error.message for error in validator.iter_errors(log)] == []
