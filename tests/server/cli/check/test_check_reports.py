@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
+from jsonschema.validators import validator_for
 
 from sifaka.tasks.check import Diagnostic
 from sifaka_mcp.cli.check.reports import as_github
@@ -101,7 +101,7 @@ def test_a_report_without_findings_is_whole(texts: Path, check: Check) -> None:
 def test_sarif_meets_its_schema(texts: Path, check: Check) -> None:
     """CONTRIBUTING.md says where the schema is from."""
     schema = json.loads(Path(os.environ["SARIF_SCHEMA"]).read_text(encoding="utf-8"))
-    validator = jsonschema.validators.validator_for(schema)(schema)
+    validator: Any = validator_for(schema)(schema)
     (texts / "a b%.md").write_text("😀 We recieve it.\n\nIn order to see it, basically, go.\n")
     (texts / "c.md").write_bytes(b"\xff")
     for arguments in ((".",), (str(texts),), ("--no-config", "c.md"), (".", "--select", "latin")):
