@@ -57,13 +57,17 @@ class Lint:
     """In text order; none overlaps a safe one."""
     degraded: tuple[str, ...]
     """One line for each check that did not run."""
+    failed: tuple[str, ...] = ()
+    """Those of the lines that tell of a tool that is missing or has failed."""
     format: Format
     """The format the text was read as."""
     checked: bool = True
     """False when nothing of the text was checked; `degraded` has the reason."""
 
 
-def lint(text: str, *, format: Format | None = None) -> Lint:
+def lint(
+    text: str, *, format: Format | None = None, rules: Mapping[str, Rule] | None = None
+) -> Lint:
     """Every mistake the rules and the optional tools find in a text.
 
     None is looked for in source code, in data, and in a text that is mostly in another language
@@ -72,20 +76,23 @@ def lint(text: str, *, format: Format | None = None) -> Lint:
     Args:
         text: The text to check.
         format: Its format; recognised by its look when None.
+        rules: The rules by their names in `RULES` and `ADVISORS`; all when None.
     """
     format = format or recognise(text)
     if format in UNCHECKED:
         line = f"format: {UNCHECKED[format]}"
         return Lint(issues=(), degraded=(line,), format=format, checked=False)
+    wanted = {**RULES, **ADVISORS} if rules is None else rules
     parsed = _parsed(text, format)
-    issues, degraded = _found(parsed, [*RULES.values(), *ADVISORS.values()])
+    issues, failed = _found(parsed, wanted.values())
     if parsed.foreign_share > _MOSTLY:
-        lines = ("language: not checked, the text is not in English", *degraded)
-        return Lint(issues=issues, degraded=lines, format=format, checked=False)
+        lines = ("language: not checked, the text is not in English", *failed)
+        return Lint(issues=issues, degraded=lines, failed=failed, format=format, checked=False)
+    degraded = failed
     if elsewhere := parsed.foreign_share:
         line = f"language: {elsewhere:.0%} of the text is not in English, and not checked"
         degraded = (*degraded, line)
-    return Lint(issues=issues, degraded=degraded, format=format)
+    return Lint(issues=issues, degraded=degraded, failed=failed, format=format)
 
 
 def findings(

@@ -3,15 +3,18 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import PurePath
 from typing import Literal
 
-from sifaka.editor import Edit, apply
-from sifaka.editor.edit import ROUNDS
-from sifaka.editor.report import GRAMMAR_LIMIT, LONG_TEXT, findings
+from sifaka.editor import Edit, apply, lint
+from sifaka.editor.edit import LONG_ROUNDS, ROUNDS
+from sifaka.editor.report import LONG_TEXT
+from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue
 from sifaka.tasks.rules import RuleChoice
+from sifaka.text.formats import UNCHECKED, Format, recognise
 from sifaka.text.input import check_text
 
 FixTier = Literal["none", "safe", "suggested"]
@@ -55,15 +58,17 @@ class CheckedText:
     edits: tuple[Edit, ...] = ()
     """The fixes that were made; the offsets of later rounds are those of the text before them."""
     degraded: tuple[str, ...] = ()
-    """One line for each check that could not run."""
+    """One line for each check that could not run, because a tool is missing or has failed."""
     skipped: tuple[str, ...] = ()
-    """One line for each check that was left out for this text, such as for its length."""
+    """One line for each check that was left out for this text, such as for its language."""
 
 
 def check(
     text: str,
     rules: RuleChoice | None = None,
     *,
+    format: Format | None = None,
+    path: str | PurePath | None = None,
     words: frozenset[str] = frozenset(),
     fixes: FixTier = "none",
 ) -> CheckedText:
@@ -72,49 +77,45 @@ def check(
     Args:
         text: The text.
         rules: The rules that are wanted; all when None.
+        format: Its format; recognised by its path and its look when None.
+        path: The name of its file.
         words: Accepted words in small letters: no misspelling of them is reported.
         fixes: The fixes to make.
 
     Raises:
-        ConfigurationError: The text is too long, or contains NUL or half of a surrogate pair.
+        ConfigurationError: The text is too long, or contains NUL or half of a surrogate pair, or is
+            of a format that is not checked.
     """
-    wanted = rules or RuleChoice()
-    before = check_text(text)
-    report = _look(before, wanted, words)
+    check_text(text)
+    format = format or recognise(text, path)
+    if format in UNCHECKED:
+        raise ConfigurationError(UNCHECKED[format])
+    look = partial(_look, rules=rules or RuleChoice(), words=words, format=format)
+    original = report = look(text)
     if fixes == "none":
         return report
     edits: tuple[Edit, ...] = ()
-    for _ in range(1 if len(text) > LONG_TEXT else ROUNDS):
-        done = apply(report.text, _fixable(report, fixes))
+    long = len(text) > LONG_TEXT
+    for _ in range(LONG_ROUNDS if long else ROUNDS):
+        done = apply(report.text, _fixable(report, fixes), format=format)
         if not done.edits:
             break
         edits += done.edits
-        report = _look(done.text, wanted, words)
+        report = look(done.text)
     else:
-        if len(text) <= LONG_TEXT and apply(report.text, _fixable(report, fixes)).edits:
-            # It does not settle, so that the next check would change it again.
-            return _look(before, wanted, words)
-    return CheckedText(
-        text=report.text,
-        diagnostics=report.diagnostics,
-        edits=edits,
-        degraded=report.degraded,
-        skipped=report.skipped,
-    )
+        if not long and apply(report.text, _fixable(report, fixes), format=format).edits:
+            return original  # it does not settle, so that the next call would change it again
+    return replace(report, edits=edits)
 
 
-def _look(text: str, wanted: RuleChoice, words: frozenset[str]) -> CheckedText:
-    finders = dict(wanted.finders())
-    skipped: tuple[str, ...] = ()
-    if len(text) > GRAMMAR_LIMIT and finders.pop("grammar", None):
-        skipped = (f"grammar: not checked, the text has more than {GRAMMAR_LIMIT:,} characters",)
-    issues, degraded = findings(text, finders.values())
-    kept = (i for i in issues if wanted.wants(i.rule or i.category) and not _accepts(words, i))
+def _look(text: str, *, rules: RuleChoice, words: frozenset[str], format: Format) -> CheckedText:
+    found = lint(text, format=format, rules=dict(rules.finders()))
+    kept = (i for i in found.issues if rules.wants(i.rule or i.category) and not _accepts(words, i))
     return CheckedText(
         text=text,
         diagnostics=tuple(_diagnostics(text, kept)),
-        degraded=degraded,
-        skipped=skipped,
+        degraded=found.failed,
+        skipped=tuple(line for line in found.degraded if line not in found.failed),
     )
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.check import FixTier
 from sifaka.tasks.rules import RuleChoice
-from sifaka_mcp.cli.check.configuration import CheckConfiguration
+from sifaka.text.formats import Format
+from sifaka_mcp.cli.check.configuration import FORMATS, CheckConfiguration
 from sifaka_mcp.cli.check.files import BadPath, find_files
 from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, summary
 from sifaka_mcp.cli.check.sarif import as_sarif
@@ -52,6 +53,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="RULES", help="not these rules"
+    )
+    parser.add_argument(
+        "--as",
+        dest="as_format",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help=f"what the texts are: {', '.join(FORMATS)}; recognised when left out",
     )
     parser.add_argument("--stdin-filename", metavar="FILE", help="the name of standard input")
     source = parser.add_mutually_exclusive_group()
@@ -104,7 +112,7 @@ class _Command:
             if isinstance(found, BadPath):
                 bad.append(FileReport(path=found.path.as_posix(), problem=found.reason))
             else:
-                jobs.append(self._job(found.path))
+                jobs.append(self._job(found.path, named=found.named))
         if not jobs and not bad:
             _say("there are no texts in the paths")
         processes = self._options.jobs or processors()
@@ -145,13 +153,16 @@ class _Command:
             return ()
         return lines
 
-    def _job(self, path: Path, *, write: bool = True) -> CheckJob:
+    def _job(self, path: Path, *, named: bool = True, write: bool = True) -> CheckJob:
         rules = self._configuration.rules_in(path.parent)
         return CheckJob(
             path=path,
             rules=rules.choice_for(path, self._select).without(self._ignore),
             words=rules.words,
-            format=rules.format_of(path),
+            format=Format(self._options.as_format)
+            if self._options.as_format
+            else rules.format_of(path),
+            named=named,
             fixes=self._fixes,
             write=write and self._options.fix and not self._options.diff,
         )

@@ -18,6 +18,7 @@ from sifaka._internal.explain import explain
 from sifaka._internal.suggestions import did_you_mean
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.rules import ALL, RuleChoice, known_name
+from sifaka.text.formats import UNCHECKED, Format
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -27,6 +28,9 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "pyproject.toml": ("tool", "sifaka", "check"),
 }
 """The files in which a project's rules are looked for, and the table in each; the first wins."""
+
+FORMATS = tuple(each.value for each in Format if each not in UNCHECKED)
+"""The formats that a text can be checked as."""
 
 
 class CheckTable(BaseModel):
@@ -82,8 +86,10 @@ class CheckRules:
         ]
 
     @cached_property
-    def _formats(self) -> "Sequence[tuple[GitIgnoreSpec, str]]":
-        return [(_spec(pattern), name) for pattern, name in self.table.formats.items()]
+    def _formats(self) -> "Sequence[tuple[GitIgnoreSpec, Format]]":
+        return [
+            (_spec(pattern), known_format(name)) for pattern, name in self.table.formats.items()
+        ]
 
     def checked(self) -> "CheckRules":
         """These rules, when every name and pattern in them is right.
@@ -123,12 +129,12 @@ class CheckRules:
         names = (names for spec, names in self._ignored if spec.match_file(inside))
         return choice.without(frozenset[str]().union(*names))
 
-    def format_of(self, path: Path) -> str | None:
+    def format_of(self, path: Path) -> Format | None:
         """The format that is told for a file; None when none is."""
         inside = self._inside(path) if self.table.formats else None
         if inside is None:
             return None
-        return next((name for spec, name in self._formats if spec.match_file(inside)), None)
+        return next((each for spec, each in self._formats if spec.match_file(inside)), None)
 
     def _inside(self, path: Path) -> str | None:
         place = absolute(path)
@@ -179,6 +185,17 @@ class CheckConfiguration:
                 own = self.rules_in(here.parent)
             self._by_folder[here] = own or CheckRules(here, CheckTable())
         return self._by_folder[here]
+
+
+def known_format(name: str) -> Format:
+    """The format of this name.
+
+    Raises:
+        ConfigurationError: There is none that can be checked.
+    """
+    if name not in FORMATS:
+        raise ConfigurationError(f"unknown format {name!r}", did_you_mean(name, FORMATS))
+    return Format(name)
 
 
 def absolute(path: Path) -> Path:

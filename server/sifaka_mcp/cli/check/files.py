@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sifaka.text.formats import UNCHECKED, Format
+from sifaka.text.formats.format import by_name, is_plain
 from sifaka_mcp.cli.check.configuration import CheckConfiguration, absolute
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-PROSE = frozenset({".md", ".markdown", ".txt", ".text"})
-"""The endings of files that are taken from a folder."""
+PROSE = frozenset(set(Format) - {*UNCHECKED, Format.GETTEXT, Format.PYTHON})
+"""The formats of files that are taken from a folder, where their names show them."""
 VENDORED = frozenset(
     {
         "node_modules", "bower_components", "vendor", "third_party", "site-packages", "__pycache__",
@@ -31,6 +33,8 @@ class Candidate:
 
     path: Path
     """As it is shown: below the path that was given."""
+    named: bool = True
+    """False when it was found in a folder, or by a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +86,12 @@ def _matching(pattern: str, configuration: CheckConfiguration) -> Iterator[Found
         if path.is_dir() or configuration.rules_in(path.parent).excludes(path):
             continue
         if path.suffix == Path(pattern).suffix or _is_wanted(path, configuration):
-            yield Candidate(path)
+            yield Candidate(path, named=False)
 
 
 def _is_wanted(path: Path, configuration: CheckConfiguration) -> bool:
     """True when a file that was not named is a text."""
-    if path.suffix.lower() in PROSE:
+    if by_name(path) in PROSE or (by_name(path) is None and is_plain(path)):
         return True
     return configuration.rules_in(path.parent).format_of(path) is not None
 
@@ -136,7 +140,7 @@ class _Walk:
             elif entry.is_symlink():
                 yield from self._linked(path)
             elif _is_wanted(path, self._configuration):
-                yield Candidate(path)
+                yield Candidate(path, named=False)
 
     def _linked(self, path: Path) -> Iterator[Found]:
         """A link is not followed: what it leads to is checked where it lies, or not at all."""

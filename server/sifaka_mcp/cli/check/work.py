@@ -11,11 +11,13 @@ from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.check import Diagnostic, FixTier, check
 from sifaka.tasks.rules import RuleChoice
+from sifaka.text.formats import Format
 from sifaka_mcp.cli.check.document import TextFile, decode, read_text_file, write_text_file
 
 BATCH = 16
@@ -32,8 +34,10 @@ class CheckJob:
     path: Path
     rules: RuleChoice
     words: frozenset[str] = frozenset()
-    format: str | None = None
-    """What the user says that it is; None recognises it."""
+    format: Format | None = None
+    """Its format; recognised when None."""
+    named: bool = True
+    """False for a file that was found in a folder: one that holds no text is left out."""
     fixes: FixTier = "none"
     write: bool = False
     """True when the fixes are written into the file."""
@@ -111,14 +115,20 @@ def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
 
 
 def _report(file: TextFile, job: CheckJob) -> FileReport:
-    found = check(file.text, job.rules, words=job.words, fixes=job.fixes)
+    look = partial(check, file.text, job.rules, format=job.format, path=job.path, words=job.words)
+    try:
+        found = look(fixes=job.fixes)
+    except ConfigurationError as error:
+        if job.named:
+            raise
+        return FileReport(path=job.path.as_posix(), notes=(str(error),))
     problem = None
     if found.edits and job.write:
         try:
             write_text_file(file, found.text)
         except ConfigurationError as error:
             problem = str(error)
-            found = check(file.text, job.rules, words=job.words)
+            found = look()
     shown = job.path.as_posix()
     return FileReport(
         path=shown,

@@ -170,3 +170,48 @@ def test_no_text_at_all_is_said_and_no_failure(texts: Path, check: Check) -> Non
     write(texts, "code.py")
     done = check(".")
     assert (done.code, done.err) == (0, "sifaka: there are no texts in the paths\n")
+
+
+RST = "Title\n=====\n\nWe recieve it.\n\n.. code-block:: python\n\n   from recieve import teh\n"
+
+
+def test_each_format_is_read_by_its_own_rules(texts: Path, check: Check) -> None:
+    write(texts, "a.rst", "page.rst.txt", "look.txt", text=RST)
+    write(texts, "data.json", "code.c", "requirements.txt", "catalogue.po", "code.py")
+    done = check(".", "--fix")
+    assert (done.code, done.out, done.err) == (0, "", "sifaka: 3 fixed\n")
+    assert (texts / "look.txt").read_text() == RST.replace("We recieve", "We receive")
+
+
+def test_source_code_and_data_are_refused_where_they_are_named(texts: Path, check: Check) -> None:
+    write(texts, "code.c", "data.json")
+    write(texts, "list.txt", text='{"a": "recieve"}\n')
+    done = check("code.c", "data.json")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.splitlines() == [
+        "sifaka: code.c: source code is not checked; --as text checks it as plain text",
+        "sifaka: data.json: data is not checked; --as text checks it as plain text",
+    ]
+    assert check("code.c", "--as", "text").code == 1
+    walked = check(".")
+    assert walked.code == 0
+    assert (
+        walked.err == "sifaka: list.txt: data is not checked; --as text checks it as plain text\n"
+    )
+
+
+def test_a_pattern_says_what_a_file_is(texts: Path, check: Check) -> None:
+    write(texts, "page.tpl", "other.tpl")
+    (texts / "sifaka.toml").write_text('[check.as]\n"page.*" = "markdown"\n')
+    assert found(check(".")) == ["page.tpl"]
+    (texts / "sifaka.toml").write_text('[check.as]\n"page.*" = "markdwn"\n')
+    done = check(".")
+    assert done.code == 2
+    assert "check.as: unknown format 'markdwn' — did you mean 'markdown'?" in done.err
+
+
+def test_what_is_not_english_is_told(texts: Path, check: Check) -> None:
+    write(texts, "a.md", text="Das ist ein deutscher Satz, und er ist nicht der letzte hier.\n")
+    done = check("a.md")
+    assert done.code == 0
+    assert done.err == "sifaka: a.md: language: not checked, the text is not in English\n"
