@@ -133,7 +133,7 @@ class _Command:
         complaints = (line for report in reports for line in _complaints(report))
         for line in dict.fromkeys(complaints):
             _say(line)
-        if told := summary(reports):
+        if told := summary(reports, written=not self._options.diff):
             _say(told)
         if any(report.failed for report in reports):
             return FAILED

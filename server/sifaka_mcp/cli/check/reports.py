@@ -22,13 +22,19 @@ def as_lines(reports: Iterable[FileReport]) -> Iterator[str]:
             yield f"{place}: {found.rule} {flat(found.message)}{fix}"
 
 
-def summary(reports: Sequence[FileReport]) -> str:
-    """One sentence: how much was found, fixed and can be fixed; empty when there is nothing."""
+def summary(reports: Sequence[FileReport], *, written: bool) -> str:
+    """One sentence: how much was found, fixed and can be fixed; empty when there is nothing.
+
+    Args:
+        reports: The reports.
+        written: False when the fixes are only shown.
+    """
     found = [each for report in reports for each in report.diagnostics]
     fixed = sum(report.fixed for report in reports)
     safe = sum(each.fix is not None and each.safe for each in found)
     suggested = sum(each.fix is not None and not each.safe for each in found)
-    parts = [f"{fixed} fixed" if fixed else "", f"{len(found)} found" if found else ""]
+    done = f"{fixed} fixed" if written else f"{fixed} would be fixed"
+    parts = [done if fixed else "", f"{len(found)} found" if found else ""]
     offers = [
         f"--fix mends {safe}" if safe else "",
         f"--fix --suggestions also mends up to {suggested}" if suggested else "",
