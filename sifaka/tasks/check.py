@@ -14,6 +14,7 @@ from sifaka.editor.grammar import LIMIT
 from sifaka.editor.report import LONG_TEXT
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue
+from sifaka.tasks.exceptions import RuleException, UnknownRule, exceptions
 from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import UNCHECKED, Format, recognise
 from sifaka.text.input import check_text
@@ -123,9 +124,16 @@ def _look(text: str, *, rules: RuleChoice, words: frozenset[str], format: Format
         skipped = (f"grammar: not checked, the text has more than {LIMIT:,} characters",)
     found = lint(text, format=format, rules=finders)
     kept = (i for i in found.issues if rules.wants(i.rule or i.category) and not _accepts(words, i))
+    off = [each for each in exceptions(text) if isinstance(each, RuleException)]
+    unknown = (each for each in exceptions(text) if isinstance(each, UnknownRule))
+    skipped += tuple(f"line {each.line}: {each.message}" for each in unknown)
     return CheckedText(
         text=text,
-        diagnostics=tuple(_diagnostics(text, kept)),
+        diagnostics=tuple(
+            each
+            for each in _diagnostics(text, kept)
+            if not any(one.covers(each.line, each.rule) for one in off)
+        ),
         degraded=found.failed,
         skipped=(*skipped, *(line for line in found.degraded if line not in found.failed)),
     )

@@ -7,13 +7,14 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from sifaka.editor.spelling import learn
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.check import Diagnostic, FixTier, check
 from sifaka.tasks.rules import RuleChoice
@@ -21,10 +22,8 @@ from sifaka.text.formats import Format
 from sifaka_mcp.cli.check.document import TextFile, decode, read_text_file, write_text_file
 
 BATCH = 16
-"""Files that a process is given at once."""
+"""Files that a process is given at once; to start another one takes as long as so few."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-FEW = 12
-"""Files up to which no other process is started: that takes as long as they do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +73,9 @@ def check_files(jobs: Sequence[CheckJob], processes: int) -> Generator[FileRepor
     """The reports on files, in their order, made by at most so many processes."""
     batches = [jobs[start : start + BATCH] for start in range(0, len(jobs), BATCH)]
     processes = min(processes, len(batches))
-    if processes <= 1 or len(jobs) <= FEW:
-        yield from map(check_file, jobs)
+    if processes <= 1:
+        for batch in batches:
+            yield from _check_batch(batch)
         return
     method = "forkserver" if sys.platform != "win32" else "spawn"
     context = multiprocessing.get_context(method)
@@ -103,12 +103,32 @@ def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
         job: The file and what to do with it.
         data: The bytes that are checked in place of those of the file.
     """
+    file = _read(job, data)
+    return _checked(file, job) if isinstance(file, TextFile) else file
+
+
+def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
+    files = [_read(job) for job in jobs]
+    learn(file.text for file in files if isinstance(file, TextFile))
+    return [
+        _checked(file, job) if isinstance(file, TextFile) else file
+        for file, job in zip(files, jobs, strict=True)
+    ]
+
+
+def _read(job: CheckJob, data: bytes | None = None) -> TextFile | FileReport:
     try:
-        file = read_text_file(job.path) if data is None else decode(job.path, data)
+        return read_text_file(job.path) if data is None else decode(job.path, data)
+    except ConfigurationError as error:
+        return FileReport(path=job.path.as_posix(), problem=str(error))
+
+
+def _checked(file: TextFile, job: CheckJob) -> FileReport:
+    try:
         return _report(file, job)
     except ConfigurationError as error:
         return FileReport(path=job.path.as_posix(), problem=str(error))
-    except Exception as error:
+    except Exception as error:  # a bug in a rule, which must not hide the other files
         logging.getLogger(__name__).debug("%s", job.path, exc_info=error)
         bug = f"was not checked, because of a bug in Sifaka ({type(error).__name__})"
         return FileReport(path=job.path.as_posix(), problem=bug)
@@ -156,10 +176,6 @@ def processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _check_batch(jobs: Iterable[CheckJob]) -> list[FileReport]:
-    return [check_file(job) for job in jobs]
 
 
 def _leave_interrupts_to_the_parent() -> None:
