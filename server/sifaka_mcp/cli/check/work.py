@@ -7,11 +7,13 @@ import os
 import re
 import signal
 import sys
+import threading
 from collections.abc import Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from sifaka.editor.spelling import learn
@@ -23,6 +25,8 @@ from sifaka_mcp.cli.check.document import TextFile, decode, read_text_file, writ
 
 BATCH = 16
 """Files that a process is given at once; to start another one takes as long as so few."""
+_ending: Event | None = None
+"""Set when this process is to do no more; None in a process that works for itself."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -81,7 +85,8 @@ def check_files(jobs: Sequence[CheckJob], processes: int) -> Generator[FileRepor
     context = multiprocessing.get_context(method)
     if method == "forkserver":
         context.set_forkserver_preload([__name__])
-    pool = ProcessPoolExecutor(processes, context, initializer=_leave_interrupts_to_the_parent)
+    ending = context.Event()
+    pool = ProcessPoolExecutor(processes, context, initializer=_serve, initargs=(ending,))
     done = 0
     try:
         for reports in pool.map(_check_batch, batches):
@@ -93,6 +98,7 @@ def check_files(jobs: Sequence[CheckJob], processes: int) -> Generator[FileRepor
                 path=job.path.as_posix(), problem="was not checked, because a process ended early"
             )
     finally:
+        ending.set()  # after an interrupt each process ends with the file it is at
         pool.shutdown(cancel_futures=True)
 
 
@@ -113,6 +119,7 @@ def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
     return [
         _checked(file, job) if isinstance(file, TextFile) else file
         for file, job in zip(files, jobs, strict=True)
+        if _ending is None or not _ending.is_set()
     ]
 
 
@@ -178,5 +185,16 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _serve(ending: Event) -> None:
+    """Prepare a process that checks for another one, and ends when that one has ended."""
+    global _ending
+    _ending = ending
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
