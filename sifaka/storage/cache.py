@@ -41,14 +41,7 @@ class RunCache:
             return self._states.get((tenant, run_id))
 
     def keep(self, tenant: str, run: Run, entries: Sequence[Entry], *, after: int) -> None:
-        """Note an append that the log has acknowledged.
-
-        Args:
-            tenant: Whose run it is.
-            run: The run after the append.
-            entries: What was appended.
-            after: How many entries lie before them.
-        """
+        """Note an append that the log has acknowledged."""
         key = (tenant, run.run_id)
         with self._guard:
             known = self._states.pop(key, None)

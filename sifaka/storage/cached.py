@@ -80,11 +80,7 @@ class CachedStorage(StoreReader, StoreWriter):
         tenant: str = "default",
         retry_after: float = 5.0,
     ) -> CachedStorage:
-        """The same from a list of parts.
-
-        Raises:
-            ConfigurationError: There are fewer than two, or what the constructor raises.
-        """
+        """The same from a list of parts."""
         if len(tiers) < 2:
             raise ConfigurationError(
                 "a composed store needs at least two parts", "name two or more"
@@ -108,9 +104,6 @@ class CachedStorage(StoreReader, StoreWriter):
         """Entries that waited for the log and that it refused.
 
         Other processes had gone on with the run meanwhile. They are kept until it is deleted.
-
-        Raises:
-            StorageError: The outbox cannot be read.
         """
         return tuple(await self._outbox.refused(self.tenant))
 

@@ -58,12 +58,7 @@ def page_of(
 ) -> RunPage:
     """A page of lines that are all at hand, in any order.
 
-    Args:
-        lines: One for each run.
-        key: Seals cursors; asked for only when there is one.
-        tenant: The tenant of the list.
-        limit: The lines on a page.
-        cursor: As in `RunLog.recent`.
+    The key seals cursors, and is asked for only when there is one.
     """
     start = decode_cursor(key(), tenant, cursor) if cursor is not None else NEWEST
     behind = (line for line in lines if position(line) < start)

@@ -10,9 +10,8 @@ from sifaka.storage.layout import Layout
 from sifaka.storage.log import RunLog, load_if_there, read_entries
 from sifaka.storage.outbox import Outbox
 from sifaka.storage.outbox_tables import Waiting
-from sifaka.storage.parts import Part
+from sifaka.storage.parts import CopyReplica, Part, Replica
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.replicas import CopyReplica, Replica
 from sifaka.storage.transfer import push
 
 _AT_ONCE = 50
@@ -67,10 +66,6 @@ class Delivery:
 
     async def work_off(self, part: Part[ThoughtStore] | Replica, *, deadline: float) -> int:
         """Deliver to one part until nothing can be done now, or the time is over.
-
-        Args:
-            part: Which.
-            deadline: As of `time.monotonic`.
 
         Returns:
             How much is left that could be done now.

@@ -35,11 +35,7 @@ def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) ->
 
 
 def encode_draft(run_id: str, thought: Thought) -> str:
-    """A version as an index keeps it, without the history that earlier versions tell.
-
-    Raises:
-        StorageError: It holds something that JSON cannot.
-    """
+    """A version as an index keeps it, without the history that earlier versions tell."""
     return _encode(run_id, 0, Drafted(thought=thought, at=thought.created_at))
 
 
@@ -91,24 +87,17 @@ def decode_entries(
 
 
 def replay_run(run_id: str, payloads: Iterable[str | bytes]) -> Run:
-    """The run that stored entries amount to.
+    """The run after its stored entries.
 
     Raises:
         StorageError: An entry cannot be read or does not fit the ones before it.
     """
-    seq = 0
-
-    def entries() -> Iterator[Entry]:
-        nonlocal seq
-        for payload in payloads:
-            seq += 1
-            yield _adapter().validate_json(payload)
-
-    try:
-        # Entries are decoded while the run is folded, so `seq` names the one that fails either way.
-        return Run.replay(entries())
-    except (KeyError, ValueError) as error:
-        raise _unreadable(run_id, seq) from error
+    run: Run | None = None
+    for entry in decode_entries(run_id, payloads):
+        run = apply_entry(run_id, run, entry)
+    if run is None:
+        raise _unreadable(run_id, 0)
+    return run
 
 
 def apply_entry(run_id: str, run: Run | None, entry: Entry) -> Run:

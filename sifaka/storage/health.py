@@ -7,9 +7,8 @@ from sifaka.storage.delivery import Delivery
 from sifaka.storage.layout import Layout
 from sifaka.storage.log import Health
 from sifaka.storage.outbox import Outbox
-from sifaka.storage.parts import Part
+from sifaka.storage.parts import Part, Replica
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.replicas import Replica
 
 _LOOKING_SECONDS = 5.0
 _NAMED = 3

@@ -172,9 +172,6 @@ class HybridMemory:
         Args:
             older_than: Since their last entry.
             now: The moment that ages are counted from.
-
-        Raises:
-            StorageError: The short-term memory cannot be listed.
         """
         aged = await plan(self.short_term, Policy(max_age=older_than), now)
         ready: list[Leaving] = []
@@ -193,11 +190,7 @@ class HybridMemory:
         return Outcome(gone=moved.gone, failed=(*failed, *moved.failed))
 
     async def forget(self, policy: Policy, now: datetime | None = None) -> Outcome:
-        """Delete in all four what the policy does not keep.
-
-        Raises:
-            StorageError: The runs cannot be listed.
-        """
+        """Delete in all four what the policy does not keep."""
         return await carry_out(self, await plan(self, policy, now))
 
     async def catch_up(self) -> int:

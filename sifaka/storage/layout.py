@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from sifaka.errors import ConfigurationError
 from sifaka.storage.index import SearchIndex
 from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.parts import Part
+from sifaka.storage.parts import CopyReplica, IndexReplica, Part, Replica
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.replicas import CopyReplica, IndexReplica, Replica
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +48,7 @@ class Layout:
 
 
 def lay_out(stores: Sequence[ThoughtStore | SearchIndex], *, retry_after: float) -> Layout:
-    """Assign the stores their parts: the first one that lasts is the log.
-
-    Raises:
-        ConfigurationError: A store is named twice, or none of them is a log.
-    """
+    """Assign the stores their parts: the first one that lasts is the log."""
     if len({id(store) for store in stores}) < len(stores):
         raise ConfigurationError("the same store stands there twice", "name each store once")
     seen: Counter[str] = Counter()

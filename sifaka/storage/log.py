@@ -37,7 +37,11 @@ class Health(Frozen):
 
 
 class RunLog(Protocol):
-    """Append-only runs of one tenant, safe to share between tasks and, mostly, processes."""
+    """Append-only runs of one tenant, safe to share between tasks and, mostly, processes.
+
+    Every method raises `StorageError` when the log fails, and those about one run raise
+    `ThoughtNotFound` when the tenant has no such run.
+    """
 
     @property
     def place(self) -> str:
@@ -49,19 +53,19 @@ class RunLog(Protocol):
     ) -> None:
         """Make entries durable, all or none.
 
+        An append that is there already, entry for entry, is done. After a failure a repeated
+        append tells whether the entries were kept.
+
         Args:
             run: The run as it is after the entries; its summary is kept for lists.
-            entries: What to append, in order; with `expected_version` 0 the first is `Started`.
-            expected_version: How many entries must be there before; 0 creates the run.
+            entries: The entries, in order; with `expected_version` 0 the first is `Started`.
+            expected_version: The number of entries before them; 0 creates the run.
             fence: The number from `claim` under which the run is worked on, 0 for its creator.
                 None appends under any claim, such as a cancellation.
 
         Raises:
             Fenced: The run has been claimed since.
             VersionConflict: There is another number of entries.
-            StorageError: The log failed; whether it kept the entries, a repeated append tells.
-
-        An append that is there already, entry for entry, is neither: it is done already.
         """
         ...
 
@@ -70,35 +74,18 @@ class RunLog(Protocol):
 
         Returns:
             The number to append under, higher than any given before; 1 for the first claim.
-
-        Raises:
-            ThoughtNotFound: This tenant has no such run.
-            StorageError: The log failed.
         """
         ...
 
     async def load(self, run_id: str) -> Run:
-        """The run as of its last entry.
-
-        Raises:
-            ThoughtNotFound: This tenant has no such run.
-            StorageError: The log failed, or its entries cannot be read.
-        """
+        """The run as of its last entry."""
         ...
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run from an offset on, each with the run as it is after it.
+        """Every entry of a run, without the first `after`, each with the run as it is after it.
 
         It waits for entries to come, which another process may append, and ends with a run that is
-        finished.
-
-        Args:
-            run_id: The run.
-            after: How many entries to leave out at the beginning.
-
-        Raises:
-            ThoughtNotFound: This tenant has no such run, or not any more.
-            StorageError: The log failed.
+        finished. When the run is deleted meanwhile, it raises `ThoughtNotFound`.
         """
         ...
 
@@ -109,25 +96,15 @@ class RunLog(Protocol):
 
         Raises:
             ConfigurationError: The cursor is not one that this log gave out.
-            StorageError: The log failed.
         """
         ...
 
     async def size(self, run_id: str) -> int:
-        """The bytes of a run's entries, as they are stored.
-
-        Raises:
-            ThoughtNotFound: This tenant has no such run.
-            StorageError: The log failed.
-        """
+        """The bytes of a run's entries, as they are stored."""
         ...
 
     async def delete(self, run_id: str) -> None:
-        """Delete a run; one that is unknown is deleted already.
-
-        Raises:
-            StorageError: The log failed.
-        """
+        """Delete a run; one that is unknown is deleted already."""
         ...
 
     async def catch_up(self) -> int:
@@ -137,9 +114,6 @@ class RunLog(Protocol):
 
         Returns:
             About how much is left that could be done now; 0 when there is nothing.
-
-        Raises:
-            StorageError: The store failed; the work stays put off.
         """
         ...
 
@@ -157,13 +131,7 @@ class RunLog(Protocol):
 
 
 async def look_at(part: str, look: Callable[[], Awaitable[str]], *, seconds: float = 5) -> Health:
-    """The health of a part by a trial.
-
-    Args:
-        part: Its name.
-        look: Tries it, and says what was found in one line.
-        seconds: The time it has to answer.
-    """
+    """The health of a part by a trial, which says in one line what it found."""
     try:
         with anyio.fail_after(seconds):
             return Health(part=part, works=True, found=await look())
@@ -179,10 +147,7 @@ async def follow_by_polling(
 ) -> AsyncGenerator[tuple[Entry, Run]]:
     """Every entry of a run, for logs that cannot wake a follower; see `RunLog.follow`.
 
-    Args:
-        run_id: The run.
-        read: The entries of the run beyond a version.
-        after: As in `RunLog.follow`.
+    `read` gives the entries of the run beyond a version.
     """
     run: Run | None = None
     while True:
@@ -196,12 +161,7 @@ async def follow_by_polling(
 
 
 async def read_entries(log: RunLog, run_id: str, version: int) -> tuple[Run, list[Entry]]:
-    """The first entries of a run, and the run after them.
-
-    Raises:
-        ThoughtNotFound: The log has no such run any more.
-        StorageError: The log failed.
-    """
+    """The first entries of a run, and the run after them."""
     entries: list[Entry] = []
     async with aclosing(log.follow(run_id)) as steps:
         async for entry, run in steps:
@@ -234,14 +194,7 @@ async def every_run(log: RunLog) -> AsyncGenerator[RunSummary]:
 def check_append(
     run_id: str, *, fence: int | None, current: int, expected: int, found: int
 ) -> None:
-    """Refuse an append that comes too late.
-
-    Args:
-        run_id: The run that is appended to.
-        fence: The claim of the writer; None for an append under any claim.
-        current: The last claim that was given out.
-        expected: How many entries the writer expects.
-        found: How many there are.
+    """Refuse an append whose claim is not the last, or that expects another number of entries.
 
     Raises:
         Fenced: The run has been claimed since.

@@ -20,9 +20,8 @@ from sifaka.storage.layout import Layout
 from sifaka.storage.log import LOOK_AGAIN
 from sifaka.storage.outbox import Outbox
 from sifaka.storage.outbox_tables import Waiting
-from sifaka.storage.parts import Part
+from sifaka.storage.parts import Part, Replica
 from sifaka.storage.protocol import RunPage, ThoughtStore
-from sifaka.storage.replicas import Replica
 from sifaka.storage.scan import search_runs
 from sifaka.storage.store import TenantView
 

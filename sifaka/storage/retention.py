@@ -79,12 +79,9 @@ async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None)
     """The runs that the store's tenant would lose; nothing is changed.
 
     Args:
-        store: Whose runs: a policy is a tenant's own, so `scoped` says for whom it is.
-        policy: What stays.
+        store: The store, as the tenant sees it whose policy it is.
+        policy: The runs that stay.
         now: The moment that ages are counted from.
-
-    Raises:
-        StorageError: The store failed.
     """
     moment = now or datetime.now(UTC)
     leaving: list[Leaving] = []

@@ -25,17 +25,9 @@ _PROMPT_WEIGHT = 0.5
 async def scan_log(
     log: RunLog, query: str, *, limit: int, only: Filters, latest: int | None
 ) -> Hits:
-    """The versions in a log that share words with the query; see `best_hits`.
+    """The versions in a log, or in its latest runs, that share words with the query.
 
-    Args:
-        log: The log whose runs are read.
-        query: The words.
-        limit: The most hits.
-        only: Filters.
-        latest: The number of the newest runs that are read; None for all.
-
-    Raises:
-        StorageError: The log failed. Runs that cannot be read are left out and logged.
+    Runs that cannot be read are left out and logged; see `best_hits`.
     """
     if not query_words(query):
         return Hits(hits=(), search="bm25")

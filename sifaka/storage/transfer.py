@@ -54,10 +54,10 @@ async def push(
     """Append what a log lacks of some entries; those that it has already are recognised.
 
     Args:
-        log: Where to.
-        run_id: Whose entries they are.
-        after: How many entries of the run lie before them.
-        entries: What the log has to hold in the end.
+        log: The log.
+        run_id: The run.
+        after: The number of the run's entries before them.
+        entries: The entries that the log has to hold in the end.
         fence: As in `RunLog.append`.
         known: The run as the log is believed to hold it, which saves reading it.
 
@@ -65,9 +65,7 @@ async def push(
         The run with the entries; later entries of the log may be in it.
 
     Raises:
-        VersionConflict: The log holds other entries there, or too few before them.
-        Fenced: The run has been claimed since.
-        StorageError: The log failed.
+        AppendRefused: The log holds other entries there, or too few before them, or was claimed.
     """
     if known is None or known.version != after:
         known = None

@@ -10,6 +10,7 @@ import pytest
 from sifaka.evidence.documents import MOST_CHARS
 from sifaka.evidence.model import Classification, Flag, Judgement, SearchStatus
 from sifaka.evidence.search import MOST_RESULTS, search
+from sifaka.evidence.sources import mediawiki
 from sifaka.evidence.sources.catalogue import SCHEMES, open_adapters
 from sifaka.evidence.sources.files import LARGEST, MOST_FILES, SUFFIXES
 from sifaka.evidence.sources.files import MOST_CHARS as PART
@@ -59,7 +60,7 @@ def test_the_limits_of_adapters_are_those_of_the_code() -> None:
     assert f"{client['seconds'].default:g} seconds for a search" in told
     assert client["seconds"].default == wiki["seconds"].default
     assert f"{client['largest'].default // 1_000_000} MB, of a MediaWiki" in told
-    assert f"of a MediaWiki {wiki['largest'].default // 1_000_000} MB" in told
+    assert f"of a MediaWiki {mediawiki.LARGEST // 1_000_000} MB" in told
     assert Retrying().attempts == 3
     assert "up to three times" in told
     asked = re.search(r"`\?(text=[^`]+)`", told)

@@ -25,17 +25,22 @@ def next_draft(run: Run, text: str) -> Drafted:
 
 def accepted(run: Run) -> Run:
     """The run after its last version was accepted, which passes."""
-    latest = run.thoughts[-1].id
-    validated = Validated(thought_id=latest, results={"length": ValidationResult(passed=True)})
-    return run.apply(validated).apply(Decided(thought_id=latest, decision=_ACCEPTED))
+    for entry in _accepting(run.thoughts[-1].id):
+        run = run.apply(entry)
+    return run
 
 
 def entries_of(run: Run) -> list[Entry]:
     """The entries of a run that was made here."""
     started = Started(run_id=run.run_id, prompt=run.prompt, tags=run.tags, at=run.created_at)
     entries: list[Entry] = [started, *(Drafted(thought=thought) for thought in run.thoughts)]
-    decided = [Decided(thought_id=thought_id, decision=_ACCEPTED) for thought_id in run.decisions]
-    return [*entries, *decided]
+    return [*entries, *(entry for thought_id in run.decisions for entry in _accepting(thought_id))]
+
+
+def _accepting(thought_id: str) -> tuple[Entry, Entry]:
+    passes = {"length": ValidationResult(passed=True)}
+    validated = Validated(thought_id=thought_id, results=passes)
+    return validated, Decided(thought_id=thought_id, decision=_ACCEPTED)
 
 
 _ACCEPTED = Decision(accepted=True, reason="")

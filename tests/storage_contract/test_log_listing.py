@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka.record.entries import Decided, Decision, Drafted, Started, Stopped
+from sifaka.record.entries import Decided, Decision, Drafted, Started, Stopped, Validated
+from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.log import RunLog
@@ -98,6 +99,7 @@ async def test_a_line_is_the_runs_own_summary(log: RunLog) -> None:
     thought = Thought(run_id=run.run_id, text="The  shorter\ntext. " + "x" * 500)
     for entry in (
         Drafted(thought=thought),
+        Validated(thought_id=thought.id, results={"length": ValidationResult(passed=True)}),
         Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="the input")),
         Stopped(status="done", stop_reason="passed"),
     ):

@@ -23,7 +23,7 @@ _UNREADABLE = frozenset({"too_large", "not_found", "malformed", "rejected"})
 """The failures that may concern one page alone."""
 _MOST_CHARS = 40_000
 """Of the text of a page; what follows is cut off."""
-_LARGEST = 5_000_000
+LARGEST = 5_000_000
 """Bytes of an answer; pages that need more are left out."""
 _ABOUT_EXTENSIONS: Mapping[str, str | int] = {"meta": "siteinfo", "siprop": "extensions"}
 
@@ -66,7 +66,7 @@ class MediaWikiAdapter:
             adapter=name,
             headers=headers,
             seconds=seconds,
-            largest=_LARGEST,
+            largest=LARGEST,
             retrying=retrying,
         )
         self._api = WikiApi(self._http, name)

@@ -40,11 +40,7 @@ class Answer:
         return " ".join(said.split())[:_REASON_CHARS]
 
     def checked(self) -> Json:
-        """The body of a request that succeeded.
-
-        Raises:
-            StorageError: It did not.
-        """
+        """The body of a request that succeeded."""
         if self.ok:
             return self.body
         raise self.failure()

@@ -14,11 +14,7 @@ _ENTRIES_AT_ONCE = 200
 
 
 async def former_runs(documents: Documents, tenant: str) -> AsyncGenerator[Sequence[Entry]]:
-    """The entries of each run of a tenant; none where there is no such index.
-
-    Raises:
-        StorageError: The server failed, or an entry is missing.
-    """
+    """The entries of each run of a tenant; none where there is no such index."""
     runs = f"{documents.address.prefix}-runs"
     if (await documents.connection.send("GET", f"/{runs}")).status == 404:
         return

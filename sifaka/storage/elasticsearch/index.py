@@ -124,12 +124,7 @@ class ElasticsearchIndex(TenantView):
             await documents.delete_matching({"term": {"key": run_key(self.tenant, run_id)}})
 
     async def catch_up(self) -> int:
-        """Forget what has outlived its time, and embed, of all tenants.
-
-        Raises:
-            ConfigurationError: The embedder makes vectors of another dimension than it used to.
-            StorageError: The server or the embedder failed.
-        """
+        """Forget what has outlived its time, and embed, of all tenants."""
         documents = await self._ready()
         expired = {"range": {"expires_at": {"lte": now_in_microseconds()}}}
         await documents.delete_matching(expired)
@@ -160,12 +155,7 @@ class ElasticsearchIndex(TenantView):
         await self._connection.aclose()
 
     async def _ready(self) -> Documents:
-        """The documents, in an index that is there.
-
-        Raises:
-            ConfigurationError: httpx is not installed.
-            StorageError: The server failed.
-        """
+        """The documents, in an index that is there."""
         if not self._documents.ready:
             # Several tasks may come here at once: creating what is there changes nothing.
             await create_index(self._connection)

@@ -35,12 +35,7 @@ async def search_versions(
     limit: int,
     only: Filters,
 ) -> Hits:
-    """The versions that match a query, best first.
-
-    Raises:
-        ConfigurationError: The embedder makes vectors of another dimension than it used to.
-        StorageError: The server failed.
-    """
+    """The versions that match a query, best first."""
     limit = min(limit, _MOST)
     filters = admitting(tenant, only)
     text = match_text(query)

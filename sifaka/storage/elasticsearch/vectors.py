@@ -66,12 +66,7 @@ class Vectors:
 
 
 async def embed_missing(documents: Documents, vectors: Vectors) -> int:
-    """Embed some versions that have no vector yet, of all tenants; how many are left.
-
-    Raises:
-        ConfigurationError: The model makes vectors of another dimension than it used to.
-        StorageError: The model or the server failed.
-    """
+    """Embed some versions that have no vector yet, of all tenants; how many are left."""
     versions = documents.address.versions
     with embedding_failures():
         if not await vectors.prepare(documents):

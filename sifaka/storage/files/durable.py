@@ -40,9 +40,6 @@ def write_end(path: Path, keep: int, addition: bytes) -> Stamp:
     """Replace what follows the first `keep` bytes of a file, durably; without a file, create it.
 
     Only its owner may read it. When that fails, the file has its first `keep` bytes and no more.
-
-    Raises:
-        OSError: The file system refuses, such as a full disk.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _BINARY, 0o600)
     try:

@@ -1,4 +1,7 @@
-"""The folder of one tenant: a file a run, and one that is locked while any of them is written."""
+"""The folder of one tenant: a file a run, and one that is locked while any of them is written.
+
+Any id is the name of a file that is safe, and its own, on every file system.
+"""
 
 import os
 import re
@@ -6,14 +9,22 @@ import secrets
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from sifaka.storage.files.durable import read_stamped, settle_folder, write_end
 from sifaka.storage.files.lock import exclusive
-from sifaka.storage.files.names import file_name
 
 _ENDING = ".jsonl"
 _KEY = re.compile(rb'\{"format":1,"cursor_key":"([0-9a-f]{32})"\}\n')
+
+_PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
+)
+"""The devices of Windows, whatever extension a name has."""
+_LONGEST = 120
+_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +96,19 @@ def _is_file(found: "os.DirEntry[str]") -> bool:
         return found.is_file()
     except OSError:  # a link to itself
         return False
+
+
+def file_name(identifier: str) -> str:
+    """The id, percent-encoded but for small letters, digits, `_` and `-`.
+
+    No two ids share a name, not even where capitals do not count, and none is `.`, `..` or hidden.
+    Of a long id the name has the beginning and a SHA-256.
+    """
+    octets = identifier.encode("utf-8", "surrogatepass")
+    name = "".join(chr(octet) if octet in _PLAIN else f"%{octet:02x}" for octet in octets)
+    if name in _DEVICES:
+        return f"%{octets[0]:02x}{name[1:]}"
+    if len(name) > _LONGEST:
+        # `%-` is in no other name: elsewhere two hexadecimal digits follow a `%`.
+        return f"{name[:_SHOWN]}%-{sha256(octets).hexdigest()}"
+    return name or "%"

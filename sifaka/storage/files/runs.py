@@ -168,11 +168,7 @@ class RunFiles:
         return self._owned(path, replay_run(run_id, payloads))
 
     def _owned(self, path: Path, run: Run) -> Run:
-        """The run, when the file is the one for its id.
-
-        Raises:
-            StorageError: The file was renamed or copied.
-        """
+        """The run, when the file is the one for its id."""
         own = self.folder.run_file(run.run_id)
         if own != path:
             raise StorageError(

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.lifetime import parse_ttl
+from sifaka.storage.timestamps import parse_ttl
 
 FORMS = (
     "milvus:///relative/path.db | milvus:////absolute/path.db | "
@@ -73,11 +73,7 @@ def parse_address(url: str) -> MilvusAddress:
 
 
 def split_options(url: str) -> tuple[str, str, float | None]:
-    """The URL without its options, and these: the prefix and the seconds to live.
-
-    Raises:
-        ConfigurationError: An option is unknown or has a value that it cannot have.
-    """
+    """The URL without its options, and these: the prefix and the seconds to live."""
     plain, _, query = url.partition("?")
     try:
         options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))

@@ -35,12 +35,7 @@ def look_for_missing(milvus: MilvusConnection, collection: str) -> None:
 
 
 async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
-    """Make vectors for some versions that have none of this model; how many are left.
-
-    Raises:
-        StorageError: The model or the server failed.
-        ConfigurationError: The model makes vectors of another dimension than it did.
-    """
+    """Make vectors for some versions that have none of this model; how many are left."""
     with embedding_failures():
         dimension = await embedder.dimension()
         collection = await worker.run(lambda m: m.ensure_vectors(embedder.model_id, dimension))

@@ -51,11 +51,7 @@ class MilvusClient(Protocol):
 
 
 def pymilvus() -> Any:
-    """The package, imported on first use: that takes seconds and some 140 MB.
-
-    Raises:
-        ConfigurationError: It is not installed.
-    """
+    """The package, imported on first use: that takes seconds and some 140 MB."""
     before = frozenset(os.environ)
     try:
         module = importlib.import_module("pymilvus")
@@ -74,11 +70,7 @@ def pymilvus() -> Any:
 
 
 def connect(address: MilvusAddress, uri: str) -> MilvusClient:
-    """A client with a connection of its own, which closes with it.
-
-    Raises:
-        StorageError: The server cannot be reached, or refuses the token.
-    """
+    """A client with a connection of its own, which closes with it."""
     package = pymilvus()
     with failures(address.shown):
         client = package.MilvusClient(

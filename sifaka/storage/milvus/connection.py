@@ -36,11 +36,7 @@ class MilvusConnection:
     """The collections of vectors that are known to be there."""
 
     def ensure_vectors(self, model_id: str, dimension: int) -> str:
-        """The collection of a model.
-
-        Raises:
-            ConfigurationError: It holds vectors of another dimension.
-        """
+        """The collection of a model."""
         name = self.names.vectors(model_id)
         if name not in self.ready:
             with self.shared.opening:

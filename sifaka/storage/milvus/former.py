@@ -25,11 +25,7 @@ def former_rows(milvus: MilvusConnection, tenant: str) -> list[Row]:
 
 
 def former_entries(milvus: MilvusConnection, row: Row) -> Sequence[Entry]:
-    """The entries of a run, of which nothing is missing.
-
-    Raises:
-        StorageError: The run is damaged.
-    """
+    """The entries of a run, of which nothing is missing."""
     condition = f'run == "{row["pk"]}" and seq <= {row["version"]}'
     found = milvus.select(
         f"{milvus.names.prefix}_entries", condition, ("seq", "chunk", "chunks", "payload")

@@ -10,7 +10,6 @@ from sifaka.record.thought import Thought
 from sifaka.storage.embedding import embed_words
 from sifaka.storage.entry_json import decode_version, whole_thoughts
 from sifaka.storage.index import ANY, Filters, Hits
-from sifaka.storage.lifetime import checked_ttl
 from sifaka.storage.log import Health, look_at
 from sifaka.storage.milvus.address import (
     DEFAULT_PREFIX,
@@ -32,7 +31,7 @@ from sifaka.storage.milvus.rows import (
 from sifaka.storage.milvus.search import Meaning, search_versions
 from sifaka.storage.milvus.worker import MilvusWorker
 from sifaka.storage.store import TenantView
-from sifaka.storage.timestamps import now_in_microseconds
+from sifaka.storage.timestamps import checked_ttl, now_in_microseconds
 
 _HEALTH_SECONDS = 60
 

@@ -23,12 +23,7 @@ _guard = threading.Lock()
 
 
 def start(folder: Path) -> str:
-    """The URI of the folder's server, on a free port of the loopback; `stop` it once for each.
-
-    Raises:
-        ConfigurationError: Milvus Lite is not installed, or the path is a file.
-        StorageError: Another process has the folder open, or it cannot be read.
-    """
+    """The URI of the folder's server, on a free port of the loopback; `stop` it once for each."""
     with _guard:
         if folder not in _running:
             _running[folder] = _start(folder)

@@ -69,19 +69,10 @@ class Collections:
 def ensure(client: MilvusClient, shown: str, name: str, kind: str, dimension: int = 2) -> bool:
     """Make a collection unless it is there, and make it answer.
 
-    Args:
-        client: The server.
-        shown: Its URL in messages.
-        name: The collection.
-        kind: `thoughts`, `words` or `vectors`.
-        dimension: Of its vectors.
+    The kind is `thoughts`, `words` or `vectors`. Another collection of this name is not changed.
 
     Returns:
         False when the server cannot do it, which holds for full-text search alone.
-
-    Raises:
-        ConfigurationError: There is another collection of this name. It is not changed.
-        StorageError: The server failed.
     """
     with failures(shown):
         there = name in client.list_collections()

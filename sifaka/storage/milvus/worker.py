@@ -48,12 +48,7 @@ class MilvusWorker:
         return self._connection is not None
 
     async def run(self, work: Callable[[MilvusConnection], T]) -> T:
-        """The function's result. A task that is cancelled meanwhile waits for its end.
-
-        Raises:
-            ConfigurationError: pymilvus is missing, or a collection is not one of ours.
-            StorageError: Milvus failed, or the store is closed.
-        """
+        """The function's result. A task that is cancelled meanwhile waits for its end."""
         return await self._threads.run(lambda: self._run(work))
 
     async def aclose(self) -> None:

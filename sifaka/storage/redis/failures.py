@@ -51,11 +51,7 @@ _REASONS: tuple[tuple[str, str, str, bool], ...] = (
 
 @contextmanager
 def failures(server: str) -> Generator[None]:
-    """Translate the errors of redis-py and the network.
-
-    Args:
-        server: The URL of the server, without a password.
-    """
+    """Translate the errors of redis-py and the network."""
     from redis.exceptions import RedisError
 
     try:

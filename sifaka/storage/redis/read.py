@@ -14,11 +14,7 @@ Stored = Sequence[tuple[bytes, Sequence[bytes]]]
 
 
 async def read_entries(client: RedisClient, keys: Keys, run_id: str) -> tuple[int, Stored]:
-    """The least number of entries that a run has, and the entries that are there.
-
-    Raises:
-        ThoughtNotFound: There is no such run.
-    """
+    """The least number of entries that a run has, and the entries that are there."""
     return await between_versions(client, keys, run_id, "XRANGE", keys.entries(run_id), "-", "+")
 
 
@@ -30,9 +26,6 @@ async def between_versions(
     Not a transaction, which a server that is out of memory refuses even for reading. An append in
     between makes the lower version too low, and so does another run that begins under the same id:
     neither looks as if entries were missing.
-
-    Raises:
-        ThoughtNotFound: There is no such run.
     """
     together = client.pipeline(transaction=False)
     together.execute_command("HGET", keys.run(run_id), "version")
@@ -45,11 +38,7 @@ async def between_versions(
 
 
 def replay(run_id: str, version: int, stored: Stored) -> Run:
-    """The run of stored entries.
-
-    Raises:
-        StorageError: One of them is missing or cannot be read.
-    """
+    """The run of stored entries."""
     if len(stored) < version:
         # The gap comes first; without one it is the end that is missing.
         list(payloads(run_id, stored))
@@ -58,11 +47,7 @@ def replay(run_id: str, version: int, stored: Stored) -> Run:
 
 
 def payloads(run_id: str, stored: Stored, *, after: int = 0) -> Iterator[bytes]:
-    """The JSON of each of a run's entries, before which lie `after` others.
-
-    Raises:
-        StorageError: One is missing.
-    """
+    """The JSON of each of a run's entries, before which lie `after` others."""
     for number, (entry_id, fields) in enumerate(stored, after + 1):
         if entry_id != b"%d-0" % number:
             raise missing(run_id, number)

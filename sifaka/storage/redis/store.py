@@ -11,7 +11,6 @@ from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.entry_json import encode_entries
-from sifaka.storage.lifetime import checked_ttl
 from sifaka.storage.log import Health, RunPage
 from sifaka.storage.redis.address import (
     DEFAULT_PREFIX,
@@ -27,7 +26,7 @@ from sifaka.storage.redis.read import missing, read_entries, replay
 from sifaka.storage.redis.recent import list_recent, prune_oldest
 from sifaka.storage.redis.scripts import APPEND, CLAIM, DELETE
 from sifaka.storage.store import LogStore
-from sifaka.storage.timestamps import to_microseconds
+from sifaka.storage.timestamps import checked_ttl, to_microseconds
 
 LATEST = 500
 """Runs that a search reads at most, the newest: few servers have a search module."""

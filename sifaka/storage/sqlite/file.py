@@ -68,12 +68,7 @@ class OpenFile:
 
 
 def open_file(path: Path, schema: Schema = RUNS) -> OpenFile:
-    """The database in this file, created for its owner's eyes only if there is none.
-
-    Raises:
-        ConfigurationError: The file is something else.
-        StorageError: It cannot be read and written.
-    """
+    """The database in this file, created for its owner's eyes only if there is none."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:

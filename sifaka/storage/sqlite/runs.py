@@ -105,11 +105,7 @@ def _write_summary(connection: SqlConnection, tenant: str, run: Run) -> None:
 
 
 def delete_run(connection: SqlConnection, tenant: str, run_id: str) -> None:
-    """Forget a run, all of it or nothing.
-
-    Raises:
-        ConfigurationError: The file has vectors, which cannot be deleted without the extension.
-    """
+    """Forget a run, all of it or nothing."""
     with transaction(connection, "IMMEDIATE"):
         versions = connection.execute(
             "SELECT id FROM versions WHERE tenant = ? AND run_id = ?", (tenant, run_id)

@@ -149,11 +149,7 @@ class Schema:
     """The nth step makes version n of the tables."""
 
     def check(self, connection: SqlConnection, name: str) -> None:
-        """Refuse a file that is not ours to write to, before anything in it is changed.
-
-        Raises:
-            ConfigurationError: Another program's database, or one of a newer release.
-        """
+        """Refuse a file that is not ours to write to, before anything in it is changed."""
         # One transaction, because another process may be creating the tables right now.
         with transaction(connection, "DEFERRED"):
             application = _number(connection, "PRAGMA application_id")

@@ -110,11 +110,7 @@ class Question:
 def search_both(
     connection: SqlConnection, tenant: str, question: Question, limit: int, only: Filters
 ) -> Hits:
-    """The versions that share words or meaning with the query, best first.
-
-    Raises:
-        ConfigurationError: The stored vectors have another dimension than the query's.
-    """
+    """The versions that share words or meaning with the query, best first."""
     match, wide = match_expression(question.words), fused_depth(limit)
     with transaction(connection, "DEFERRED"):
         table = find_table(connection, question.model_id, len(question.vector))

@@ -105,12 +105,7 @@ class SQLiteStorage(PolledStore):
             await self._ask(runs.delete_run, run_id)
 
     async def catch_up(self) -> int:
-        """Embed some versions that have no vector of the embedder's model yet, of all tenants.
-
-        Raises:
-            ConfigurationError: As in `search`.
-            StorageError: The embedder or SQLite failed.
-        """
+        """Embed some versions that have no vector of the embedder's model yet, of all tenants."""
         return await vectors.embed_batch(self.worker, self._embedder) if self._embedder else 0
 
     async def drop_vectors(self, model_id: str) -> None:

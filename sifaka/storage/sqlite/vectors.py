@@ -43,11 +43,7 @@ class VectorTable:
 
 
 def find_table(connection: SqlConnection, model_id: str, dimension: int) -> VectorTable | None:
-    """The table of a model, if there is one.
-
-    Raises:
-        ConfigurationError: It has vectors of another dimension, or the extension is missing.
-    """
+    """The table of a model, if there is one."""
     row = connection.execute(
         "SELECT number, dimension, embedded_until FROM vector_models WHERE model_id = ?",
         (model_id,),
@@ -66,7 +62,7 @@ def find_table(connection: SqlConnection, model_id: str, dimension: int) -> Vect
 
 
 def make_table(connection: SqlConnection, model_id: str, dimension: int) -> VectorTable:
-    """The table of a model, made if there is none; raises what `find_table` does."""
+    """The table of a model, made if there is none."""
     found = find_table(connection, model_id, dimension)
     if found:
         return found
@@ -110,11 +106,7 @@ def nearest(
 
 
 def remove_vectors(connection: SqlConnection, versions: Sequence[int]) -> None:
-    """Take versions out of the tables of all models; part of the transaction that deletes them.
-
-    Raises:
-        ConfigurationError: There are vectors and the extension is missing.
-    """
+    """Take versions out of the tables of all models; part of the transaction that deletes them."""
     models = connection.execute("SELECT number, embedded_until FROM vector_models").fetchall()
     for table in (VectorTable(*model) for model in models):
         load_extension(connection)
@@ -123,11 +115,7 @@ def remove_vectors(connection: SqlConnection, versions: Sequence[int]) -> None:
 
 
 def drop_table(connection: SqlConnection, model_id: str) -> None:
-    """Forget all vectors of a model; one that is unknown is forgotten.
-
-    Raises:
-        ConfigurationError: There are vectors and the extension is missing.
-    """
+    """Forget all vectors of a model; one that is unknown is forgotten."""
     with transaction(connection, "IMMEDIATE"):
         rows = connection.execute(
             "DELETE FROM vector_models WHERE model_id = ? RETURNING number", (model_id,)
@@ -161,10 +149,6 @@ async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
 
     Returns:
         How many are left.
-
-    Raises:
-        ConfigurationError: The model makes vectors of another dimension than it used to.
-        StorageError: The model or SQLite failed.
     """
     with embedding_failures():
         dimension = await embedder.dimension()
@@ -256,11 +240,7 @@ def _keep(connection: SqlConnection, batch: _Batch, vectors: Sequence[Vector | N
 
 
 def check_package() -> None:
-    """See that the extension is installed.
-
-    Raises:
-        ConfigurationError: It is not.
-    """
+    """See that the extension is installed."""
     if importlib.util.find_spec("sqlite_vec") is None:
         raise ConfigurationError(
             "vectors in a SQLite file need the package sqlite-vec",
@@ -269,11 +249,7 @@ def check_package() -> None:
 
 
 def load_extension(connection: SqlConnection) -> None:
-    """Teach a connection `vec0` tables, if it does not know them yet.
-
-    Raises:
-        ConfigurationError: The extension is not installed.
-    """
+    """Teach a connection `vec0` tables, if it does not know them yet."""
     loaded = connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'vec0'").fetchone()
     if loaded:
         return

@@ -42,12 +42,7 @@ class SQLiteWorker:
         return self._file is not None
 
     async def run(self, work: Callable[[SqlConnection], T]) -> T:
-        """The function's result. A task that is cancelled meanwhile waits for its end.
-
-        Raises:
-            ConfigurationError: The file is not a store that this release can use.
-            StorageError: SQLite failed, or the store is closed.
-        """
+        """The function's result. A task that is cancelled meanwhile waits for its end."""
         return await self._threads.run(lambda: self._run(work))
 
     async def aclose(self) -> None:

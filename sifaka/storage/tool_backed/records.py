@@ -68,12 +68,7 @@ class Folded:
         return holds(self.payloads, record.payloads, after=record.after)
 
     def check(self, run_id: str, record: LogRecord) -> None:
-        """Check that an append counts.
-
-        Raises:
-            Fenced: The run was claimed since.
-            VersionConflict: The log holds another number of entries.
-        """
+        """Check that an append counts."""
         check_append(
             run_id,
             fence=record.fence,
@@ -112,11 +107,7 @@ def encode_record(record: LogRecord) -> str:
 
 
 def decode_record(value: str) -> LogRecord:
-    """The record of a stored value.
-
-    Raises:
-        StorageError: It cannot be read.
-    """
+    """The record of a stored value."""
     try:
         return LogRecord.model_validate_json(unpack(value))
     except ValueError as error:

@@ -40,7 +40,7 @@ def sifaka(
 def test_improve_shows_the_changes_with_their_reasons_and_the_text(folder: Path) -> None:
     done = sifaka(folder, "improve", "text.md", "--max-words", "9")
     assert done.returncode == 0, done.stderr
-    assert "[-recieve-]{+receive+}" in done.stdout
+    assert "'recieve' -> 'receive'" in done.stdout
     assert '"recieve" should be "receive"' in done.stdout
     assert MENDED in done.stdout
     assert "pass" in done.stdout

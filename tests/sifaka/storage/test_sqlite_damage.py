@@ -149,8 +149,9 @@ async def test_a_follower_is_told_of_a_damaged_entry(
             pass
 
 
-async def test_a_follower_of_a_run_that_is_deleted_is_told(
-    store: SQLiteStorage, keep: Keep
+@pytest.mark.parametrize("begun_anew", [False, True])
+async def test_a_follower_of_a_run_that_is_deleted_is_told_and_takes_no_other_for_it(
+    store: SQLiteStorage, keep: Keep, begun_anew: bool
 ) -> None:
     run = await keep(store, "The zebra runs.")
     with anyio.fail_after(30):
@@ -158,21 +159,9 @@ async def test_a_follower_of_a_run_that_is_deleted_is_told(
             for _ in range(run.version):
                 await anext(steps)
             await store.delete(run.run_id)
-            with pytest.raises(ThoughtNotFound):
-                await anext(steps)
-
-
-async def test_a_follower_does_not_take_another_run_of_the_same_id_for_its_own(
-    store: SQLiteStorage, keep: Keep
-) -> None:
-    run = await keep(store, "The zebra runs.")
-    with anyio.fail_after(30):
-        async with aclosing(store.follow(run.run_id)) as steps:
-            for _ in range(run.version):
-                await anext(steps)
-            await store.delete(run.run_id)
-            started = Started(run_id=run.run_id)
-            await store.append(Run.start(started), [started], expected_version=0)
+            if begun_anew:
+                started = Started(run_id=run.run_id)
+                await store.append(Run.start(started), [started], expected_version=0)
             with pytest.raises(ThoughtNotFound):
                 await anext(steps)
 

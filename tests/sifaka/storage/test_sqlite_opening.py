@@ -159,25 +159,15 @@ async def test_a_folder_that_must_not_be_written_is_named(ordinary_folder: Path)
     await refused(ordinary_folder / "new" / "runs.db")
 
 
-async def test_an_existing_store_in_a_read_only_folder_is_named(ordinary_folder: Path) -> None:
-    path = ordinary_folder / "runs.db"
-    store = SQLiteStorage(path)
-    await write_one(store)
-    await store.aclose()
-    allow(ordinary_folder, 0o500)
-
-    await refused(path)
-
-
-@pytest.mark.parametrize("mode", [0o400, 0o000])
-async def test_a_file_that_must_not_be_written_or_read_is_named(
-    ordinary_folder: Path, mode: int
+@pytest.mark.parametrize(("name", "mode"), [("", 0o500), ("runs.db", 0o400), ("runs.db", 0o000)])
+async def test_a_store_that_must_not_be_written_or_read_is_named(
+    ordinary_folder: Path, name: str, mode: int
 ) -> None:
     path = ordinary_folder / "runs.db"
     store = SQLiteStorage(path)
     await write_one(store)
     await store.aclose()
-    allow(path, mode)
+    allow(ordinary_folder / name, mode)
 
     await refused(path)
 

@@ -56,19 +56,15 @@ def raising(error: SifakaError, clock: Clock, *, after: float = 0) -> Callable[[
     return work
 
 
-def test_a_tier_that_hangs_takes_a_ninth_of_the_time_at_most(clock: Clock) -> None:
+@pytest.mark.parametrize(
+    ("hangs", "paused"), [(5, 39), (0, 4)], ids=["a ninth of the time at most", "asked again soon"]
+)
+def test_a_tier_that_fails_is_left_alone_for_a_while(
+    clock: Clock, hangs: float, paused: float
+) -> None:
     tier = Part("redis", MemoryStorage(), retry_after=5)
-    attempt(tier, raising(down(), clock, after=5))
-    clock.passes(39)
-    assert not attempt(tier)
-    clock.passes(2)
-    assert attempt(tier)
-
-
-def test_a_tier_that_fails_at_once_is_asked_again_soon(clock: Clock) -> None:
-    tier = Part("redis", MemoryStorage(), retry_after=5)
-    attempt(tier, raising(down(), clock))
-    clock.passes(4)
+    attempt(tier, raising(down(), clock, after=hangs))
+    clock.passes(paused)
     assert not attempt(tier)
     clock.passes(2)
     assert attempt(tier)

@@ -46,39 +46,27 @@ def test_options_are_the_time_to_live_and_the_prefix() -> None:
         "milvus:///",
         "milvus:///~/runs.db",
         "milvus+http://",
-        "milvus+http://db:port",
-        "milvus+http://db/a/b",
+        "milvus+http://ann:SECRET@db:port",
+        "milvus+http://:SECRET@db/a/b",
         "milvus+ftp://db",
         "http://db",
         "milvus+http://db?ttl=soon",
         "milvus+http://db?ttl=0",
         "milvus+http://db?prefix=1st",
         "milvus+http://db?prefix=a-b",
-        "milvus+http://db?color=red",
+        "milvus+http://ann:SECRET@db?color=red",
+        "milvus+http://ann:SEC/RET@db?ttl=x&color=1",
         "milvus+http://db?color",
         "milvus+http://db#top",
     ],
 )
-def test_what_cannot_be_meant_is_refused(url: str) -> None:
+def test_a_url_that_cannot_be_understood_is_refused_without_its_token(url: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         MilvusIndex.of_url(url)
-    assert "\n" not in str(caught.value)
+    assert [part for part in ("SEC", "RET", "\n") if part in str(caught.value)] == []
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "milvus+http://ann:SECRET@db:port",
-        "milvus+http://:SECRET@db/a/b",
-        "milvus+http://ann:SEC/RET@db?ttl=x&color=1",
-        "milvus+http://ann:SECRET@db?color=red",
-    ],
-)
-def test_no_message_shows_a_token(url: str) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        MilvusIndex.of_url(url)
-    assert "SEC" not in str(caught.value)
-    assert "RET" not in str(caught.value)
+def test_an_address_does_not_show_its_token() -> None:
     assert "SECRET" not in repr(parse_address("milvus+http://ann:SECRET@db"))
 
 

@@ -215,21 +215,19 @@ async def test_a_server_that_cannot_save_says_so(
         await store.aclose()
 
 
-async def test_a_server_that_is_still_loading_says_so() -> None:
-    async with saying(b"-LOADING Redis is loading the dataset in memory\r\n") as url:
+@pytest.mark.parametrize(
+    ("answer", "shown", "retryable"),
+    [
+        (b"-LOADING Redis is loading the dataset in memory\r\n", "is still loading its data", True),
+        (b"-ERR something\tnew\r\n", "failed: something new", False),
+    ],
+)
+async def test_a_refusal_is_one_line(answer: bytes, shown: str, retryable: bool) -> None:
+    async with saying(answer) as url:
         store = RedisStorage(url)
         with pytest.raises(StorageError) as caught:
             await store.claim("run_0")
-        assert "is still loading its data" in told(caught.value, retryable=True)
-        await store.aclose()
-
-
-async def test_what_else_a_server_says_is_one_line() -> None:
-    async with saying(b"-ERR something\tnew\r\n") as url:
-        store = RedisStorage(url)
-        with pytest.raises(StorageError) as caught:
-            await store.claim("run_0")
-        assert "failed: something new" in told(caught.value, retryable=False)
+        assert shown in told(caught.value, retryable=retryable)
         await store.aclose()
 
 
