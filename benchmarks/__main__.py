@@ -8,6 +8,7 @@ from time import perf_counter
 from types import MappingProxyType
 
 from benchmarks import (
+    check_files,
     critics_wall,
     editor,
     evidence_pipeline,
@@ -30,6 +31,7 @@ from benchmarks.report import Report, machine
 BENCHMARKS: Mapping[str, Callable[[], Report]] = MappingProxyType(
     {
         "overhead": overhead.measure,
+        "check_files": check_files.measure,
         "critics_wall": critics_wall.measure,
         "evidence_pipeline": evidence_pipeline.measure,
         "research_graph": research_graph.measure,

@@ -12,7 +12,6 @@ from sifaka.editor.commas import commas
 from sifaka.editor.confusions import confusions
 from sifaka.editor.contractions import contractions
 from sifaka.editor.encoding import encoding
-from sifaka.editor.grammar import LIMIT as GRAMMAR_LIMIT
 from sifaka.editor.grammar import grammar
 from sifaka.editor.latin import latin
 from sifaka.editor.nouns import nouns
@@ -93,18 +92,17 @@ def lint(
     if format in UNCHECKED:
         line = f"format: {UNCHECKED[format]}"
         return Lint(issues=(), degraded=(line,), format=format, checked=False)
-    wanted = {**RULES, **ADVISORS} if rules is None else dict(rules)
-    skipped: tuple[str, ...] = ()
-    if len(text) > GRAMMAR_LIMIT and wanted.pop("grammar", None):
-        skipped = (f"grammar: not checked, the text has more than {GRAMMAR_LIMIT:,} characters",)
+    wanted = {**RULES, **ADVISORS} if rules is None else rules
     parsed = _parsed(text, format)
-    issues, degraded = _found(parsed, wanted.values())
+    issues, failed = _found(parsed, wanted.values())
     if parsed.foreign_share > _MOSTLY:
-        lines = ("language: not checked, the text is not in English", *degraded)
-        return Lint(issues=issues, degraded=lines, failed=degraded, format=format, checked=False)
+        lines = ("language: not checked, the text is not in English", *failed)
+        return Lint(issues=issues, degraded=lines, failed=failed, format=format, checked=False)
+    degraded = failed
     if elsewhere := parsed.foreign_share:
-        skipped += (f"language: {elsewhere:.0%} of the text is not in English, and not checked",)
-    return Lint(issues=issues, degraded=(*degraded, *skipped), failed=degraded, format=format)
+        line = f"language: {elsewhere:.0%} of the text is not in English, and not checked"
+        degraded = (*degraded, line)
+    return Lint(issues=issues, degraded=degraded, failed=failed, format=format)
 
 
 def findings(

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -43,6 +44,16 @@ def spelling(parsed: ParsedText) -> Iterator[Issue]:
         fixes = corrections.get(word.lower(), ())
         if fixes and parsed.free(*match.span()):
             yield from _issue(parsed, match, word, fixes, terms)
+
+
+def learn(texts: Iterable[str]) -> None:
+    """Ask about the words of several texts at once, before each of them is checked.
+
+    Without `typos` nothing happens; the checks tell that.
+    """
+    words = {match.group().lower() for text in texts for match in _WORD.finditer(text)}
+    with suppress(PluginError):
+        _SPELLER.corrections(words)
 
 
 def find_typos() -> str | None:

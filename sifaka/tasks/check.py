@@ -2,23 +2,30 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import PurePath
 from typing import Literal
 
-from sifaka.editor import Edit, apply, lint
+from sifaka.editor import Edit, Fixes, apply, lint
 from sifaka.editor.edit import LONG_ROUNDS, ROUNDS
+from sifaka.editor.grammar import LIMIT
 from sifaka.editor.report import LONG_TEXT
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue
+from sifaka.tasks.exceptions import RuleException, UnknownRule, exceptions
 from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import UNCHECKED, Format, recognise
 from sifaka.text.input import check_text
 
 FixTier = Literal["none", "safe", "suggested"]
 """The fixes that are made: none, those that are certain, or those that are suggested as well."""
+_TIERS: Mapping[FixTier, tuple[Fixes, ...]] = {
+    "none": (),
+    "safe": ("safe",),
+    "suggested": ("safe", "suggested"),
+}
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -91,31 +98,44 @@ def check(
     if format in UNCHECKED:
         raise ConfigurationError(UNCHECKED[format])
     look = partial(_look, rules=rules or RuleChoice(), words=words, format=format)
-    original = report = look(text)
-    if fixes == "none":
-        return report
-    edits: tuple[Edit, ...] = ()
-    long = len(text) > LONG_TEXT
-    for _ in range(LONG_ROUNDS if long else ROUNDS):
-        done = apply(report.text, _fixable(report, fixes), format=format)
+    report = look(text)
+    for tier in _TIERS[fixes]:
+        report = _settled(report, look, tier, format)
+    return report
+
+
+def _settled(
+    before: CheckedText, look: Callable[[str], CheckedText], tier: Fixes, format: Format
+) -> CheckedText:
+    """The report after all fixes of a tier; the one before when there is no end to them."""
+    report, long = before, len(before.text) > LONG_TEXT
+    for _ in range(LONG_ROUNDS if long else ROUNDS + 1):
+        done = apply(report.text, _issues(report), fixes=tier, format=format)
         if not done.edits:
-            break
-        edits += done.edits
-        report = look(done.text)
-    else:
-        if not long and apply(report.text, _fixable(report, fixes), format=format).edits:
-            return original  # it does not settle, so that the next call would change it again
-    return replace(report, edits=edits)
+            return report
+        report = replace(look(done.text), edits=report.edits + done.edits)
+    return report if long else before
 
 
 def _look(text: str, *, rules: RuleChoice, words: frozenset[str], format: Format) -> CheckedText:
-    found = lint(text, format=format, rules=dict(rules.finders()))
+    finders = dict(rules.finders())
+    skipped: tuple[str, ...] = ()
+    if len(text) > LIMIT and finders.pop("grammar", None):
+        skipped = (f"grammar: not checked, the text has more than {LIMIT:,} characters",)
+    found = lint(text, format=format, rules=finders)
     kept = (i for i in found.issues if rules.wants(i.rule or i.category) and not _accepts(words, i))
+    off = [each for each in exceptions(text) if isinstance(each, RuleException)]
+    unknown = (each for each in exceptions(text) if isinstance(each, UnknownRule))
+    skipped += tuple(f"line {each.line}: {each.message}" for each in unknown)
     return CheckedText(
         text=text,
-        diagnostics=tuple(_diagnostics(text, kept)),
+        diagnostics=tuple(
+            each
+            for each in _diagnostics(text, kept)
+            if not any(one.covers(each.line, each.rule) for one in off)
+        ),
         degraded=found.failed,
-        skipped=tuple(line for line in found.degraded if line not in found.failed),
+        skipped=(*skipped, *(line for line in found.degraded if line not in found.failed)),
     )
 
 
@@ -123,19 +143,18 @@ def _accepts(words: frozenset[str], issue: Issue) -> bool:
     return issue.category == "spelling" and issue.quote.lower() in words
 
 
-def _fixable(report: CheckedText, fixes: FixTier) -> Iterator[Issue]:
+def _issues(report: CheckedText) -> Iterator[Issue]:
     for found in report.diagnostics:
-        if found.fix is not None and (found.safe or fixes == "suggested"):
-            yield Issue.at(
-                report.text,
-                found.start,
-                found.end,
-                found.message,
-                rule=found.rule,
-                category=found.category,
-                fix=found.fix,
-                safe=True,
-            )
+        yield Issue.at(
+            report.text,
+            found.start,
+            found.end,
+            found.message,
+            rule=found.rule,
+            category=found.category,
+            fix=found.fix,
+            safe=found.safe,
+        )
 
 
 def _diagnostics(text: str, issues: Iterator[Issue]) -> Iterator[Diagnostic]:

@@ -23,6 +23,7 @@ from sifaka_mcp.cli.check.work import (
 )
 from sifaka_mcp.cli.options import whole_number
 from sifaka_mcp.cli.output import printing
+from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.lines import flat
 
@@ -116,7 +117,7 @@ class _Command:
         if not jobs and not bad:
             _say("there are no texts in the paths")
         processes = self._options.jobs or processors()
-        with closing(check_files(jobs, processes)) as reports:
+        with termination_interrupts(), closing(check_files(jobs, processes)) as reports:
             return [*bad, *reports]
 
     def standard_input(self) -> FileReport:

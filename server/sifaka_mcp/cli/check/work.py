@@ -7,13 +7,16 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Generator, Iterable, Sequence
+import threading
+from collections.abc import Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
+from sifaka.editor.spelling import learn
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.check import Diagnostic, FixTier, check
 from sifaka.tasks.rules import RuleChoice
@@ -21,10 +24,10 @@ from sifaka.text.formats import Format
 from sifaka_mcp.cli.check.document import TextFile, decode, read_text_file, write_text_file
 
 BATCH = 16
-"""Files that a process is given at once."""
+"""Files that a process is given at once; to start another one takes as long as so few."""
+_ending: Event | None = None
+"""Set when this process is to do no more; None in a process that works for itself."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-FEW = 12
-"""Files up to which no other process is started: that takes as long as they do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,14 +77,16 @@ def check_files(jobs: Sequence[CheckJob], processes: int) -> Generator[FileRepor
     """The reports on files, in their order, made by at most so many processes."""
     batches = [jobs[start : start + BATCH] for start in range(0, len(jobs), BATCH)]
     processes = min(processes, len(batches))
-    if processes <= 1 or len(jobs) <= FEW:
-        yield from map(check_file, jobs)
+    if processes <= 1:
+        for batch in batches:
+            yield from _check_batch(batch)
         return
     method = "forkserver" if sys.platform != "win32" else "spawn"
     context = multiprocessing.get_context(method)
     if method == "forkserver":
         context.set_forkserver_preload([__name__])
-    pool = ProcessPoolExecutor(processes, context, initializer=_leave_interrupts_to_the_parent)
+    ending = context.Event()
+    pool = ProcessPoolExecutor(processes, context, initializer=_serve, initargs=(ending,))
     done = 0
     try:
         for reports in pool.map(_check_batch, batches):
@@ -93,6 +98,7 @@ def check_files(jobs: Sequence[CheckJob], processes: int) -> Generator[FileRepor
                 path=job.path.as_posix(), problem="was not checked, because a process ended early"
             )
     finally:
+        ending.set()  # after an interrupt each process ends with the file it is at
         pool.shutdown(cancel_futures=True)
 
 
@@ -103,12 +109,33 @@ def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
         job: The file and what to do with it.
         data: The bytes that are checked in place of those of the file.
     """
+    file = _read(job, data)
+    return _checked(file, job) if isinstance(file, TextFile) else file
+
+
+def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
+    files = [_read(job) for job in jobs]
+    learn(file.text for file in files if isinstance(file, TextFile))
+    return [
+        _checked(file, job) if isinstance(file, TextFile) else file
+        for file, job in zip(files, jobs, strict=True)
+        if _ending is None or not _ending.is_set()
+    ]
+
+
+def _read(job: CheckJob, data: bytes | None = None) -> TextFile | FileReport:
     try:
-        file = read_text_file(job.path) if data is None else decode(job.path, data)
+        return read_text_file(job.path) if data is None else decode(job.path, data)
+    except ConfigurationError as error:
+        return FileReport(path=job.path.as_posix(), problem=str(error))
+
+
+def _checked(file: TextFile, job: CheckJob) -> FileReport:
+    try:
         return _report(file, job)
     except ConfigurationError as error:
         return FileReport(path=job.path.as_posix(), problem=str(error))
-    except Exception as error:
+    except Exception as error:  # a bug in a rule, which must not hide the other files
         logging.getLogger(__name__).debug("%s", job.path, exc_info=error)
         bug = f"was not checked, because of a bug in Sifaka ({type(error).__name__})"
         return FileReport(path=job.path.as_posix(), problem=bug)
@@ -158,9 +185,16 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def _check_batch(jobs: Iterable[CheckJob]) -> list[FileReport]:
-    return [check_file(job) for job in jobs]
-
-
-def _leave_interrupts_to_the_parent() -> None:
+def _serve(ending: Event) -> None:
+    """Prepare a process that checks for another one, and ends when that one has ended."""
+    global _ending
+    _ending = ending
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

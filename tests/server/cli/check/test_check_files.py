@@ -1,6 +1,7 @@
 """The files that are found, and those that cannot be checked."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -215,3 +216,28 @@ def test_what_is_not_english_is_told(texts: Path, check: Check) -> None:
     done = check("a.md")
     assert done.code == 0
     assert done.err == "sifaka: a.md: language: not checked, the text is not in English\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+)
+def test_a_signal_ends_the_command_and_its_processes(
+    texts: Path, number: signal.Signals, code: int
+) -> None:
+    long = "All is well, and all of it is as it was on the day before. " * 100
+    write(texts, *(f"{each}.md" for each in range(64)), text=long)
+    (texts / "0.md").write_text(WRONG)
+    command = [sys.executable, "-m", "sifaka_mcp.cli", "check", ".", "--fix", "--jobs", "2"]
+    with subprocess.Popen(
+        command,
+        env={**environment(texts / "home"), "PYTHONPATH": f"{ROOT}:{ROOT / 'server'}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        while WRONG in (texts / "0.md").read_text():
+            assert process.poll() is None
+        process.send_signal(number)
+        # Each of its processes holds these streams open until it has ended.
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (code, b"")
+    assert not err or number == signal.SIGKILL, err
