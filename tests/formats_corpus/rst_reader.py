@@ -20,7 +20,8 @@ _CODE = frozenset(
         """code-block sourcecode literalinclude toctree productionlist graphviz doctest testcode
         testoutput testsetup testcleanup highlight kernel-doc c:expr digraph index math
         tabularcolumns prompt ipython parsed-literal program-output automodule autoclass
-        autofunction autodoc inheritance-diagram kernel-figure kernel-render flat-table cssclass ifconfig
+        autofunction autodoc inheritance-diagram kernel-figure kernel-render
+        flat-table cssclass ifconfig
         jinja plantuml mermaid""",
     )
 )
