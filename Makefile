@@ -20,7 +20,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki conformance crashes long-run lint types docs bench bench-editor bench-quality coverage snapshots clean
+.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki conformance crashes long-run formats-corpus lint types docs bench bench-editor bench-quality coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -90,6 +90,11 @@ crashes: $(READY)
 # Runs of some minutes that are answered at once, taken over and cancelled, over a real Redis.
 long-run: $(READY)
 	$(BIN)/python -m tests.long_run
+
+# Edits some hundred real documents of each format, and compares their structure by other readers.
+formats-corpus: $(READY)
+	$(BIN)/python -m tests.formats_corpus.packages build/formats
+	FORMATS_NODE_MODULES=$(CURDIR)/build/formats/node_modules $(BIN)/python -m tests.formats_corpus build/formats
 
 lint: $(READY)
 	$(BIN)/ruff check .

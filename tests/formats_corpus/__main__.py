@@ -1,7 +1,7 @@
-"""`python -m tests.formats_corpus FOLDER... [--most N] [--show]`: edit real documents, compare structures.
+"""`python -m tests.formats_corpus FOLDER... [--most N] [--show]`: real documents, edited.
 
-Prints a row for each format: documents, edits, documents whose skeleton an edit changed, words that were
-replaced at once, and documents whose skeleton that changed. Fails when an edit changed a skeleton.
+Prints a row for each format: documents, edits, documents whose skeleton an edit changed, words that
+were replaced at once, and documents whose skeleton that changed. Fails when an edit changed one.
 """
 
 import argparse
@@ -31,7 +31,7 @@ ENDINGS = (
 
 
 def documents(folders: Sequence[Path], most: int) -> list[Path]:
-    """The documents in the folders, at most `most` of an ending, chosen by the hash of their name."""
+    """The documents in the folders, at most `most` of an ending, chosen by their names' hash."""
     found: dict[str, list[Path]] = defaultdict(list)
     for folder in folders:
         for path in sorted(folder.rglob("*")):
@@ -64,13 +64,13 @@ def main() -> int:
 def show(trials: Iterable[Trial]) -> None:
     """Print every edit and every difference."""
     for each in trials:
+        head = f"{each.format} {each.path}:"
         for entry, context in zip(each.edits, each.contexts, strict=True):
-            print(
-                f"EDIT {each.format} {each.path}: {entry.rule}: {entry.before!r} -> {entry.after!r} in {context!r}"
-            )
+            change = f"{entry.before!r} -> {entry.after!r}"
+            print(f"EDIT {head} {entry.rule}: {change} in {context!r}")
         for kind in ("changed", "broken", "unreadable"):
             if difference := getattr(each, kind):
-                print(f"{kind.upper()} {each.format} {each.path}: {difference[:600]}")
+                print(f"{kind.upper()} {head} {difference[:600]}")
 
 
 def table(trials: Iterable[Trial]) -> None:
@@ -79,15 +79,22 @@ def table(trials: Iterable[Trial]) -> None:
     for each in trials:
         rows[each.format].append(each)
     print(
-        "| format | documents | edits | skeletons changed | words replaced | skeletons changed | not readable |"
+        "| Format | Documents | Edits | Structures changed | Words replaced | Structures changed |"
     )
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    print("|---|---:|---:|---:|---:|---:|")
     for format_, group in sorted(rows.items()):
         read = [each for each in group if not each.unreadable]
-        print(
-            f"| {format_} | {len(read)} | {sum(len(e.edits) for e in read)} | {sum(bool(e.changed) for e in read)}"
-            f" | {sum(e.words for e in read)} | {sum(bool(e.broken) for e in read)} | {len(group) - len(read)} |"
+        cells = (
+            format_,
+            len(read),
+            sum(len(each.edits) for each in read),
+            sum(bool(each.changed) for each in read),
+            sum(each.words for each in read),
+            sum(bool(each.broken) for each in read),
         )
+        print(f"| {' | '.join(map(str, cells))} |")
+        if len(read) < len(group):
+            print(f"{len(group) - len(read)} of {format_} could not be read", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -2,27 +2,34 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from docutils import nodes
-from docutils.core import publish_doctree
-from docutils.parsers.rst import Directive, directives, roles
+from docutils.parsers.rst import Directive
+
+# Their types are not complete.
+_core: Any = import_module("docutils.core")
+directives: Any = import_module("docutils.parsers.rst.directives")
+roles: Any = import_module("docutils.parsers.rst.roles")
 
 PROSE = "words"
 _CODE = frozenset(
     re.findall(
         r"\S+",
-        """code-block sourcecode literalinclude toctree productionlist graphviz doctest testcode testoutput
-        testsetup testcleanup highlight kernel-doc c:expr digraph index math tabularcolumns prompt ipython
-        parsed-literal program-output automodule autoclass autofunction autodoc inheritance-diagram
-        kernel-figure kernel-render flat-table cssclass ifconfig jinja plantuml mermaid""",
+        """code-block sourcecode literalinclude toctree productionlist graphviz doctest testcode
+        testoutput testsetup testcleanup highlight kernel-doc c:expr digraph index math
+        tabularcolumns prompt ipython parsed-literal program-output automodule autoclass
+        autofunction autodoc inheritance-diagram kernel-figure kernel-render
+        flat-table cssclass ifconfig
+        jinja plantuml mermaid""",
     )
 )
 _PROSE_ARGUMENT = frozenset(
     re.findall(
         r"\S+",
-        """versionadded versionchanged versionremoved deprecated deprecated-removed seealso todo centered
-        rubric""",
+        """versionadded versionchanged versionremoved deprecated deprecated-removed seealso todo
+        centered rubric""",
     )
 )
 _IGNORED = frozenset(
@@ -92,7 +99,7 @@ def rst(text: str) -> Iterator[object]:
         "_disable_config": True,
         "line_length_limit": 1_000_000,
     }
-    yield from _walk(publish_doctree(text, settings_overrides=settings), known=True)
+    yield from _walk(_core.publish_doctree(text, settings_overrides=settings))
 
 
 def _teach(text: str) -> None:
@@ -105,11 +112,21 @@ def _teach(text: str) -> None:
                 roles.register_local_role(role, _unknown_role)
 
 
-_EXACT = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.comment, nodes.raw,
-          nodes.doctest_block, nodes.target, nodes.substitution_definition, nodes.option_group)  # fmt: skip
+_EXACT = (
+    nodes.literal,
+    nodes.literal_block,
+    nodes.math,
+    nodes.math_block,
+    nodes.comment,
+    nodes.raw,
+    nodes.doctest_block,
+    nodes.target,
+    nodes.substitution_definition,
+    nodes.option_group,
+)
 
 
-def _walk(node: nodes.Node, *, known: bool) -> Iterator[object]:
+def _walk(node: nodes.Node) -> Iterator[object]:
     if isinstance(node, nodes.Text):
         if re.search(r"\w", node.astext()):
             yield PROSE
@@ -128,7 +145,7 @@ def _walk(node: nodes.Node, *, known: bool) -> Iterator[object]:
         yield "message"
         return
     for child in node.children:
-        yield from _walk(child, known=known)
+        yield from _walk(child)
     yield f"/{node.tagname}"
 
 

@@ -13,9 +13,10 @@ import tokenize
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from html.parser import HTMLParser
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sifaka.text.formats import Format
 from sifaka.text.markdown import front_matter
@@ -116,7 +117,7 @@ def _markdown(text: str) -> Iterator[object]:
 
 def _token(token: Any) -> Iterator[object]:
     if token.type == "inline":
-        for child in token.children or []:
+        for child in cast("list[Any]", token.children or []):
             yield from _token(child)
     elif token.type in {"text", "softbreak"}:
         yield from words(token.content)
@@ -129,11 +130,17 @@ def _token(token: Any) -> Iterator[object]:
 
 
 def _latex(text: str) -> Iterator[object]:
-    from pylatexenc.latexwalker import LatexWalker, LatexWalkerError
-
+    # It has no types.
+    walker: Any = import_module("pylatexenc.latexwalker")
     try:
-        nodes, _, _ = LatexWalker(text, tolerant_parsing=True).get_latex_nodes()
-    except (LatexWalkerError, RecursionError, AttributeError, IndexError, TypeError) as error:
+        nodes, _, _ = walker.LatexWalker(text, tolerant_parsing=True).get_latex_nodes()
+    except (
+        walker.LatexWalkerError,
+        RecursionError,
+        AttributeError,
+        IndexError,
+        TypeError,
+    ) as error:
         raise Unreadable(str(error)[:80]) from error
     yield from _latex_nodes(nodes)
 
@@ -141,22 +148,23 @@ def _latex(text: str) -> Iterator[object]:
 _EXACT_MACROS = frozenset(
     re.findall(
         r"\S+",
-        """cite citep citet ref eqref pageref label input include usepackage RequirePackage documentclass url path
-        includegraphics bibliography bibliographystyle index texttt newcommand renewcommand def verb
-        lstinline hspace vspace setlength newenvironment DeclareMathOperator hyperref autoref cref""",
+        """cite citep citet ref eqref pageref label input include usepackage RequirePackage
+        documentclass url path includegraphics bibliography bibliographystyle index texttt
+        newcommand renewcommand def verb lstinline hspace vspace setlength newenvironment
+        DeclareMathOperator hyperref autoref cref""",
     )
 )
 _EXACT_ENVIRONMENTS = frozenset(
     re.findall(
         r"\S+",
-        """verbatim lstlisting minted Verbatim equation align gather eqnarray math displaymath tikzpicture
-        alltt multline comment filecontents""",
+        """verbatim lstlisting minted Verbatim equation align gather eqnarray math displaymath
+        tikzpicture alltt multline comment filecontents""",
     )
 )
 
 
 def _latex_nodes(nodes: Any) -> Iterator[object]:
-    for node in nodes or []:
+    for node in cast("list[Any]", nodes or []):
         if node is None:
             continue
         kind = type(node).__name__
@@ -282,9 +290,10 @@ def _org(text: str) -> Iterator[object]:
 
 def _pandoc(value: Any) -> Iterator[object]:
     if isinstance(value, list):
-        for each in value:
+        for each in cast("list[Any]", value):
             yield from _pandoc(each)
     elif isinstance(value, dict):
+        value = cast("dict[str, Any]", value)
         kind = value.get("t")
         if kind in {"Str", "Space", "SoftBreak"}:
             yield from words(str(value.get("c", "")))

@@ -1,6 +1,6 @@
 """What an edit does to one document."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from sifaka.editor import Edit, edit
@@ -26,7 +26,6 @@ class Trial:
     """The first difference that the edits made to its skeleton."""
     broken: str = ""
     """The first difference that the replacement of all free words made."""
-    differences: tuple[str, ...] = field(default=())
 
 
 def trial(path: Path) -> Trial | None:

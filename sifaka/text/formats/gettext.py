@@ -7,7 +7,7 @@ from sifaka.text.formats.html import html
 from sifaka.text.formats.marks import Line, Mark, lines_of
 
 _STRING = re.compile(
-    r'[ \t]*(?P<keyword>msg(?:ctxt|id_plural|id|str(?:\[\d+\])?))?[ \t]*"(?P<body>.*)"[ \t]*$'
+    r'[ \t]*(?:(?P<keyword>msg(?:ctxt|id_plural|id|str(?:\[\d+\])?))[ \t]*)?"(?P<body>.*)"[ \t]*$'
 )
 _PLACEHOLDER = re.compile(
     r"\\."

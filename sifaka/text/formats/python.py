@@ -4,7 +4,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from sifaka.text.formats.marks import Mark
 from sifaka.text.formats.rst import rst
@@ -19,9 +19,10 @@ _PRAGMA = re.compile(
 _OPENING = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
 _WORD = re.compile(r"[A-Za-z]+")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_SILENT = frozenset(
-    {tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}
-)
+_FRESH = frozenset({tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})
+"""Tokens after which a statement begins."""
+_ENDS = frozenset({tokenize.NEWLINE, tokenize.COMMENT, tokenize.ENDMARKER})
+"""Tokens with which a statement ends."""
 
 
 def python(text: str) -> Iterator[Mark]:
@@ -38,7 +39,7 @@ def python(text: str) -> Iterator[Mark]:
     names: set[str] = set()
     prose: list[Span] = []
     fresh = True
-    for token in tokens:
+    for token, following in pairwise([*tokens, tokens[-1]]):
         start = (
             starts[token.start[0] - 1] + token.start[1]
             if token.start[0] <= len(starts)
@@ -49,12 +50,15 @@ def python(text: str) -> Iterator[Mark]:
             if not _PRAGMA.match(token.string) and (marks := _MARKS.match(token.string)):
                 prose.append((start + marks.end(), end))
             continue
-        if token.type == tokenize.STRING and fresh and (opening := _OPENING.match(token.string)):
+        if token.type == tokenize.NL:
+            continue
+        alone = fresh and following.type in _ENDS
+        if token.type == tokenize.STRING and alone and (opening := _OPENING.match(token.string)):
             if "b" not in opening.group().lower() and "f" not in opening.group().lower():
                 prose.append((start + opening.end(), end - len(opening.group(1))))
         elif token.type == tokenize.NAME:
             names |= {part.lower() for part in _PART.findall(token.string)}
-        fresh = token.type in _SILENT
+        fresh = token.type in _FRESH
     yield from _between(text, prose)
     for start, end in prose:
         for mark in rst(text[start:end]):
