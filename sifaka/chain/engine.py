@@ -29,7 +29,7 @@ from sifaka.chain.degradation import parallel
 from sifaka.chain.events import ended_elsewhere
 from sifaka.chain.phases.context import Phase, PhaseContext
 from sifaka.chain.phases.critique import critique
-from sifaka.chain.phases.generation import edit_input, is_unedited, write
+from sifaka.chain.phases.generation import write
 from sifaka.chain.phases.retrieval import retrieve_for_critics
 from sifaka.chain.phases.selection import conclude, end, fail, select
 from sifaka.chain.phases.validation import validate
@@ -37,7 +37,7 @@ from sifaka.chain.recorder import Recorder
 from sifaka.chain.recovery import recovered
 from sifaka.chain.resources import Parts
 from sifaka.errors import AppendRefused, BudgetExceeded, SifakaError, StorageError, VersionConflict
-from sifaka.record.entries import Called, Entry, Stopped, StopReason
+from sifaka.record.entries import Called, Stopped, StopReason
 from sifaka.record.events import Listener
 from sifaka.record.run import Run
 
@@ -158,17 +158,12 @@ class Engine:
                 return retrieve_for_critics
             case "drafted" | "retrieved":
                 return validate
-            case "validated" if parts.editor is not None and is_unedited(run):
-                return self._edit_or_judge
             case "validated":
                 return critique
             case "critiqued":
                 return select
             case "anchored":
                 return conclude
-
-    async def _edit_or_judge(self, context: PhaseContext) -> Sequence[Entry]:
-        return await edit_input(context) or await critique(context)
 
     async def _leave_to_others(self, refusal: AppendRefused) -> None:
         """See that the run has been stopped elsewhere, which ends the work on it here.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
-from sifaka.record.run import Run, RunSummary
+from sifaka.record.run import Run
 from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import decode_entries, encode_entries
 from sifaka.storage.log import Health, RunPage, check_append, holds
@@ -19,7 +19,6 @@ class _Record:
     payloads: tuple[str, ...]
     """The entries as the JSON of the stores on disk, by which a repeated append is recognised."""
     run: Run
-    line: RunSummary
     fence: int = 0
     """The number of the last claim."""
 
@@ -61,7 +60,7 @@ class MemoryStorage(PolledStore):
                 expected=expected_version,
                 found=len(held),
             )
-            self._records[key] = _Record((*held, *payloads), run, run.summary(), current)
+            self._records[key] = _Record((*held, *payloads), run, current)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `RunLog.claim`."""
@@ -84,7 +83,7 @@ class MemoryStorage(PolledStore):
         """Runs, newest first; one that is updated meanwhile moves to the front."""
         with self._lock:
             lines = [
-                record.line
+                record.run.summary()
                 for (tenant, _), record in self._records.items()
                 if tenant == self.tenant
             ]

@@ -7,6 +7,7 @@ from sifaka._internal.naming import unique
 from sifaka.calls.concurrency import fan_out
 from sifaka.chain.degradation import place, shortened
 from sifaka.chain.phases.context import PhaseContext
+from sifaka.chain.phases.generation import edit_input
 from sifaka.chain.phases.selection import select
 from sifaka.chain.policies import contenders, decide
 from sifaka.chain.stop_rules import attempts, twin
@@ -29,6 +30,8 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
             and the caller does not stand in for models that fail.
         StorageError: An answer could not be put on record.
     """
+    if edited := await edit_input(context):
+        return edited  # the critics are asked about that
     run, parts, calls = context.recorder.run, context.parts, context.calls
     final = run.config.policy == "last" and attempts(run) >= run.config.max_iterations
     worded = any(thought.text.strip() for thought in run.undecided)

@@ -72,12 +72,6 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
     return await end(context, status="done", reason="no_safe_edit" if is_edited else "stalled")
 
 
-def is_unedited(run: Run) -> bool:
-    """True when a run has its input alone, and the editor has not seen that."""
-    alone = len(run.thoughts) == 1 and run.thoughts[0].author == "input"
-    return alone and run.champion is None and run.config.fixes is not None
-
-
 async def edit_input(context: PhaseContext) -> Sequence[Entry]:
     """Make the certain edits of the input, as a version of its own; nothing where there are none.
 
@@ -85,8 +79,10 @@ async def edit_input(context: PhaseContext) -> Sequence[Entry]:
     """
     run, editor = context.recorder.run, context.parts.editor
     original = run.original
-    assert editor is not None, "the phase is for runs that are edited"
-    assert original is not None, "the phase is for runs with an input"
+    if editor is None or original is None or original.author != "input":
+        return ()
+    if len(run.thoughts) > 1 or run.champion is not None or run.config.fixes is None:
+        return ()  # the editor has seen it
     with context.calls.monitor.measure("phase", "edit"):
         generation = await editor.edit_input(original)
     if generation.text == original.text:
