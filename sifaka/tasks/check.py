@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from pathlib import PurePath
 from typing import Literal
 
-from sifaka.editor import Edit, Fixes, apply, lint
+from sifaka.editor import Edit, Tier, apply, lint
 from sifaka.editor.edit import LONG_ROUNDS, ROUNDS
 from sifaka.editor.grammar import LIMIT
 from sifaka.editor.report import LONG_TEXT
@@ -21,7 +21,7 @@ from sifaka.text.input import check_text
 
 FixTier = Literal["none", "safe", "suggested"]
 """The fixes that are made: none, those that are certain, or those that are suggested as well."""
-_TIERS: Mapping[FixTier, tuple[Fixes, ...]] = {
+_TIERS: Mapping[FixTier, tuple[Tier, ...]] = {
     "none": (),
     "safe": ("safe",),
     "suggested": ("safe", "suggested"),
@@ -105,7 +105,7 @@ def check(
 
 
 def _settled(
-    before: CheckedText, look: Callable[[str], CheckedText], tier: Fixes, format: Format
+    before: CheckedText, look: Callable[[str], CheckedText], tier: Tier, format: Format
 ) -> CheckedText:
     """The report after all fixes of a tier; the one before when there is no end to them."""
     report, long = before, len(before.text) > LONG_TEXT
