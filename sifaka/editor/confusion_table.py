@@ -69,7 +69,7 @@ def _pairs(rule: str, pairs: str) -> tuple[Confusion, ...]:
 
 _ITS = (
     Confusion(rule="its", words="its", fix="it's",
-              after=r" (?:an?(?! priori)|the|been|too|raining|snowing|getting|definitely|probably)\b(?!-)"),
+              after=r" (?:an?(?! priori)|been|too|raining|snowing|getting|definitely|probably)\b(?!-)"),
     Confusion(rule="its", words="its", fix="it's",
               after=r" not (?!un|in|im|ir|\w+ing\b)\w+"),
     Confusion(rule="its", words="its", fix="it's", after=rf" (?:(?:so|very|really|quite) )?{_STATE}(?=[.!?])"),
@@ -79,6 +79,8 @@ _ITS = (
               after=rf" (?:(?:so|very|really|quite) )?{_STATE}{_END}"),
     Confusion(rule="its", words="its", fix="it's", opens=True,
               after=r" (?:(?:only|just) (?:an?|the)|all (?:right|good)|me|him|us|them)\b"),
+    Confusion(rule="its", words="its", fix="it's", opens=True, after=r" the\b(?!-)"),
+    Confusion(rule="its", words="its", fix="it's", before=r"\b(?:think|hope|know|say|says|said|sure|believe|that) ", after=r" the\b(?!-)"),
     Confusion(rule="its", words="its", fix="it's", after=rf" next to {_DET}\b"),
     Confusion(rule="its", words="its", fix="it's", after=rf" to {_STATE}(?=[.!?]| to\b)"),
     Confusion(rule="its", words="it's", fix="its", after=r" own\b(?!-)"),

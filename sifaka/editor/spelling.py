@@ -20,6 +20,7 @@ _WORD = re.compile(r"(?<![^\W_])(?<!['’\-/@#.&])[A-Za-z][a-z]+(?![^\W_]|['’@
 # Right in technical texts, though a misspelling elsewhere.
 _TERMS = lexicon(
     "thead referer buildd buildds hist strat numer datas wan wans ans parms mis vie te udate",
+    "mmaped invokable unparseable cacheing alinged",
     "hda noice wether alls ser unselect readd inout tre crate pres sur",
     "writeable transferrable clonable",
 )
