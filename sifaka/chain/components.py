@@ -64,6 +64,7 @@ def parts_of(
         section_chars=settings.section_chars,
         protect=settings.protect,
         fixes=settings.fixes,
+        format=settings.format,
     )
     asked = judge_for(
         None if isinstance(settings.judge_model, Judge) else settings.judge_model,
@@ -124,7 +125,9 @@ def bound(
         critics=tuple(critics),
         retrievers=settings.retrievers,
         store=resources.store,
-        editor=EditorModel(settings.validators, settings.fixes) if settings.edits else None,
+        editor=EditorModel(settings.validators, settings.fixes, settings.format)
+        if settings.edits
+        else None,
         judge=judge,
         asked=binding.model,
         breakers=resources.breakers,

@@ -85,6 +85,9 @@ class TaskOptions(TypedDict, total=False):
     section_chars: int | None
     """Characters beyond which models write and judge a text section by section, at least 2,000;
     never when None."""
+    format: str | None
+    """The format of the text, a `sifaka.text.formats.Format` by name; recognised by its look when
+    None."""
     fixes: Fixes
     """The fixes that the editor makes in the input, before the first call of a model, and in every
     version of a model before it is judged: `safe` ones, `suggested` ones too, or `none`."""

@@ -116,7 +116,13 @@ def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
     model = run.config.model
     if model in {AUTO, EDITOR, CALLER}:
         settings = chain.settings
-        ladder = writers_for(model, settings.validators, edits=settings.edits, fixes=settings.fixes)
+        ladder = writers_for(
+            model,
+            settings.validators,
+            edits=settings.edits,
+            fixes=settings.fixes,
+            format=settings.format,
+        )
         return tuple(_RecordedWriter(run, CALLER) if each is None else each for each in ladder)
     if model.startswith("object:"):  # its calls are in no journal
         return (_RecordedWriter(run, model),)

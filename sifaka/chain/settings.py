@@ -65,6 +65,7 @@ class ChainSettings:
     inquiry: Inquiry | None = None
     section_chars: int | None = SECTION_CHARS
     fixes: Fixes | None = "safe"
+    format: str | None = None
 
     def __post_init__(self) -> None:
         if self.effort not in tuple(PRESETS):
@@ -85,6 +86,8 @@ class ChainSettings:
             raise ConfigurationError(
                 "`caller` stands in for every model that fails", "name it last in fallback_models"
             )
+        if self.format is not None:
+            _check_format(self.format)
         if self.model == EDITOR and self.fixes == "none":
             raise ConfigurationError(
                 "`fixes` is `none`, and the editor makes fixes alone", "leave fixes out"
@@ -133,6 +136,7 @@ class ChainSettings:
             inquiry=self.inquiry,
             section_chars=self.section_chars,
             fixes=self.fixes,
+            format=self.format,
         )
 
     @property
@@ -146,16 +150,33 @@ class ChainSettings:
     @cached_property
     def chosen_critics(self) -> tuple[CriticComponent, ...]:
         """The critics, or those that suit the model where none were given."""
-        if self.critics is not None:
-            return self.critics
-        if asks_a_provider(self.model):
-            return (SelfRefineCritic(),)
-        # What a report quotes was written by others: its spelling is theirs.
-        return (LintCritic(),) if self.inquiry is None else ()
+        chosen = self.critics
+        if chosen is None and asks_a_provider(self.model):
+            chosen = (SelfRefineCritic(),)
+        if chosen is None:
+            # What a report quotes was written by others: its spelling is theirs.
+            chosen = (LintCritic(),) if self.inquiry is None else ()
+        if self.format is None:
+            return chosen
+        read = {"format": self.format}
+        return tuple(
+            each.model_copy(update=read)
+            if isinstance(each, LintCritic) and each.format is None
+            else each
+            for each in chosen
+        )
 
     @property
     def _has_judge(self) -> bool:
         return self.judge_model is not None or can_judge(self.model)
+
+
+def _check_format(name: str) -> None:
+    from sifaka.text.formats import UNCHECKED, Format
+
+    known = [each.value for each in Format if each not in UNCHECKED]
+    if name not in known:
+        raise ConfigurationError(f"unknown format {name!r}", did_you_mean(name, known))
 
 
 def options_of(config: ChainConfig) -> Mapping[str, Any]:

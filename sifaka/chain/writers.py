@@ -59,6 +59,7 @@ def writers_for(
     section_chars: int | None = None,
     protect: bool = True,
     fixes: Fixes | None = "safe",
+    format: str | None = None,
 ) -> tuple[Writer, ...]:
     """The writers in the order in which they are tried.
 
@@ -74,19 +75,20 @@ def writers_for(
             never. The editor and the caller take it whole.
         protect: As for `SectionedModel`.
         fixes: The fixes that the editor makes.
+        format: The format that the editor reads the text as; recognised by its look when None.
 
     Raises:
         ConfigurationError: The model is unknown or cannot be used.
     """
     if isinstance(model, str):
         if model == EDITOR:
-            return (EditorModel(validators, fixes),)
+            return (EditorModel(validators, fixes, format),)
         if model in {AUTO, CALLER} and not edits:
             return (None,)
         if model == AUTO:
-            return (EditorModel(validators, fixes), None)
+            return (EditorModel(validators, fixes, format), None)
         if model == CALLER:
-            return (EditorModel(fixes=fixes), None)
+            return (EditorModel(fixes=fixes, format=format), None)
         if ":" not in model and model not in {HOST, "test"}:
             raise ConfigurationError(
                 f"unknown model {model!r}",

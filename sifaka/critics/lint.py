@@ -1,5 +1,6 @@
 """Mechanics: spelling, grammar, punctuation, wordiness. Needs no model."""
 
+from functools import partial
 from typing import Literal
 
 from anyio import to_thread
@@ -25,6 +26,22 @@ class LintCritic(DataComponent):
 
     type: Literal["lint"] = "lint"
     name: Name = "lint"
+    format: (
+        Literal[
+            "markdown",
+            "mdx",
+            "rst",
+            "asciidoc",
+            "org",
+            "latex",
+            "html",
+            "text",
+            "gettext",
+            "python",
+        ]
+        | None
+    ) = None
+    """The format of the text; recognised by its look when None."""
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The issues that the editor's rules find in `thought.text`.
@@ -32,8 +49,10 @@ class LintCritic(DataComponent):
         Without a vote when nothing was examined, as in a text that is not English.
         """
         from sifaka.editor import lint
+        from sifaka.text.formats import Format
 
-        report = await to_thread.run_sync(lint, thought.text)
+        format = Format(self.format) if self.format else None
+        report = await to_thread.run_sync(partial(lint, thought.text, format=format))
         accept: Verdict | None = "accept" if report.checked else None
         points = sum(issue.severity for issue in report.issues)
         hundreds = max(count_words(thought.text), 100) / 100

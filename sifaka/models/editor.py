@@ -33,6 +33,8 @@ class EditorModel:
     going to be rewritten anyway."""
     fixes: Fixes | None = "safe"
     """The fixes that it makes; None as in records from before there was a choice."""
+    format: str | None = None
+    """The format of the text; recognised by its look when None."""
     name: str = field(default=EDITOR, init=False)
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
@@ -59,9 +61,13 @@ class EditorModel:
 
     async def _edit(self, text: str, issues: Sequence[Issue] = ()) -> "Edited":
         from sifaka.editor import edit
+        from sifaka.text.formats import Format
 
         tier = "suggested" if self.fixes == "suggested" else "safe"
-        return await anyio.to_thread.run_sync(partial(edit, text, issues, fixes=tier))
+        format = Format(self.format) if self.format else None
+        return await anyio.to_thread.run_sync(
+            partial(edit, text, issues, fixes=tier, format=format)
+        )
 
     async def _costs(self, thought: Thought, written: str, edited: str) -> bool:
         """True when a text passes the required validators and its edited form does not."""

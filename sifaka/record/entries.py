@@ -79,11 +79,15 @@ class ChainConfig(Frozen):
     """The fixes that the editor makes in the input and in every version of a model; None in records
     of runs from before there was a choice, in which it edited for callers alone."""
 
+    format: str | None = None
+    """The format of the text; recognised by its look when None."""
+
     @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it, so that a changed configuration is noticed."""
-        usual = {"fixes"} if self.fixes in {None, "safe"} else set[str]()
-        canonical = json.dumps(self.model_dump(mode="json", exclude=usual), sort_keys=True)
+        usual = {"fixes": {None, "safe"}, "format": {None}}
+        left_out = {name for name, values in usual.items() if getattr(self, name) in values}
+        canonical = json.dumps(self.model_dump(mode="json", exclude=left_out), sort_keys=True)
         return sha256(canonical.encode()).hexdigest()
 
 

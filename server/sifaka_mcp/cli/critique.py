@@ -16,6 +16,7 @@ from sifaka_mcp.view.text import critique as as_text
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     opt.add_text(parser)
+    opt.add_format(parser)
     opt.add_judges(parser)
     opt.add_spec(parser)
     opt.add_json(parser)
@@ -25,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def critique(options: argparse.Namespace, settings: Settings) -> int:
     """Print what the critics say; 0 when they accept the text."""
     text = opt.read_text(options.file)
-    chain = opt.chain_of(options, settings)
+    chain = opt.chain_of(options, settings, format=opt.format_of(options, text))
     if chain.settings.validators:
         raise ConfigurationError(
             f"{options.spec} has validators, which `critique` does not run", "use `sifaka validate`"

@@ -21,6 +21,7 @@ from sifaka_mcp.view.terminal import TerminalProgress
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     opt.add_text(parser)
+    opt.add_format(parser)
     opt.add_rules(parser)
     opt.add_judges(parser)
     opt.add_budget(parser)
@@ -79,6 +80,7 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
         tags=options.tag,
         remember=options.remember,
         fixes="suggested" if options.suggestions else "safe",
+        format=opt.format_of(options, text),
     )
 
     async def work() -> RunResult:

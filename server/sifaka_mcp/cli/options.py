@@ -36,6 +36,32 @@ def add_text(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the text; - reads standard input")
 
 
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the format of the text."""
+    parser.add_argument(
+        "--as",
+        dest="as_format",
+        metavar="FORMAT",
+        help="what the text is, such as rst, latex or text; recognised when left out",
+    )
+
+
+def format_of(options: argparse.Namespace, text: str) -> str | None:
+    """The format of the text by the option or by the name of its file; None for that of its look.
+
+    Raises:
+        ConfigurationError: The file is source code.
+    """
+    if options.as_format is not None or options.file == "-":
+        return options.as_format
+    from sifaka.text.formats import UNCHECKED, Format, recognise
+
+    format = recognise(text, options.file)
+    if format is Format.SOURCE:
+        raise ConfigurationError(f"{options.file}: {UNCHECKED[format]}")
+    return None if format in UNCHECKED or format is recognise(text) else format.value
+
+
 def add_rules(parser: argparse.ArgumentParser) -> None:
     """Add the options for validators."""
     rules = parser.add_argument_group("rules")
