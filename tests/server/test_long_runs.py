@@ -129,7 +129,7 @@ async def test_progress_tells_what_is_being_done_and_rises_to_its_total(
         await client.call_tool("improve_text", {"text": text}, progress_callback=listen)
     _check(told)
     assert any("critique: asking lint" in message for _, _, message in told)
-    assert any("generate: editor writes" in message for _, _, message in told)
+    assert any("generate: editor wrote" in message for _, _, message in told)
 
 
 async def test_whoever_resumes_a_run_that_goes_on_hears_of_its_progress(

@@ -200,8 +200,9 @@ class Leaking:
 
 async def test_no_error_in_a_stored_run_holds_a_secret() -> None:
     model = ScriptedModel(lines=[ModelProviderError(f"refused sk-{KEY}", code="authentication")])
-    chain = Chain(model=model, critics=[Leaking(), "lint"])
-    result = await chain.run("Write.", text="He go to school.")
+    rule = {"type": "length", "min_words": 50}
+    chain = Chain(model=model, critics=[Leaking(), "lint"], validators=[rule])
+    result = await chain.run("Write.", text="This is a text.")
     assert result.status == "failed"
     stored = result.run.model_dump_json()
     assert "***" in stored
