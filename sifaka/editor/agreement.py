@@ -123,7 +123,7 @@ def _fix(parsed: ParsedText, match: re.Match[str]) -> str | None:
     start, verb = match.start(), match["verb"]
     if number is None or not (opens_clause(parsed, start) or _goes_on(parsed, match)):
         return None
-    if verb.endswith("t") and verb[-2] in "'’":
+    if verb.endswith(("'t", "’t")):
         stem = _NEGATED[number].get(verb[:-2])
         return None if stem is None else stem + verb[-2:]
     if fix := _TO_BE[number].get(verb):

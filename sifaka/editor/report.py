@@ -1,10 +1,12 @@
 """Finding what is wrong with a text."""
 
+import logging
 import sys
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from sifaka.calls.failure_log import report_failure
 from sifaka.editor.agreement import agreement
 from sifaka.editor.articles import articles
 from sifaka.editor.capitals import capitals
@@ -26,6 +28,8 @@ from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.formats import READERS, UNCHECKED, Format, recognise
 from sifaka.text.prose import Span
+
+logger = logging.getLogger(__name__)
 
 Rule = Callable[[ParsedText], Iterable[Issue]]
 """Finds one kind of mistake; raises `PluginError` when a tool it needs is missing."""
@@ -55,6 +59,8 @@ ADVISORS: Mapping[str, Rule] = {"style": style}
 LONG_TEXT = 200_000
 """Characters beyond which a text is checked with less care, to stay within seconds."""
 
+_SOME = 0.01
+"""The least share in other languages that is worth a line."""
 _MOSTLY = 0.5
 """The share in other languages from which a text is not English."""
 
@@ -99,7 +105,7 @@ def lint(
         lines = ("language: not checked, the text is not in English", *failed)
         return Lint(issues=issues, degraded=lines, failed=failed, format=format, checked=False)
     degraded = failed
-    if elsewhere := parsed.foreign_share:
+    if (elsewhere := parsed.foreign_share) >= _SOME:
         line = f"language: {elsewhere:.0%} of the text is not in English, and not checked"
         degraded = (*degraded, line)
     return Lint(issues=issues, degraded=degraded, failed=failed, format=format)
@@ -125,6 +131,11 @@ def _found(parsed: ParsedText, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...]
             issues.extend(rule(parsed))
         except PluginError as error:
             degraded.append(error.message)
+        # One rule that stumbles over a text costs that rule, not the text.
+        except Exception as error:  # noqa: BLE001
+            name = getattr(rule, "__name__", "a rule")
+            report_failure(logger, f"editor:{name}", error)
+            degraded.append(f"{name}: not checked, because of a bug ({type(error).__name__})")
     return _without_overlaps(issues), tuple(degraded)
 
 

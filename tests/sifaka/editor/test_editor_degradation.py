@@ -2,12 +2,16 @@
 
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from sifaka.editor import edit, lint
+from sifaka.editor import RULES, edit, lint
 from sifaka.editor.grammar import LIMIT
+from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.report import findings
+from sifaka.record.results import Issue
 
 ANNOUNCEMENT = Path(__file__).parents[3] / "examples" / "announcement.md"
 
@@ -76,3 +80,17 @@ def test_openings_that_are_never_closed_take_no_quadratic_time() -> None:
     for opening in ("/* x\n", "'''\n", "<pre>\n"):
         text = opening * (200_000 // len(opening))
         assert edit(text).text == text
+
+
+def test_a_rule_that_stumbles_costs_that_rule_alone(caplog: pytest.LogCaptureFixture) -> None:
+    def stumbling(parsed: ParsedText) -> Iterable[Issue]:
+        raise IndexError(parsed.text)
+
+    found, degraded = findings("We recieve it here.", [stumbling, *RULES.values()])
+    assert [issue.quote for issue in found] == ["recieve"]
+    assert degraded == ("stumbling: not checked, because of a bug (IndexError)",)
+    assert "editor:stumbling" in caplog.text
+
+
+def test_a_verb_of_two_letters_is_read() -> None:
+    assert edit("The rules they t' here in case 3.").text == "The rules they t' here in case 3."
