@@ -28,7 +28,7 @@ def tool() -> Tool:
     return define(
         cancel_run,
         title="Cancel a run",
-        description="Stop a run, wherever it is worked on, and get its best version.",
+        description="Stop a run and get its best version.",
         annotations=ToolAnnotations(
             read_only_hint=False,
             destructive_hint=False,

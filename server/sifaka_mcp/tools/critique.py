@@ -8,7 +8,7 @@ from pydantic import Field
 
 from sifaka.calls.host import Suspended
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import BudgetLimits, CriticList, OptionalText
+from sifaka_mcp.schemas.arguments import BudgetLimits, OptionalText
 from sifaka_mcp.schemas.reviews import CritiqueTextOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
@@ -18,7 +18,9 @@ from sifaka_mcp.view.text import critique
 async def critique_text(
     text: str,
     ctx: ToolContext,
-    critics: CriticList = None,
+    critics: Annotated[
+        list[str | dict[str, object]] | None, Field(description="as for improve_text")
+    ] = None,
     prompt: Annotated[OptionalText, Field(description="what the text is for")] = "",
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
@@ -43,8 +45,8 @@ def tool() -> Tool:
     return define(
         critique_text,
         title="Criticise a text",
-        description="What is wrong with a text and where, as issues that quote it. Without a model "
-        "configured: mechanical issues and a rubric for you. Stores nothing.",
+        description="What is wrong with a text and where, as issues that quote it. Without a model: "
+        "mechanical issues and a rubric for you. Stores nothing.",
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=True
         ),

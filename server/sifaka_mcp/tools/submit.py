@@ -27,7 +27,7 @@ async def submit_revision(
     run_id: str,
     parent_id: Annotated[str, Field(description="from the brief")],
     ctx: ToolContext,
-    text: Annotated[OptionalText, Field(description="the complete new version")] = "",
+    text: Annotated[OptionalText, Field(description="the whole new version")] = "",
     accept: Annotated[bool, Field(description="keep the text, decline what is left")] = False,
     reason: Annotated[OptionalText, Field(description="why what is left stays")] = "",
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
