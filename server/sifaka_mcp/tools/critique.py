@@ -45,8 +45,8 @@ def tool() -> Tool:
     return define(
         critique_text,
         title="Criticise a text",
-        description="What is wrong with a text and where, as issues that quote it. Without a model: "
-        "mechanical issues and a rubric for you. Stores nothing.",
+        description="What is wrong with a text and where, as issues that quote it. Without a "
+        "model: mechanical issues and a rubric for you. Stores nothing.",
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=True
         ),
