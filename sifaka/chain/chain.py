@@ -10,21 +10,18 @@ from sifaka._internal.blocking import run_blocking
 from sifaka.chain.assessment import AssessingChain
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
 from sifaka.chain.components import parts_of
-from sifaka.chain.creation import new_run
+from sifaka.chain.creation import check_can_write, new_run
 from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
 from sifaka.chain.replay import Replay, replay
 from sifaka.chain.result import RunResult
-from sifaka.chain.submission import Submission, settled, take_in
+from sifaka.chain.submission import Submission, revision, settled, take_in
 from sifaka.chain.submission import accept as accept_text
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import RunStatus
 from sifaka.record.events import ChainEvent, Listener
 from sifaka.record.run import Run
-from sifaka.record.thought import EDITOR
 from sifaka.text.input import check_text
-from sifaka.text.markdown import unwrapped
-from sifaka.validators.preserve import PreserveValidator
 
 _SETTLED: frozenset[RunStatus] = frozenset({"done", "needs_revision"})
 """A run in such a state is not gone on with by itself."""
@@ -129,20 +126,9 @@ class Chain(AssessingChain):
         prompt = check_text(prompt or self.settings.prompt, "prompt")
         if not (check_text(text).strip() or prompt.strip()):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
-        settings, resources = self.settings, self.resources
         if not text.strip():
-            compares = any(isinstance(each, PreserveValidator) for each in settings.validators)
-            if compares and settings.inquiry is None:
-                raise ConfigurationError(
-                    "`preserve` compares with an original, and there is none", "give a text"
-                )
-            if settings.inquiry is not None and resources.researcher is None:
-                resources.adapters.chosen(settings.inquiry.adapters)
-            if settings.model == EDITOR:
-                raise ConfigurationError(
-                    "the editor cannot write a text from a prompt", "give a text, or another model"
-                )
-        parts = parts_of(settings, resources)
+            check_can_write(self.settings, self.resources)
+        parts = parts_of(self.settings, self.resources)
         return RunHandle(parts, await new_run(self, prompt, text, origin))
 
     async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
@@ -233,17 +219,11 @@ class Chain(AssessingChain):
         run = await self._own(run_id)
         if run.status == "running" and not interrupted:
             run = await settled(self.store, run)
-        version = next((t for t in run.thoughts if t.id == parent_id), None)
-        if version is not None:
-            text = unwrapped(text, like=version.text) if text else version.text
-            if accept and text != version.text:
-                raise ConfigurationError(
-                    "`accept` is for the text as it is, and the revision is another text",
-                    "leave out `accept` or `text`; `reason` declines what the revision leaves",
-                )
-            if accept or (reason is not None and text == version.text):
-                run = await accept_text(self.store, run, parent_id, reason or "")
-                return Submission.taken(run, self.store.degraded)
+        revised = revision(run, parent_id, text, accept=accept, reason=reason)
+        if revised is None:
+            run = await accept_text(self.store, run, parent_id, reason or "")
+            return Submission.taken(run, self.store.degraded)
+        text = revised
         run, draft = await take_in(self.store, run, parent_id, text, declined=reason)
         fence = 0
         if draft.id not in run.decisions:

@@ -11,14 +11,36 @@ from sifaka.chain.configuration import ConfiguredChain
 from sifaka.chain.inherited import inheriting
 from sifaka.chain.phases.retrieval import first_version
 from sifaka.chain.recall import lessons_of_similar_runs
-from sifaka.errors import SifakaError
+from sifaka.chain.resources import Resources
+from sifaka.chain.settings import ChainSettings
+from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.record.entries import Drafted, Started
 from sifaka.record.run import Run
-from sifaka.record.thought import Thought
+from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
+from sifaka.validators.preserve import PreserveValidator
 
 _PARTING_SECONDS = 5.0
 """Seconds in which a run that is given up as it begins may put that on record."""
+
+
+def check_can_write(settings: ChainSettings, resources: Resources) -> None:
+    """Check that a chain can begin without a text.
+
+    Raises:
+        ConfigurationError: It only edits, it compares with an original, or an adapter is unknown.
+    """
+    if settings.inquiry is not None and resources.researcher is None:
+        resources.adapters.chosen(settings.inquiry.adapters)
+    if settings.model == EDITOR:
+        raise ConfigurationError(
+            "the editor cannot write a text from a prompt", "give a text, or another model"
+        )
+    compares = any(isinstance(each, PreserveValidator) for each in settings.validators)
+    if compares and settings.inquiry is None:
+        raise ConfigurationError(
+            "`preserve` compares with an original, and there is none", "give a text"
+        )
 
 
 async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | None = None) -> Run:

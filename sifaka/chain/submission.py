@@ -12,6 +12,7 @@ from sifaka.record.entries import Declined, Drafted, Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
+from sifaka.text.markdown import unwrapped
 
 _SILENCE = 5.0
 """Seconds without a new entry after which the worker of a run is taken for dead."""
@@ -47,6 +48,30 @@ class Submission(RunResult):
         """A submission that is taken in and not decided yet."""
         reason = run.error or "it is still being judged; submit it again to hear the outcome"
         return cls(run=run, warnings=warnings, accepted=False, reason=reason)
+
+
+def revision(
+    run: Run, parent_id: str, text: str, *, accept: bool, reason: str | None
+) -> str | None:
+    """The text that revises a version, without a code fence around it all.
+
+    Returns:
+        None when the version is to stay as it is.
+
+    Raises:
+        ConfigurationError: The caller accepts the version and submits another text.
+    """
+    version = next((t for t in run.thoughts if t.id == parent_id), None)
+    if version is None:
+        return text
+    text = unwrapped(text, like=version.text) if text else version.text
+    if accept and text != version.text:
+        raise ConfigurationError(
+            "`accept` is for the text as it is, and the revision is another text",
+            "leave out `accept` or `text`; `reason` declines what the revision leaves",
+        )
+    stays = accept or (reason is not None and text == version.text)
+    return None if stays else text
 
 
 async def take_in(
