@@ -15,7 +15,7 @@ from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
 from sifaka.chain.replay import Replay, replay
 from sifaka.chain.result import RunResult
-from sifaka.chain.submission import Submission, revision, settled, take_in
+from sifaka.chain.submission import Submission, check_submission, revision, settled, take_in
 from sifaka.chain.submission import accept as accept_text
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import RunStatus
@@ -210,27 +210,20 @@ class Chain(AssessingChain):
             StaleRevision: The version was written against another than the current champion.
             ConfigurationError: The run does not wait for a revision, or the text is not usable.
         """
-        if not (check_text(text).strip() or accept):
-            raise ConfigurationError(
-                "the revision is empty", "submit the complete text, or accept the one there is"
-            )
-        if reason is not None:
-            check_text(reason, "reason")
+        check_submission(text, accept=accept, reason=reason)
         run = await self._own(run_id)
         if run.status == "running" and not interrupted:
             run = await settled(self.store, run)
-        revised = revision(run, parent_id, text, accept=accept, reason=reason)
-        if revised is None:
+        if (new := revision(run, parent_id, text, accept=accept, reason=reason)) is None:
             run = await accept_text(self.store, run, parent_id, reason or "")
             return Submission.taken(run, self.store.degraded)
-        text = revised
-        run, draft = await take_in(self.store, run, parent_id, text, declined=reason)
+        run, draft = await take_in(self.store, run, parent_id, new, declined=reason)
         fence = 0
         if draft.id not in run.decisions:
             fence = await self.store.claim(run_id)
             # Another process may have judged or stopped it meanwhile.
             run, _ = await take_in(
-                self.store, await self._own(run_id), parent_id, text, declined=reason
+                self.store, await self._own(run_id), parent_id, new, declined=reason
             )
         if draft.id in run.decisions:
             return Submission.of(run, draft.id, self.store.degraded)

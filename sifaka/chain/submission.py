@@ -12,6 +12,7 @@ from sifaka.record.entries import Declined, Drafted, Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
+from sifaka.text.input import check_text
 from sifaka.text.markdown import unwrapped
 
 _SILENCE = 5.0
@@ -48,6 +49,20 @@ class Submission(RunResult):
         """A submission that is taken in and not decided yet."""
         reason = run.error or "it is still being judged; submit it again to hear the outcome"
         return cls(run=run, warnings=warnings, accepted=False, reason=reason)
+
+
+def check_submission(text: str, *, accept: bool, reason: str | None) -> None:
+    """Check what can be checked of a submission before its run is loaded.
+
+    Raises:
+        ConfigurationError: There is no text, and none is accepted, or a text cannot be used.
+    """
+    if not (check_text(text).strip() or accept):
+        raise ConfigurationError(
+            "the revision is empty", "submit the complete text, or accept the one there is"
+        )
+    if reason is not None:
+        check_text(reason, "reason")
 
 
 def revision(

@@ -6,22 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import PurePath
-from typing import Literal
 
 from sifaka.editor import Edit, Tier, apply, lint
 from sifaka.editor.edit import LONG_ROUNDS, ROUNDS
-from sifaka.editor.grammar import LIMIT
 from sifaka.editor.report import LONG_TEXT
 from sifaka.errors import ConfigurationError
+from sifaka.record.entries import Fixes
 from sifaka.record.results import Issue
 from sifaka.tasks.exceptions import RuleException, UnknownRule, exceptions
 from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import UNCHECKED, Format, recognise
 from sifaka.text.input import check_text
 
-FixTier = Literal["none", "safe", "suggested"]
-"""The fixes that are made: none, those that are certain, or those that are suggested as well."""
-_TIERS: Mapping[FixTier, tuple[Tier, ...]] = {
+_TIERS: Mapping[Fixes, tuple[Tier, ...]] = {
     "none": (),
     "safe": ("safe",),
     "suggested": ("safe", "suggested"),
@@ -77,7 +74,7 @@ def check(
     format: Format | None = None,
     path: str | PurePath | None = None,
     words: frozenset[str] = frozenset(),
-    fixes: FixTier = "none",
+    fixes: Fixes = "none",
 ) -> CheckedText:
     """Find the mistakes in a text, and fix those that are to be fixed.
 
@@ -118,15 +115,11 @@ def _settled(
 
 
 def _look(text: str, *, rules: RuleChoice, words: frozenset[str], format: Format) -> CheckedText:
-    finders = dict(rules.finders())
-    skipped: tuple[str, ...] = ()
-    if len(text) > LIMIT and finders.pop("grammar", None):
-        skipped = (f"grammar: not checked, the text has more than {LIMIT:,} characters",)
-    found = lint(text, format=format, rules=finders)
+    found = lint(text, format=format, rules=dict(rules.finders()))
     kept = (i for i in found.issues if rules.wants(i.rule or i.category) and not _accepts(words, i))
     off = [each for each in exceptions(text) if isinstance(each, RuleException)]
     unknown = (each for each in exceptions(text) if isinstance(each, UnknownRule))
-    skipped += tuple(f"line {each.line}: {each.message}" for each in unknown)
+    skipped = [f"line {each.line}: {each.message}" for each in unknown]
     return CheckedText(
         text=text,
         diagnostics=tuple(

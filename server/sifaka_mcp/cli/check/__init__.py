@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from sifaka.errors import ConfigurationError
-from sifaka.tasks.check import FixTier
+from sifaka.record.entries import Fixes
 from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import Format
 from sifaka_mcp.cli.check.configuration import FORMATS, CheckConfiguration
@@ -101,7 +101,7 @@ class _Command:
         self._configuration = CheckConfiguration(options.config, search=not options.no_config)
         if options.suggestions and not (options.fix or options.diff):
             raise ConfigurationError("--suggestions goes with --fix or --diff", "add one of them")
-        self._fixes: FixTier = "none"
+        self._fixes: Fixes = "none"
         if options.fix or options.diff:
             self._fixes = "suggested" if options.suggestions else "safe"
 

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from sifaka.editor.spelling import learn
 from sifaka.errors import ConfigurationError
-from sifaka.tasks.check import Diagnostic, FixTier, check
+from sifaka.record.entries import Fixes
+from sifaka.tasks.check import Diagnostic, check
 from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import Format
 from sifaka_mcp.cli.check.document import TextFile, decode, read_text_file, write_text_file
@@ -41,7 +42,7 @@ class CheckJob:
     """Its format; recognised when None."""
     named: bool = True
     """False for a file that was found in a folder: one that holds no text is left out."""
-    fixes: FixTier = "none"
+    fixes: Fixes = "none"
     write: bool = False
     """True when the fixes are written into the file."""
 
