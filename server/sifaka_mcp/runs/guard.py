@@ -21,7 +21,7 @@ _PAUSE = 1.0
 """Seconds after which a store that has failed, or a run that was over, is looked at again."""
 
 
-class Guard:
+class RunGuard:
     """Holds a lease on each run that takes long, and stops one that was cancelled elsewhere.
 
     Args:

@@ -16,7 +16,7 @@ from sifaka.chain import Listener, RunResult
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import AppendRefused, SifakaError
 from sifaka.record.entries import Stopped
-from sifaka_mcp.runs.guard import Guard
+from sifaka_mcp.runs.guard import RunGuard
 from sifaka_mcp.runs.leases import Leases, RunKey
 from sifaka_mcp.runs.work import Assignment, Job, Result, Work
 
@@ -58,7 +58,7 @@ class Jobs:
         queue: "RunQueue | None" = None,
     ) -> None:
         self._group = group
-        self._guard = Guard(queue or leases)
+        self._guard = RunGuard(queue or leases)
         self._queue = queue
         self._most = most
         self._jobs: dict[RunKey, Job] = {}
