@@ -1,5 +1,6 @@
 """Values that never change: the frozen model every state type is built from."""
 
+import copyreg
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Annotated, TypeVar, cast
@@ -52,6 +53,14 @@ def _short(value: object) -> str:
         return f"<{len(cast('Collection[object]', value))}>"
     told = str(value)
     return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 3]}..."
+
+
+def _read_only(values: dict[str, object]) -> Mapping[str, object]:
+    return MappingProxyType(values)
+
+
+# Python does not pickle or copy these mappings by itself.
+copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
 def _freeze(value: object) -> object:

@@ -101,6 +101,9 @@ async def _result(name: str, validator: Validator, thought: Thought) -> Validati
     # Broad on purpose: a validator may be foreign code, and one that crashes has failed its text.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, f"validator:{name}", error, source=validator, run_id=thought.run_id)
+        if isinstance(error, TimeoutError | MemoryError):
+            spent = "time" if isinstance(error, TimeoutError) else "memory"
+            return _failed(validator, name, f"the validator {name!r} took too much {spent}")
         if isinstance(error, ConfigurationError):
             return _failed(validator, name, f"the validator {name!r} could not be run: {error}")
         return _crashed(name, validator, type(error).__name__)

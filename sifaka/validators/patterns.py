@@ -1,5 +1,7 @@
 """Regular expressions of users: checked when given, bounded when run."""
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator
@@ -10,24 +12,34 @@ if TYPE_CHECKING:
 PATTERN_LIMIT = 2_000
 """The most characters of one pattern."""
 PATTERN_SECONDS = 0.25
-"""Seconds that one pattern may run on one text."""
+"""Seconds of processor time that one pattern may run on one text."""
+EXPANSION_LIMIT = 10_000
+"""The most parts of a pattern, each counted as often as it is repeated at least."""
+
+_PART = re.compile(r"\\.|\[\^?(?:\\.|[^\]\\])*\]?|\{(\d+),?\d*\}|.", re.DOTALL)
+"""An escape, a set, a repetition, or another character."""
 
 
+@lru_cache(maxsize=32)
 def compile_pattern(pattern: str) -> "regex.Pattern[str]":
-    """The compiled pattern, which takes `timeout` and `concurrent` when it runs.
+    """The compiled pattern, which takes `timeout` when it runs.
 
     Raises:
         ValueError: It is empty, too long or broken; says where and why in one line.
     """
-    # The engine is `regex`, never `re`: it alone can be stopped and lets go of the interpreter.
+    # The engine is `regex`, never `re`: it alone can be stopped.
     import regex
 
     if not pattern:
         raise ValueError("a pattern is empty")
     if len(pattern) > PATTERN_LIMIT:
         raise ValueError(f"a pattern has {len(pattern)} characters, at most {PATTERN_LIMIT}")
+    if (parts := _expanded(pattern)) > EXPANSION_LIMIT:
+        raise ValueError(
+            f"{shown(pattern)} repeats too much: {parts} parts, at most {EXPANSION_LIMIT}"
+        )
     try:
-        return regex.compile(pattern)
+        return regex.compile(pattern, cache_pattern=False)
     except regex.error as error:
         # Its text is the reason and the position: `missing ) at position 4`.
         raise ValueError(f"broken regex {shown(pattern)}: {error}") from None
@@ -35,6 +47,28 @@ def compile_pattern(pattern: str) -> "regex.Pattern[str]":
         raise ValueError(f"broken regex {shown(pattern)}: {error}") from None
     except RecursionError:
         raise ValueError(f"broken regex {shown(pattern)}: it is nested too deeply") from None
+
+
+def _expanded(pattern: str) -> int:
+    """The parts that the engine makes of a pattern; it writes out each repetition's least count."""
+    sizes = [0]  # of the groups that are open, the innermost last
+    last = 0
+    for match in _PART.finditer(pattern):
+        part = match.group()
+        if part == "(":
+            sizes.append(0)
+            continue
+        if part == ")" and len(sizes) > 1:
+            last = sizes.pop()
+        elif match.group(1):
+            more = last * max(0, int(match.group(1)) - 1)
+            sizes[-1] += more
+            last += more
+            continue
+        else:
+            last = 1
+        sizes[-1] += last
+    return sum(sizes)
 
 
 def shown(pattern: str) -> str:

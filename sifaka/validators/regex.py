@@ -2,12 +2,11 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Annotated, Literal
 
-from anyio import to_thread
 from pydantic import AfterValidator, model_validator
 
+from sifaka.isolation import isolated
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.patterns import PATTERN_SECONDS, UserPattern, compile_pattern, shown
@@ -33,8 +32,8 @@ Patterns = Annotated[Sequence[UserPattern], AfterValidator(_bounded)]
 class RegexValidator(OptionalSpec):
     """Searches for patterns in the syntax of the `regex` package.
 
-    Each runs for at most a quarter of a second, in a worker thread and without the interpreter's
-    lock; one that takes longer has failed.
+    Each runs for at most a quarter of a second, in a process with limits; one that takes longer has
+    failed.
     """
 
     type: Literal["regex"] = "regex"
@@ -51,24 +50,25 @@ class RegexValidator(OptionalSpec):
         return self
 
     async def validate(self, thought: Thought) -> ValidationResult:
-        """Run every pattern off the event loop."""
-        return await to_thread.run_sync(partial(self._check, thought.text), abandon_on_cancel=True)
-
-    def _check(self, text: str) -> ValidationResult:
-        deadline = time.monotonic() + TOTAL_SECONDS
-        findings = [_search(text, pattern, deadline) for pattern in self.must_match]
-        findings += [_search_all(text, pattern, deadline) for pattern in self.must_not_match]
-        failed = [finding for finding in findings if finding.problem]
-        return ValidationResult(
-            passed=not failed,
-            message="; ".join(finding.problem for finding in failed)
-            or f"{len(findings)} of {len(findings)} patterns as asked",
-            score=sum(finding.nearness for finding in findings) / len(findings),
-            issues=tuple(issue for finding in failed for issue in finding.issues(text))[
-                :ISSUE_LIMIT
-            ],
-            suggestions=tuple(finding.suggestion for finding in failed),
+        """Run the patterns in a process of their own."""
+        return await isolated(
+            _check, thought.text, self.must_match, self.must_not_match, seconds=TOTAL_SECONDS
         )
+
+
+def _check(text: str, wanted: Sequence[str], forbidden: Sequence[str]) -> ValidationResult:
+    deadline = time.monotonic() + TOTAL_SECONDS
+    findings = [_search(text, pattern, deadline) for pattern in wanted]
+    findings += [_search_all(text, pattern, deadline) for pattern in forbidden]
+    failed = [finding for finding in findings if finding.problem]
+    return ValidationResult(
+        passed=not failed,
+        message="; ".join(finding.problem for finding in failed)
+        or f"{len(findings)} of {len(findings)} patterns as asked",
+        score=sum(finding.nearness for finding in findings) / len(findings),
+        issues=tuple(issue for finding in failed for issue in finding.issues(text))[:ISSUE_LIMIT],
+        suggestions=tuple(finding.suggestion for finding in failed),
+    )
 
 
 class _Finding:
@@ -98,7 +98,7 @@ def _search(text: str, pattern: str, deadline: float) -> _Finding:
     name = shown(pattern)
     try:
         seconds = _seconds_left(deadline)
-        if compile_pattern(pattern).search(text, timeout=seconds, concurrent=True):
+        if compile_pattern(pattern).search(text, timeout=seconds):
             return _Finding(pattern)
     except TimeoutError:
         return _too_slow(pattern)
@@ -111,7 +111,7 @@ def _search_all(text: str, pattern: str, deadline: float) -> _Finding:
     spans: list[tuple[int, int]] = []
     try:
         seconds = _seconds_left(deadline)
-        for match in compile_pattern(pattern).finditer(text, timeout=seconds, concurrent=True):
+        for match in compile_pattern(pattern).finditer(text, timeout=seconds):
             spans.append(match.span())
             if len(spans) == MATCH_LIMIT:
                 break

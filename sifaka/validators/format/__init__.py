@@ -8,11 +8,17 @@ from anyio import to_thread
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
 from sifaka._internal.immutable import FrozenJson
+from sifaka.isolation import isolated
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.spec import Name, OptionalSpec
 
 __all__ = ["FormatValidator"]
+
+SHORT = 5_000
+"""The most characters of a text without a schema that needs no process of its own."""
+SECONDS = 10.0
+"""Seconds of processor time that a text may take."""
 
 
 def _plain(schema: Mapping[str, object]) -> Mapping[str, object]:
@@ -32,7 +38,7 @@ class FormatValidator(OptionalSpec):
 
     The schema is passed as `schema=` and dumped under that name; the attribute is `schema_`,
     because pydantic keeps the other name for itself. References in it are resolved within it and
-    never fetched. Parsing happens in a worker thread.
+    never fetched. Long texts and schemas are worked on in a process with limits.
     """
 
     type: Literal["format"] = "format"
@@ -49,24 +55,29 @@ class FormatValidator(OptionalSpec):
         return self
 
     async def validate(self, thought: Thought) -> ValidationResult:
-        """Parse off the event loop."""
-        return await to_thread.run_sync(partial(self._check, thought.text), abandon_on_cancel=True)
+        """Parse a short text in a thread, and a long one or one with a schema in a process."""
+        text = thought.text
+        if self.schema_ is None and len(text) <= SHORT:
+            check = partial(_check, self.format, text, None)
+            return await to_thread.run_sync(check, abandon_on_cancel=True)
+        schema = None if self.schema_ is None else _plain(self.schema_)
+        return await isolated(_check, self.format, text, schema, seconds=SECONDS)
 
-    def _check(self, text: str) -> ValidationResult:
-        # Imported here, so that who checks no format does not wait for the parsers.
-        match self.format:
-            case "json":
-                from sifaka.validators.format.json_text import check_json
 
-                return check_json(text, self._plain_schema())
-            case "yaml":
-                from sifaka.validators.format.yaml_text import check_yaml
+def _check(
+    format: Literal["json", "markdown", "yaml"], text: str, schema: Mapping[str, object] | None
+) -> ValidationResult:
+    # Imported here, so that who checks no format does not wait for the parsers.
+    match format:
+        case "json":
+            from sifaka.validators.format.json_text import check_json
 
-                return check_yaml(text, self._plain_schema())
-            case "markdown":
-                from sifaka.validators.format.markdown_text import check_markdown
+            return check_json(text, schema)
+        case "yaml":
+            from sifaka.validators.format.yaml_text import check_yaml
 
-                return check_markdown(text)
+            return check_yaml(text, schema)
+        case "markdown":
+            from sifaka.validators.format.markdown_text import check_markdown
 
-    def _plain_schema(self) -> Mapping[str, object] | None:
-        return None if self.schema_ is None else _plain(self.schema_)
+            return check_markdown(text)

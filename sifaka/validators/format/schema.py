@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
+from sifaka.isolation import isolated_now
 from sifaka.validators.patterns import PATTERN_SECONDS, compile_pattern
 
 Json = Any
@@ -16,7 +17,11 @@ Path = tuple[str | int, ...]
 SCHEMA_LIMIT = 100_000
 """The most characters of a schema."""
 SCHEMA_SECONDS = 5.0
-"""Seconds in which one text may be checked against a schema."""
+"""Seconds in which one text may be checked against a schema, in a worker process."""
+CHECK_SECONDS = 1.0
+"""Seconds in which a schema itself may be checked."""
+SHORT = 1_000
+"""The most characters of a schema that is itself checked in this process."""
 VIOLATION_LIMIT = 20
 """The most violations reported, the most relevant first."""
 SEARCH_LIMIT = 500
@@ -43,15 +48,27 @@ def check_schema(schema: Mapping[str, object]) -> None:
     """Pass a schema that can be used.
 
     Raises:
-        ValueError: It is not valid, too long, has a broken pattern or refers to another document;
-            says so in one line.
+        ValueError: It is not valid, too long, has a broken pattern or refers to another document,
+            or it takes too long to say; says so in one line.
     """
-    from referencing.exceptions import Unresolvable
-
     try:
         length = len(_written(schema))
         if length > SCHEMA_LIMIT:
             raise ValueError(f"{length} characters, at most {SCHEMA_LIMIT}")
+        if length <= SHORT:
+            _check(schema)
+        else:
+            isolated_now(_check, schema, seconds=CHECK_SECONDS)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except TimeoutError:
+        raise ValueError("it takes too long to check") from None
+
+
+def _check(schema: Mapping[str, object]) -> None:
+    from referencing.exceptions import Unresolvable
+
+    try:
         kind = _kind(schema)
         for error in kind(kind.META_SCHEMA).iter_errors(schema):
             raise ValueError(_at(tuple(error.absolute_path)) + _reason(error))
@@ -61,12 +78,19 @@ def check_schema(schema: Mapping[str, object]) -> None:
         raise ValueError(
             f"{error.ref!r} is not within the schema, and nothing is fetched"
         ) from None
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
 
 
-def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
+def violations(
+    schema: Mapping[str, object], value: Json, *, seconds: float = SCHEMA_SECONDS
+) -> list[Violation]:
     """The violations of a value, best explanation first, at most `VIOLATION_LIMIT`.
+
+    It computes; a schema and a value from outside go through a worker process.
+
+    Args:
+        schema: The schema.
+        value: The value.
+        seconds: In which it must be done.
 
     Raises:
         TimeoutError: It took too long, or a pattern in the schema did.
@@ -75,7 +99,8 @@ def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
     from referencing.exceptions import Unresolvable
 
     try:
-        errors: list[Any] = list(islice(_validator(schema).iter_errors(value), SEARCH_LIMIT))
+        found = _validator(schema, seconds).iter_errors(value)
+        errors: list[Any] = list(islice(found, SEARCH_LIMIT))
     except Unresolvable as error:
         raise ValueError(f"the schema refers to {error.ref!r}, which it does not hold") from None
     except RecursionError:
@@ -111,12 +136,12 @@ def _kind(schema: Mapping[str, object]) -> Any:
     return jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
 
 
-def _validator(schema: Mapping[str, object]) -> Any:
+def _validator(schema: Mapping[str, object], seconds: float) -> Any:
     """A validator that never fetches or hangs, and runs no pattern of the schema with `re`."""
     from referencing import Registry
 
     kind = _kind(schema)
-    keywords = _Bounded(time.monotonic() + SCHEMA_SECONDS, kind)
+    keywords = _Bounded(time.monotonic() + seconds, kind)
     bounded = _jsonschema().validators.extend(kind, keywords.table())
     # Without its `$schema`, by which jsonschema would go back from a reference to its own class.
     plain = {key: value for key, value in schema.items() if key != "$schema"}
@@ -124,7 +149,7 @@ def _validator(schema: Mapping[str, object]) -> Any:
 
 
 class _Bounded:
-    """The keywords that could run for ever, with a deadline."""
+    """The keywords, with a deadline."""
 
     def __init__(self, deadline: float, kind: Any) -> None:
         self.deadline = deadline
@@ -138,9 +163,7 @@ class _Bounded:
             "uniqueItems": self.unique_items,
         }
         guarded = {
-            name: self.guarded(self.original[name])
-            for name in ("$ref", "$dynamicRef", "$recursiveRef", "items", "properties")
-            if name in self.original
+            name: self.guarded(self.original[name]) for name in self.original if name not in own
         }
         return own | guarded
 

@@ -1,0 +1,186 @@
+"""The worker processes of this process, and whose work is done next."""
+
+import asyncio
+import atexit
+import os
+import pickle
+from collections import Counter, deque
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from threading import Condition, Lock, Thread
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+from sifaka.isolation.worker import Worker
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+MEMORY = 1 << 30
+"""Bytes that one piece of work may take."""
+_IDLE_SECONDS = 60.0
+"""Seconds after which a worker without work ends."""
+_owner: ContextVar[str] = ContextVar("sifaka_owner", default="")
+
+
+@contextmanager
+def sharing(owner: str) -> Generator[None]:
+    """Within it work counts as that of an owner; no owner holds more than half of the workers."""
+    token = _owner.set(owner)
+    try:
+        yield
+    finally:
+        _owner.reset(token)
+
+
+async def isolated(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds: float) -> T:
+    """Call a function in a worker process, which is killed when the task is cancelled.
+
+    Args:
+        function: One of a module; it and its arguments and result can be pickled.
+        arguments: Its arguments.
+        seconds: Of processor time that it may take.
+
+    Raises:
+        TimeoutError: It took longer.
+        MemoryError: It took more than `MEMORY`.
+        ChildProcessError: Its process has ended, as when it crashed.
+        Exception: What the function raised.
+    """
+    job = _pool().put(function, arguments, seconds)
+    try:
+        return await asyncio.wrap_future(job.outcome)
+    except asyncio.CancelledError:
+        job.cancel()
+        raise
+
+
+def isolated_now(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds: float) -> T:
+    """The same for callers that cannot await; it blocks."""
+    return _pool().put(function, arguments, seconds).outcome.result()
+
+
+@dataclass(eq=False)
+class _Job:
+    owner: str
+    work: bytes
+    seconds: float
+    outcome: "Future[Any]" = field(default_factory=Future[Any])
+    _worker: Worker | None = None
+    _cancelled: bool = False
+    _lock: Lock = field(default_factory=Lock)
+
+    def begin(self, worker: Worker) -> bool:
+        """True unless it was cancelled."""
+        with self._lock:
+            if not self.outcome.set_running_or_notify_cancel():
+                return False
+            self._worker = worker
+            return True
+
+    def do(self, worker: Worker) -> None:
+        """Do it, and put the outcome into `outcome`."""
+        try:
+            result = worker.work(self.work, seconds=self.seconds, memory=MEMORY)
+        # Broad on purpose: the outcome of the work is for the one who waits for it.
+        except BaseException as error:  # noqa: BLE001 - raised there
+            self._leave(worker)
+            self.outcome.set_exception(error)
+        else:
+            self._leave(worker)
+            self.outcome.set_result(result)
+
+    def cancel(self) -> None:
+        """Let it fail, and end the process that works on it."""
+        self.outcome.cancel()
+        with self._lock:
+            self._cancelled = True
+            if self._worker is not None:
+                self._worker.kill()
+
+    def _leave(self, worker: Worker) -> None:
+        with self._lock:
+            self._worker = None
+        if self._cancelled:
+            worker.close()
+
+
+class _Pool:
+    """Workers, each with a thread that waits for it; they start as they are needed.
+
+    The owner with the fewest workers at work goes first, and of its work the oldest.
+    """
+
+    def __init__(self) -> None:
+        self.most = max(4, 2 * (os.cpu_count() or 1))
+        self._changed = Condition()
+        self._waiting: dict[str, deque[_Job]] = {}
+        self._at_work: Counter[str] = Counter()
+        self._idle = 0
+        self._workers: set[Worker] = set()
+
+    def put(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> _Job:
+        """A job, which begins when it is its owner's turn."""
+        job = _Job(_owner.get(), pickle.dumps((function, arguments)), seconds)
+        with self._changed:
+            self._waiting.setdefault(job.owner, deque()).append(job)
+            if self._idle:
+                self._changed.notify()
+            elif len(self._workers) < self.most:
+                worker = Worker()
+                self._workers.add(worker)
+                Thread(
+                    target=self._serve, args=(worker,), name="sifaka-worker", daemon=True
+                ).start()
+        return job
+
+    def close(self) -> None:
+        """End all processes."""
+        for worker in tuple(self._workers):
+            worker.close()
+
+    def _serve(self, worker: Worker) -> None:
+        while (job := self._taken(worker)) is not None:
+            if job.begin(worker):
+                job.do(worker)
+            with self._changed:
+                self._at_work[job.owner] -= 1
+                self._changed.notify()
+        worker.close()
+
+    def _taken(self, worker: Worker) -> _Job | None:
+        """The next job, which counts as at work; None when there was none for a while."""
+        with self._changed:
+            self._idle += 1
+            try:
+                if not self._changed.wait_for(lambda: self._next() is not None, _IDLE_SECONDS):
+                    self._workers.remove(worker)
+                    return None
+            finally:
+                self._idle -= 1
+            owner = self._next()
+            assert owner is not None
+            job = self._waiting[owner].popleft()
+            if not self._waiting[owner]:
+                del self._waiting[owner]
+            self._at_work[owner] += 1
+            return job
+
+    def _next(self) -> str | None:
+        """The owner whose turn it is."""
+        allowed = [each for each in self._waiting if self._at_work[each] < self.most // 2]
+        return min(allowed, key=self._at_work.__getitem__, default=None)
+
+
+@cache
+def _pool() -> _Pool:
+    pool = _Pool()
+    atexit.register(pool.close)
+    return pool
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)

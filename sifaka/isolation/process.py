@@ -1,0 +1,87 @@
+"""The program of a worker process: a function and its arguments in, its outcome out.
+
+It is started by `sifaka.isolation.worker` as a file, so it imports nothing before it is asked.
+
+Arguments: the folders to import from, as a JSON list. A question is a pickle of the seconds of
+processor time, the bytes of memory, and a pickled function with its arguments; an answer is the
+pickle of `(True, result)` or `(False, exception)`. Both come after their length.
+"""
+
+import json
+import os
+import pickle
+import struct
+import sys
+import time
+from math import ceil
+from typing import IO, Any
+
+_LENGTH = struct.Struct(">Q")
+_NICE = 5
+"""How far the work steps back behind the process that serves."""
+
+
+def main(folders: list[str]) -> None:
+    """Answer until standard input ends."""
+    sys.path[:] = folders
+    questions = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what prints must not end up among the answers
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    while (question := receive(questions)) is not None:
+        send(answers, _answer(*pickle.loads(question)))  # noqa: S301 - the parent wrote it
+
+
+def send(pipe: IO[bytes], message: bytes) -> None:
+    """Write a message after its length."""
+    pipe.write(_LENGTH.pack(len(message)))
+    pipe.write(message)
+    pipe.flush()
+
+
+def receive(pipe: IO[bytes]) -> bytes | None:
+    """The next message; None when the other side has ended."""
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    message = pipe.read(length)
+    return message if len(message) == length else None
+
+
+def _answer(seconds: float, memory: int, work: bytes) -> bytes:
+    try:
+        _limit(seconds, memory)
+        function, arguments = pickle.loads(work)  # noqa: S301 - the parent wrote it
+        return pickle.dumps((True, function(*arguments)))
+    # Broad on purpose: whatever it is, it is for the process that asked.
+    except Exception as error:  # noqa: BLE001 - raised there
+        return _refusal(error)
+
+
+def _refusal(error: Exception) -> bytes:
+    try:
+        refusal = pickle.dumps((False, error))
+        pickle.loads(refusal)  # noqa: S301 - just written
+    except Exception:  # noqa: BLE001 - an exception that cannot travel is told in words
+        return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}")))
+    return refusal
+
+
+def _limit(seconds: float, memory: int) -> None:
+    """Let the system end this process when it takes more."""
+    try:
+        import resource
+    except ImportError:  # Windows: the deadline of the parent alone
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time() + seconds), most))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    allowed: Any = memory if most == resource.RLIM_INFINITY else min(memory, most)
+    resource.setrlimit(resource.RLIMIT_AS, (allowed, most))
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

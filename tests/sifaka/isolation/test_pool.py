@@ -1,0 +1,123 @@
+"""Worker processes: what a piece of work may take, who comes next, and what survives."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from sifaka.isolation import isolated, isolated_now, sharing
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_function_returns_what_it_returns_here() -> None:
+    assert await isolated(divmod, 17, 5, seconds=5) == (3, 2)
+    assert isolated_now(divmod, 17, 5, seconds=5) == (3, 2)
+
+
+async def test_it_runs_in_another_process() -> None:
+    assert await isolated(os.getpid, seconds=5) != os.getpid()
+
+
+async def test_an_exception_arrives_as_it_is() -> None:
+    with pytest.raises(ZeroDivisionError):
+        await isolated(divmod, 1, 0, seconds=5)
+
+
+class _Unpicklable(Exception):
+    def __init__(self) -> None:
+        super().__init__("it has", lambda: None)
+
+
+def _raises_what_cannot_travel() -> None:
+    raise _Unpicklable
+
+
+async def test_an_exception_that_cannot_travel_is_told_in_words() -> None:
+    with pytest.raises(RuntimeError, match="_Unpicklable"):
+        await isolated(_raises_what_cannot_travel, seconds=5)
+
+
+def _burn() -> None:
+    while True:
+        pass
+
+
+async def test_work_that_takes_too_long_is_ended_and_the_next_is_done() -> None:
+    with pytest.raises(TimeoutError):
+        await isolated(_burn, seconds=0.5)
+    assert await isolated(divmod, 17, 5, seconds=5) == (3, 2)
+
+
+def _hoard() -> int:
+    return len(bytearray(4 << 30))
+
+
+async def test_work_that_takes_too_much_memory_is_ended_and_the_next_is_done() -> None:
+    with pytest.raises(MemoryError):
+        await isolated(_hoard, seconds=5)
+    assert await isolated(divmod, 17, 5, seconds=5) == (3, 2)
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def test_a_crash_is_told_and_the_next_work_is_done() -> None:
+    with pytest.raises(ChildProcessError):
+        await isolated(_die, seconds=5)
+    assert await isolated(divmod, 17, 5, seconds=5) == (3, 2)
+
+
+def _print_and_return(text: str) -> str:
+    print(text)  # noqa: T201 - as a foreign library might
+    os.write(1, text.encode())
+    return text
+
+
+async def test_what_the_work_prints_does_not_end_up_among_the_answers() -> None:
+    assert await isolated(_print_and_return, "words\n", seconds=5) == "words\n"
+
+
+def _tell_and_burn(path: str) -> None:
+    with Path(path).open("w") as pipe:
+        pipe.write("begun\n")
+        pipe.flush()
+        _burn()
+
+
+async def test_a_cancelled_task_ends_its_process(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    task = asyncio.create_task(isolated(_tell_and_burn, str(path), seconds=60))
+    with await asyncio.wait_for(asyncio.to_thread(path.open), 30) as pipe:
+        assert pipe.readline() == "begun\n"
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        # The end of the pipe is the end of the process.
+        assert await asyncio.wait_for(asyncio.to_thread(pipe.readline), 30) == ""
+
+
+async def test_one_owner_never_holds_all_workers() -> None:
+    with sharing("greedy"):
+        greedy = [asyncio.create_task(isolated(_burn, seconds=60)) for _ in range(20)]
+    await asyncio.sleep(0)
+    try:
+        with sharing("modest"):
+            assert await asyncio.wait_for(isolated(divmod, 17, 5, seconds=5), 30) == (3, 2)
+    finally:
+        for task in greedy:
+            task.cancel()
+        await asyncio.gather(*greedy, return_exceptions=True)
+
+
+async def test_work_that_was_cancelled_costs_the_next_nothing() -> None:
+    for _ in range(20):
+        task = asyncio.create_task(isolated(_burn, seconds=60))
+        await asyncio.sleep(0)
+        other = asyncio.create_task(isolated(divmod, 17, 5, seconds=5))
+        task.cancel()
+        assert await other == (3, 2)
