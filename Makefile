@@ -20,7 +20,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki conformance crashes long-run formats-corpus lint types docs bench bench-editor bench-quality coverage snapshots clean
+.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki conformance crashes attack long-run formats-corpus lint types docs bench bench-editor bench-quality coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -86,6 +86,10 @@ $(FOREIGN)/.installed: tests/conformance/package-lock.json
 # Kills a run at every phase boundary and at 200 random points, and resumes it.
 crashes: $(READY)
 	$(BIN)/python -m tests.crashes
+
+# Fires expensive patterns, schemas and texts as one tenant, and times another.
+attack: $(READY)
+	$(BIN)/python -m tests.attack
 
 # Runs of some minutes that are answered at once, taken over and cancelled, over a real Redis.
 long-run: $(READY)

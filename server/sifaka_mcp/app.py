@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.tools import Tool
 
+from sifaka.isolation import sharing
 from sifaka.plugins import Plugins
 from sifaka_mcp.auth.scopes import refuse_writing
 from sifaka_mcp.completions import add_completions
@@ -19,6 +20,7 @@ from sifaka_mcp.notify.subscribe import add_subscribing
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
+from sifaka_mcp.tenancy import tenant_of_request
 
 if TYPE_CHECKING:
     from sifaka_mcp.auth.access import Access
@@ -54,7 +56,7 @@ class SifakaServer(DeferredServer):
             lifespan=lifespan,
             log_level=settings.log_level,
             request_state_security=sealing(settings, host_seconds),
-            middleware=[keep_bugs, _warm_up_after_first_answer, refuse_writing, hurry],
+            middleware=[keep_bugs, _share, _warm_up_after_first_answer, refuse_writing, hurry],
             auth=access and access.settings,
             token_verifier=access and access.verifier,
             extensions=[TasksExtension()] if TasksExtension.TOOLS & settings.tools else [],
@@ -87,6 +89,11 @@ class SifakaServer(DeferredServer):
 
         add_resources(self, Plugins(self._settings.plugins))
         add_prompts(self, self._settings.tools)
+
+
+async def _share(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:
+    with sharing(tenant_of_request() or ""):
+        return await call_next(ctx)
 
 
 async def _warm_up_after_first_answer(

@@ -1,7 +1,7 @@
 """Values that never change: the frozen model every state type is built from."""
 
 import copyreg
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Annotated, TypeVar, cast
 
@@ -55,12 +55,17 @@ def _short(value: object) -> str:
     return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 3]}..."
 
 
-def _read_only(values: dict[str, object]) -> Mapping[str, object]:
+def _read_only(values: dict[str, object]) -> MappingProxyType[str, object]:
     return MappingProxyType(values)
 
 
-# Python does not pickle or copy these mappings by itself.
-copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
+def _reduced(
+    mapping: MappingProxyType[str, object],
+) -> tuple[Callable[..., MappingProxyType[str, object]], tuple[dict[str, object]]]:
+    return _read_only, (dict(mapping),)
+
+
+copyreg.pickle(MappingProxyType, _reduced)  # Python does not copy these by itself
 
 
 def _freeze(value: object) -> object:

@@ -1,9 +1,6 @@
 """Mechanics: spelling, grammar, punctuation, wordiness. Needs no model."""
 
-from functools import partial
 from typing import Literal
-
-from anyio import to_thread
 
 from sifaka.calls.component import DataComponent
 from sifaka.record.results import CriticFeedback, Verdict
@@ -48,11 +45,10 @@ class LintCritic(DataComponent):
 
         Without a vote when nothing was examined, as in a text that is not English.
         """
-        from sifaka.editor import lint
+        from sifaka.editor.apart import linted
         from sifaka.text.formats import Format
 
-        format = Format(self.format) if self.format else None
-        report = await to_thread.run_sync(partial(lint, thought.text, format=format))
+        report = await linted(thought.text, Format(self.format) if self.format else None)
         accept: Verdict | None = "accept" if report.checked else None
         points = sum(issue.severity for issue in report.issues)
         hundreds = max(count_words(thought.text), 100) / 100

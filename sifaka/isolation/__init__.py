@@ -1,5 +1,5 @@
 """Work on foreign text, patterns and schemas, in processes that can be given up."""
 
-from sifaka.isolation.pool import isolated, isolated_now, sharing
+from sifaka.isolation.pool import isolated, sharing
 
-__all__ = ["isolated", "isolated_now", "sharing"]
+__all__ = ["isolated", "sharing"]

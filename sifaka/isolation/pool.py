@@ -58,11 +58,6 @@ async def isolated(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds
         raise
 
 
-def isolated_now(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds: float) -> T:
-    """The same for callers that cannot await; it blocks."""
-    return _pool().put(function, arguments, seconds).outcome.result()
-
-
 @dataclass(eq=False)
 class _Job:
     owner: str

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
-
-import anyio.to_thread
 
 from sifaka.models.protocol import Generation
 from sifaka.record.entries import Fixes
@@ -60,14 +57,12 @@ class EditorModel:
         return answer.model_copy(update={"text": edited.text, "metadata": metadata})
 
     async def _edit(self, text: str, issues: Sequence[Issue] = ()) -> "Edited":
-        from sifaka.editor import edit
+        from sifaka.editor.apart import edited
         from sifaka.text.formats import Format
 
         tier = "suggested" if self.fixes == "suggested" else "safe"
         format = Format(self.format) if self.format else None
-        return await anyio.to_thread.run_sync(
-            partial(edit, text, issues, fixes=tier, format=format)
-        )
+        return await edited(text, issues, tier, format)
 
     async def _costs(self, thought: Thought, written: str, edited: str) -> bool:
         """True when a text passes the required validators and its edited form does not."""

@@ -15,6 +15,7 @@ from sifaka.calls.host import Suspended
 from sifaka.chain import Listener, RunResult
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import AppendRefused, SifakaError
+from sifaka.isolation import sharing
 from sifaka.record.entries import Stopped
 from sifaka_mcp.runs.guard import RunGuard
 from sifaka_mcp.runs.leases import Leases, RunKey
@@ -265,7 +266,7 @@ class Jobs:
         key = job.assignment.key
         self._group.start_soon(self._guard.keep, job)
         try:
-            with job.scope:
+            with job.scope, sharing(key.tenant):
                 job.result = await work(job.tell, lambda: self._parting(job))
         except Suspended as suspended:
             job.suspended = suspended

@@ -11,6 +11,8 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, create_model
 
+from sifaka_mcp.tools.bounded import BoundedTool
+
 _CONTEXT = "ctx"
 """The parameter of each function that gets the context of the call."""
 
@@ -39,7 +41,7 @@ def define(
     )
     schema = terse(without_nulls(arguments.model_json_schema()))
     result = _model_of(signature.return_annotation)
-    return Tool(
+    return BoundedTool(
         fn=function,
         name=name,
         title=title,

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
-from sifaka.isolation import isolated_now
 from sifaka.validators.patterns import PATTERN_SECONDS, compile_pattern
 
 Json = Any
@@ -18,10 +17,6 @@ SCHEMA_LIMIT = 100_000
 """The most characters of a schema."""
 SCHEMA_SECONDS = 5.0
 """Seconds in which one text may be checked against a schema, in a worker process."""
-CHECK_SECONDS = 1.0
-"""Seconds in which a schema itself may be checked."""
-SHORT = 1_000
-"""The most characters of a schema that is itself checked in this process."""
 VIOLATION_LIMIT = 20
 """The most violations reported, the most relevant first."""
 SEARCH_LIMIT = 500
@@ -45,30 +40,18 @@ class Violation(NamedTuple):
 
 
 def check_schema(schema: Mapping[str, object]) -> None:
-    """Pass a schema that can be used.
+    """Pass a schema that can be used. The longest that may be takes about a second.
 
     Raises:
-        ValueError: It is not valid, too long, has a broken pattern or refers to another document,
-            or it takes too long to say; says so in one line.
+        ValueError: It is not valid, too long, has a broken pattern or refers to another document;
+            says so in one line.
     """
+    from referencing.exceptions import Unresolvable
+
     try:
         length = len(_written(schema))
         if length > SCHEMA_LIMIT:
             raise ValueError(f"{length} characters, at most {SCHEMA_LIMIT}")
-        if length <= SHORT:
-            _check(schema)
-        else:
-            isolated_now(_check, schema, seconds=CHECK_SECONDS)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    except TimeoutError:
-        raise ValueError("it takes too long to check") from None
-
-
-def _check(schema: Mapping[str, object]) -> None:
-    from referencing.exceptions import Unresolvable
-
-    try:
         kind = _kind(schema)
         for error in kind(kind.META_SCHEMA).iter_errors(schema):
             raise ValueError(_at(tuple(error.absolute_path)) + _reason(error))
@@ -78,6 +61,8 @@ def _check(schema: Mapping[str, object]) -> None:
         raise ValueError(
             f"{error.ref!r} is not within the schema, and nothing is fetched"
         ) from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def violations(

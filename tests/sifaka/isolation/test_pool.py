@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from sifaka.isolation import isolated, isolated_now, sharing
+from sifaka.isolation import isolated, sharing
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_a_function_returns_what_it_returns_here() -> None:
     assert await isolated(divmod, 17, 5, seconds=5) == (3, 2)
-    assert isolated_now(divmod, 17, 5, seconds=5) == (3, 2)
 
 
 async def test_it_runs_in_another_process() -> None:

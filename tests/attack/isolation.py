@@ -1,0 +1,175 @@
+"""One tenant's expensive requests, and how long another waits meanwhile."""
+
+import statistics
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import anyio
+import httpx2
+
+from tests.stubs.served import asking, bearer, grant_token
+from tests.stubs.servers import http_server
+
+HEALTH = 0.25
+"""Seconds in which `/healthz` must answer, 99 times in 100."""
+MODEST = 1.0
+"""Seconds in which another tenant's one-line `validate_text` must answer, 99 times in 100."""
+_AT_ONCE = 8
+"""Requests of the hostile tenant that are under way together."""
+
+_DEEP: dict[str, Any] = {"$ref": "#/$defs/d0", "$defs": {"d30": {"type": "string"}}}
+for _level in range(30):
+    _next = {"$ref": f"#/$defs/d{_level + 1}"}
+    _DEEP["$defs"][f"d{_level}"] = {"allOf": [_next, _next]}
+
+KINDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "patterns that repeat without end": (
+        "validate_text",
+        {"text": "a" * 50, "validators": [{"type": "regex", "must_match": ["a{1000000000}"]}] * 50},
+    ),
+    "patterns that backtrack": (
+        "validate_text",
+        {
+            "text": "a" * 5000 + "!",
+            "validators": [{"type": "regex", "must_match": ["(a|aa)+$", "(x+x+)+y"] * 25}] * 50,
+        },
+    ),
+    "schemas of many branches": (
+        "validate_text",
+        {
+            "text": "[1]",
+            "validators": [
+                {
+                    "type": "format",
+                    "format": "json",
+                    "schema": {"items": {"oneOf": [{"const": 0}] * 4000}},
+                }
+            ]
+            * 10,
+        },
+    ),
+    "schemas that double": (
+        "validate_text",
+        {
+            "text": "[1]",
+            "validators": [{"type": "format", "format": "json", "schema": _DEEP}] * 50,
+        },
+    ),
+    "emoji": ("critique_text", {"text": "😀" * 24_000, "critics": ["lint"]}),
+    "Chinese": ("critique_text", {"text": "他昨天去了学校。" * 6_000, "critics": ["lint"]}),
+    "mistakes": ("critique_text", {"text": "I has teh apple of there. " * 6_000}),
+    "brackets": ("improve_text", {"text": "[" * 100_000}),
+    "one word": ("improve_text", {"text": "word " * 100_000}),
+}
+"""The tool and the arguments of each kind of request."""
+
+_ONE_LINE = {
+    "name": "validate_text",
+    "arguments": {
+        "text": "A line.",
+        "validators": [
+            {"type": "length", "max_words": 5},
+            {"type": "regex", "must_match": ["line"]},
+        ],
+    },
+}
+
+
+@dataclass
+class Row:
+    """The waiting times of the modest while one kind was fired."""
+
+    kind: str
+    health: list[float] = field(default_factory=list[float])
+    modest: list[float] = field(default_factory=list[float])
+    answered: int = 0
+    slowest: float = 0.0
+    failures: list[str] = field(default_factory=list[str])
+
+    @property
+    def held(self) -> bool:
+        """True when the modest did not have to wait too long."""
+        fast = _p99(self.health) <= HEALTH and _p99(self.modest) <= MODEST
+        return fast and not self.failures
+
+    def __str__(self) -> str:
+        told = (
+            f"{'held' if self.held else 'FELL'}  {self.kind:34} "
+            f"healthz p99 {_p99(self.health) * 1000:5.0f} ms of {len(self.health):3}, "
+            f"one line p99 {_p99(self.modest) * 1000:5.0f} ms of {len(self.modest):3}, "
+            f"{self.answered:3} attacks answered, the slowest in {self.slowest:5.1f} s"
+        )
+        return "\n".join((told, *(f"      {failure}" for failure in self.failures[:3])))
+
+
+async def attack(home: Path, seconds: float) -> AsyncGenerator[Row]:
+    """Fire each kind for some seconds, then all together."""
+    tokens = home / "tokens"
+    mallory, alice = grant_token(tokens, "mallory"), grant_token(tokens, "alice")
+    settings = {
+        "SIFAKA_AUTH_TOKENS_FILE": str(tokens),
+        "SIFAKA_RATE_LIMIT": "100000/minute",
+        "SIFAKA_LOG_LEVEL": "ERROR",
+    }
+    with http_server(home, **settings) as (address, _):
+        url = address.rstrip("/").removesuffix("/mcp")
+        for kind in KINDS:
+            yield await _one(url, mallory, alice, kind, (kind,), seconds)
+        yield await _one(url, mallory, alice, "all of them", tuple(KINDS), seconds * 2)
+
+
+async def _one(
+    url: str, mallory: str, alice: str, name: str, kinds: tuple[str, ...], seconds: float
+) -> Row:
+    row = Row(name)
+    limits = httpx2.Limits(max_connections=100)
+    async with (
+        httpx2.AsyncClient(limits=limits, timeout=300, headers=bearer(mallory)) as hostile,
+        httpx2.AsyncClient(timeout=60, headers=bearer(alice)) as modest,
+    ):
+        await _ask(modest, url, _ONE_LINE)  # what is imported at the first call is not the attack's
+        async with anyio.create_task_group() as group:
+            for kind in kinds:
+                tool, arguments = KINDS[kind]
+                for _ in range(max(1, _AT_ONCE // len(kinds))):
+                    group.start_soon(_fire, hostile, url, tool, arguments, row)
+            with anyio.move_on_after(seconds):
+                while True:
+                    row.health.append(await _timed(modest.get(f"{url}/healthz")))
+                    row.modest.append(await _timed(_ask(modest, url, _ONE_LINE)))
+                    await anyio.sleep(0.05)
+            group.cancel_scope.cancel()
+    return row
+
+
+async def _fire(
+    http: httpx2.AsyncClient, url: str, tool: str, arguments: Mapping[str, Any], row: Row
+) -> None:
+    while True:
+        began = perf_counter()
+        try:
+            await _ask(http, url, {"name": tool, "arguments": arguments})
+        except (httpx2.TransportError, AssertionError) as error:
+            row.failures.append(f"{tool}: {error!r}"[:300])
+            return
+        row.answered += 1
+        row.slowest = max(row.slowest, perf_counter() - began)
+
+
+async def _ask(http: httpx2.AsyncClient, url: str, params: Mapping[str, Any]) -> None:
+    question = asking("tools/call", **params)
+    answer = await http.post(f"{url}/mcp", json=question["json"], headers=question["headers"])
+    assert answer.status_code in (200, 429), answer.text
+
+
+async def _timed(awaitable: Any) -> float:
+    began = perf_counter()
+    await awaitable
+    return perf_counter() - began
+
+
+def _p99(seconds: list[float]) -> float:
+    return statistics.quantiles(seconds, n=100)[98] if len(seconds) > 1 else float("inf")
