@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 import anyio
 
@@ -10,6 +11,7 @@ from sifaka.chain.settings import MOST_REMEMBERED
 from sifaka.errors import ConfigurationError
 from sifaka.models import CALLER
 from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.document import TextFile, read_text_file, write_beside, write_text_file
 from sifaka_mcp.cli.output import STDIO, finish
 from sifaka_mcp.cli.review import review, terminal
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
@@ -70,7 +72,8 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
         with terminal():  # before any work is done in vain
             pass
         settings = settings.model_copy(update={"model": CALLER})
-    text = opt.read_text(options.file)
+    file = _read(options.file) if options.in_place else None
+    text = file.text if file else opt.read_text(options.file)
     chain = opt.chain_of(
         options,
         settings,
@@ -94,6 +97,28 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
 
     with resumable(options, settings, target) as started, termination_interrupts():
         result = anyio.run(work)
-    if target and (result.changed or options.out):
+    written = True
+    if file and result.changed:
+        written = write_back(file, result.text)
+    elif options.out and target:
         write_text(target, result.text)
-    return finish(result, as_json=options.json, show_text=not target, filters=filters)
+    code = finish(result, as_json=options.json, show_text=not target, filters=filters)
+    return code if written else 1
+
+
+def _read(name: str) -> TextFile:
+    try:
+        return read_text_file(Path(name))
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{name}: {error.message}", error.suggestion) from error
+
+
+def write_back(file: TextFile, text: str) -> bool:
+    """Write a text into its file; beside it, and False, when the file is not what was read."""
+    try:
+        write_text_file(file, text)
+    except ConfigurationError as error:
+        beside = write_beside(file, text)
+        print(f"{file.path}: {error.message}; the text is in {beside}", file=sys.stderr)
+        return False
+    return True

@@ -51,6 +51,9 @@ def write_text(name: str, text: str) -> None:
 def replace_file(path: Path, data: bytes) -> None:
     """Put bytes in the place of a file, all or nothing; it keeps its mode and its owner.
 
+    A file that has more than one name, or another owner than can be given, is written where it is;
+    until that is done its new content is in a hidden file beside it.
+
     Raises:
         OSError: It cannot be written; the old file is whole.
     """
@@ -61,19 +64,37 @@ def replace_file(path: Path, data: bytes) -> None:
     ) as file:
         temporary = Path(file.name)
         try:
-            if before is not None and hasattr(os, "chown"):
-                # Only root may give a file away; for other users the new one is their own.
-                with suppress(PermissionError):
-                    os.chown(temporary, before.st_uid, before.st_gid)
+            moved = before is None or (before.st_nlink == 1 and _owned_like(temporary, before))
             # Before the text is in it, so that it is never readable for more users than before.
             temporary.chmod(mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-            temporary.replace(path)
+            if moved:
+                temporary.replace(path)
+            else:
+                _overwrite(path, data)
+                temporary.unlink()
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def _owned_like(path: Path, other: os.stat_result) -> bool:
+    """Give a file to an owner; False when that is not allowed."""
+    if hasattr(os, "chown"):
+        with suppress(PermissionError):
+            os.chown(path, other.st_uid, other.st_gid)
+    new = path.stat()
+    return (new.st_uid, new.st_gid) == (other.st_uid, other.st_gid)
+
+
+def _overwrite(path: Path, data: bytes) -> None:
+    with path.open("r+b") as file:
+        file.write(data)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _umask() -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.cli.check.document import read_text_file, write_text_file
+from sifaka_mcp.cli.document import read_text_file, write_text_file
 from tests.server.cli.check.conftest import Check
 
 WRONG = "We recieve all of the the goods.\n"

@@ -1,6 +1,7 @@
-"""The files that are checked: read whole or not at all, and written the same way."""
+"""The files that are edited: read whole or not at all, and written the same way."""
 
 import codecs
+import itertools
 import os
 import stat
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ class TextFile:
     """A file as it was read."""
 
     path: Path
+    target: Path
+    """The file behind the path, which may be a link."""
     data: bytes
     """Its bytes, as they were on the disk."""
     mark: bytes
@@ -68,28 +71,52 @@ def decode(path: Path, data: bytes) -> TextFile:
             f"is not {encoding.upper()} at byte {place}", "convert it to UTF-8"
         ) from error
     check_text(text, "the text")
-    return TextFile(path=path, data=data, mark=mark, encoding=encoding, text=text)
+    return TextFile(
+        path=path, target=path.resolve(), data=data, mark=mark, encoding=encoding, text=text
+    )
 
 
 def write_text_file(file: TextFile, text: str) -> None:
     """Put another text into a file, all or nothing, unless the file has been changed meanwhile.
 
-    Its encoding, byte order mark, mode and owner stay; a link stays a link.
+    Its encoding, byte order mark, mode, owner and links stay; a link stays a link.
 
     Raises:
-        ConfigurationError: It has been changed, or cannot be written.
+        ConfigurationError: It has been changed, has vanished, has become a link, or cannot be
+            written.
     """
     data = file.encode(text)
     try:
-        target = file.path.resolve()
+        if file.path.resolve() != file.target:
+            raise ConfigurationError("leads to another file now; not written")
         if _read(file.path) != file.data:
-            raise ConfigurationError("was changed while it was checked; not written")
-        if not os.access(target, os.W_OK):
+            raise ConfigurationError("was changed meanwhile; not written")
+        if not os.access(file.target, os.W_OK):
             raise ConfigurationError("is read-only; not written")
-        replace_file(target, data)
+        replace_file(file.target, data)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigurationError(f"{reason}; not written") from error
+
+
+def write_beside(file: TextFile, text: str) -> Path:
+    """Put a text into a new file beside one that must not be written, and return its path.
+
+    Raises:
+        ConfigurationError: It cannot be written.
+    """
+    for number in itertools.count(1):
+        name = f"{file.path.stem}.improved{'' if number == 1 else f'-{number}'}{file.path.suffix}"
+        path = file.path.with_name(name)
+        try:
+            with path.open("xb") as stream:
+                stream.write(file.encode(text))
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise ConfigurationError(f"{path}: {error.strerror}", "choose another --out") from error
+        return path
+    raise AssertionError("the numbers have no end")
 
 
 def _read(path: Path) -> bytes:
