@@ -1,6 +1,7 @@
 """The server over stdio, with an answer to every line that comes in."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any, Self, cast
 
@@ -12,7 +13,9 @@ from mcp.shared.message import SessionMessage
 from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
-_ADVICE = "not a JSON-RPC message in valid UTF-8 JSON: check for broken characters"
+_ADVICE = "not a JSON-RPC message in valid UTF-8 JSON: check for broken characters and deep nesting"
+_EARLY_ID = re.compile(r'\s*\{[^{}\[\]]*?"id"\s*:\s*(-?\d{1,18}|"(?:[^"\\\n]|\\.){0,200}")')
+"""The id of a message, where it stands before anything that is nested."""
 
 
 async def serve_stdio(server: Server[Any], *, ending: Callable[[], None]) -> None:
@@ -87,6 +90,9 @@ def _id_of(error: Exception) -> str | int | None:
     try:
         # Python's parser takes what the strict one refused.
         message = json.loads(line) if isinstance(line, str) else line
+    except RecursionError:  # too deep for Python as well
+        early = _EARLY_ID.match(cast("str", line))
+        message = {"id": json.loads(early.group(1))} if early else None
     except ValueError:
         return None
     found = cast("dict[str, Any]", message).get("id") if isinstance(message, dict) else None

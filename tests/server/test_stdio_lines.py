@@ -65,3 +65,18 @@ def test_garbage_is_answered_and_the_next_line_is_served(server: subprocess.Pope
     assert answer(server, "garbage")["error"]["code"] == -32700
     line = json.dumps({"jsonrpc": "2.0", "id": 9, "method": "tools/list"})
     assert len(answer(server, line)["result"]["tools"]) == 7
+
+
+def test_a_message_nested_too_deeply_is_refused_and_the_next_is_answered(
+    server: subprocess.Popen[str],
+) -> None:
+    nested = "[" * 5_000 + "]" * 5_000
+    refused = answer(
+        server,
+        '{"jsonrpc": "2.0", "id": "a\\"b", "method": "tools/call", "params": '
+        f'{{"name": "validate_text", "arguments": {{"text": "a", "validators": {nested}}}}}}}',
+    )
+    assert (refused["id"], refused["error"]["code"]) == ('a"b', -32700)
+    refused = answer(server, f'{{"params": {nested}, "id": 8}}')
+    assert refused["error"]["code"] == -32700
+    assert answer(server, '{"jsonrpc": "2.0", "id": 9, "method": "ping"}')["id"] == 9
