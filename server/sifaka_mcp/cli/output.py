@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from sifaka.chain import RunResult
 
 
+_CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+"""What JSON may leave as it is and a terminal may obey; the others it escapes itself."""
+
 STDIO = "-"
 """The name of standard input, and of standard output."""
 
@@ -82,7 +85,8 @@ def print_json(value: "BaseModel | object") -> None:
     unicode = sys.stdout.encoding.lower().startswith("utf")
     with printing() as stream:
         # A terminal that lacks a character gets JSON's own escape for it.
-        print(json.dumps(data, indent=2, ensure_ascii=not unicode), file=stream)
+        written = json.dumps(data, indent=2, ensure_ascii=not unicode)
+        print(written.translate(_CONTROLS), file=stream)
 
 
 def print_text(text: str) -> None:

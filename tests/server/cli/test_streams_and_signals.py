@@ -156,9 +156,9 @@ def test_a_run_in_memory_cannot_be_gone_on_with(here: Path) -> None:
                 command.kill()
 
 
-class AsciiTerminal(io.TextIOWrapper):
-    def __init__(self) -> None:
-        super().__init__(io.BytesIO(), encoding="ascii")
+class Terminal(io.TextIOWrapper):
+    def __init__(self, encoding: str = "utf-8") -> None:
+        super().__init__(io.BytesIO(), encoding=encoding)
 
     def isatty(self) -> bool:
         return True
@@ -172,15 +172,44 @@ def test_a_terminal_without_unicode_gets_escapes_and_valid_json(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here / "text.md").write_text("Caf\u00e9 recieve \U0001f600.\n", encoding="utf-8")
-    terminal = AsciiTerminal()
+    terminal = Terminal("ascii")
     monkeypatch.setattr(sys, "stdout", terminal)
     run(["critique", "text.md"])
     run(["improve", "text.md"])
     assert "Caf\\xe9" in terminal.shown()
-    terminal = AsciiTerminal()
+    terminal = Terminal("ascii")
     monkeypatch.setattr(sys, "stdout", terminal)
     run(["improve", "text.md", "--json"])
     assert "Caf\u00e9" in json.loads(terminal.shown())["text"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["improve", "text.md"],
+        ["improve", "text.md", "--json"],
+        ["improve", "-", "--out", "-"],
+        ["validate", "text.md", "--max-words", "3"],
+        ["validate", "text.md", "--max-words", "3", "--json"],
+        ["critique", "text.md", "--critics", "lint", "--json"],
+        ["check", "text.md"],
+        ["check", "text.md", "--diff"],
+        ["check", "text.md", "--format", "json"],
+    ],
+    ids=" ".join,
+)
+def test_no_terminal_gets_what_it_would_obey(
+    here: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    text = "We recieve \x1b]0;title\x07 and \x9b31m and \x85 teh end.\n"
+    (here / "text.md").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    run(arguments)
+    assert terminal.shown()
+    obeyed = ("\x1b]", "\x07", "\x9b", "\x85")
+    assert not [each for each in obeyed if each in terminal.shown()]
 
 
 def test_a_pipe_gets_utf_8_whatever_the_locale_says(here: Path) -> None:

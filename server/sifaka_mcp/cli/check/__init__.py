@@ -25,7 +25,7 @@ from sifaka_mcp.cli.options import whole_number
 from sifaka_mcp.cli.output import printing
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.lines import flat
+from sifaka_mcp.view.lines import flat, visible
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing was found, something was, something could not be checked or is wrong."""
@@ -130,7 +130,8 @@ class _Command:
     def finish(self, reports: Sequence[FileReport]) -> int:
         """Print the reports, and tell the exit code."""
         with printing() as stream:
-            stream.writelines(self._printed(reports))
+            printed = self._printed(reports)
+            stream.writelines(map(visible, printed) if stream.isatty() else printed)
         complaints = (line for report in reports for line in _complaints(report))
         for line in dict.fromkeys(complaints):
             _say(line)
