@@ -6,9 +6,10 @@ from anyio import to_thread
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from sifaka.classifiers import UNKNOWN, CachedClassifier, Classification, classifier
-from sifaka.classifiers.language import INSTALL, OWN_LANGUAGES
+from sifaka.classifiers.language import INSTALL
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
+from sifaka.text.language import OWN_LANGUAGES
 from sifaka.validators.spec import Name, OptionalSpec
 
 CERTAIN = 0.5

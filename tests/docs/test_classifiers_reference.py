@@ -7,10 +7,10 @@ import pytest
 
 from sifaka.classifiers import CLASSIFIERS, NONE_FOUND, UNKNOWN, classifier
 from sifaka.classifiers.cache import LIMIT
-from sifaka.classifiers.language import LEAST_LETTERS, OWN_LANGUAGES
 from sifaka.classifiers.screen import NOTHING_FOUND
 from sifaka.classifiers.sentiment import SentimentClassifier
 from sifaka.errors import ConfigurationError
+from sifaka.text.language import LEAST_LETTERS, OWN_LANGUAGES
 from sifaka.validators import ClassifierValidator, parse_validators
 from sifaka.validators.guardrails import COUNT_LIMIT
 from sifaka.validators.language import CERTAIN

@@ -1,0 +1,103 @@
+"""The language of a text, by its script and by the words that hold its sentences together."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from sifaka.text.function_words import FUNCTION_WORDS
+from sifaka.text.scripts import SCRIPT_LANGUAGES, language_of_script, script
+
+LEAST_LETTERS = 20
+"""With fewer, a name or a loan word would decide."""
+_LEAST_OF_DENSE_SCRIPT = 6
+"""The same for scripts that only one language is written in."""
+SAMPLE = 10_000
+"""Characters that are looked at of the beginning, the middle and the end of a long text."""
+OWN_LANGUAGES = frozenset({*FUNCTION_WORDS, *SCRIPT_LANGUAGES})
+"""The languages that are told here."""
+SURE_SCRIPTS = frozenset({"kana", "hangul", "el", "he", "bn", "ta", "te", "th", "ka", "hy", "han"})
+"""Scripts that leave little doubt about the language."""
+_LEAST_EVIDENCE = 0.08
+"""Share of function words below which a text is a list of names, or of an unknown language."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_LETTER = re.compile(r"[^\W\d_]")
+_OWN_LETTERS = {
+    "de": "ßü", "fr": "èêëçœùûîï", "es": "ñ¿¡", "pt": "ãõç", "it": "òì", "sv": "å", "da": "æø",
+    "no": "æøå", "fi": "äö", "pl": "łąęśżźćń", "cs": "ěřůšžčý", "ro": "șțăâî", "tr": "ğışçöü",
+}  # fmt: skip
+
+
+class Told(NamedTuple):
+    """The language of a text, and how sure that is."""
+
+    language: str | None
+    """ISO 639-1; None where it cannot be told."""
+    confidence: float = 0.0
+    scores: tuple[tuple[str, float], ...] = ()
+    """The languages that were weighed, 0 to 1."""
+    short: bool = False
+    """True of a text with too few letters."""
+
+
+def tell_language(prose: str) -> Told:
+    """The language of most of a text; of a long one, the beginning, middle and end are read."""
+    prose = sample(prose)
+    written, share = script(prose)
+    if not is_enough(prose, written):
+        return Told(None, short=True)
+    language = language_of_script(written, prose)
+    if language:
+        confidence = round(share * (0.9 if written in SURE_SCRIPTS else 0.75), 2)
+        return Told(language, confidence, ((language, confidence),))
+    scores = _weigh(prose)
+    ranked = sorted(scores, key=lambda code: -scores[code])
+    best, second = scores[ranked[0]], scores[ranked[1]]
+    if best < _LEAST_EVIDENCE:
+        return Told(None)
+    # The lead says more than the height: related languages share half of these words.
+    confidence = round(share * min(0.95, 0.3 + (best - second) / best), 2)
+    weighed = tuple((code, round(min(1.0, scores[code]), 3)) for code in ranked[:3])
+    return Told(ranked[0], confidence, weighed)
+
+
+def is_enough(prose: str, written: str) -> bool:
+    """True when a text of this script has the letters that it takes to tell its language."""
+    least = _LEAST_OF_DENSE_SCRIPT if written in SURE_SCRIPTS else LEAST_LETTERS
+    return len(_LETTER.findall(prose)) >= least
+
+
+def sample(prose: str) -> str:
+    """The beginning, the middle and the end of a long text."""
+    if len(prose) <= 3 * SAMPLE:
+        return prose
+    middle = len(prose) // 2
+    return " ".join((prose[:SAMPLE], prose[middle : middle + SAMPLE], prose[len(prose) - SAMPLE :]))
+
+
+def _weigh(prose: str) -> dict[str, float]:
+    """The share of words that hold a language together, and a little for letters of its own."""
+    words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
+    total = max(1, len(words))
+    letters = max(1, sum(map(len, words)))
+    joined = "".join(words)
+    scores = {
+        code: 2 * sum(map(joined.count, _OWN_LETTERS.get(code, ""))) / letters
+        for code in FUNCTION_WORDS
+    }
+    languages = _languages()
+    for word in words:
+        for code in languages.get(word, ()):
+            # A word of several languages says less about each.
+            scores[code] += 1 / len(languages[word]) ** 0.5 / total
+    return scores
+
+
+@lru_cache(maxsize=1)
+def _languages() -> dict[str, tuple[str, ...]]:
+    """The languages of each function word."""
+    found: dict[str, tuple[str, ...]] = {}
+    for code, listed in FUNCTION_WORDS.items():
+        for word in set(listed.split()):
+            found[word] = (*found.get(word, ()), code)
+    return found
