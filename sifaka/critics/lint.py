@@ -5,7 +5,7 @@ from typing import Literal
 from sifaka.calls.component import DataComponent
 from sifaka.record.results import CriticFeedback, Verdict
 from sifaka.record.thought import Thought
-from sifaka.text.prose import count_words
+from sifaka.text.words import count_words
 from sifaka.validators.spec import Name
 
 BLOCKING = 3

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
-from sifaka.text.prose import count_words
+from sifaka.text.words import count_words
 
 LONG = 40
 """Words above which a sentence is long."""

@@ -1,13 +1,14 @@
-"""The words, sentences and URLs of a text, each with its place."""
+"""The sentences and URLs of a text, each with its place."""
 
 import re
 
 Span = tuple[int, int]
 """Start and end offset, in Unicode code points."""
 
-_WORD = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
 _URL = re.compile(r"(?:https?|ftp|mailto|file|wss?)://?[^\s<>\"'`)\]}]+|www\.[^\s<>\"'`)\]}]+")
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]*_]*(?=\s|\Z)|\n[ \t]*\n")
+_SENTENCE_END = re.compile(
+    r"[.!?…]+[\"'”’)\]*_]*(?=\s|\Z)|[。！？｡]+[\"'”’)\]*_」』）】〉》]*|[।॥؟۔]+(?=\s|\Z)|\n[ \t]*\n"
+)
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "e.g", "i.e"})
 """Abbreviations that a capital letter follows within a sentence."""
 _ABBREVIATIONS = _TITLES | frozenset(
@@ -18,16 +19,6 @@ _ABBREVIATIONS = _TITLES | frozenset(
         thu fri sat sun cf viz a.m p.m u.s u.k u.n ph.d b.a m.a d.c""",
     )
 )
-
-
-def words(text: str) -> list[Span]:
-    """The words, numbers included; `don't`, `e-mail` and `3.14` are one word each."""
-    return [match.span() for match in _WORD.finditer(text)]
-
-
-def count_words(text: str) -> int:
-    """The number of words; faster than `words`."""
-    return len(_WORD.findall(text))
 
 
 def sentences(text: str) -> list[Span]:

@@ -13,7 +13,7 @@ LONG_PIECE = 2_000
 _BLOCK_END = re.compile(r"\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,3}[.)])[ \t]))")
 _SURE_END = re.compile(r"[a-z]{7}[.!?]\s+(?=[A-Z])")
 """The end of a sentence that cannot be an abbreviation."""
-_ANY_END = re.compile(r"[.!?]\s+")
+_ANY_END = re.compile(r"[.!?।؟۔]\s+|[。！？｡][」』）】〉》]*")
 
 
 def sentence_spans(text: str) -> Iterator[Span]:

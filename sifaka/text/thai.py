@@ -50,5 +50,7 @@ def _model() -> tuple[Mapping[str, Mapping[str, int]], float]:
     import budoux
 
     model = cast("Any", budoux).load_default_thai_parser().model
-    weights = {f"{kind}{number}": model.get(f"{kind}{number}", {}) for kind, number, *_ in _FEATURES}
+    weights = {
+        f"{kind}{number}": model.get(f"{kind}{number}", {}) for kind, number, *_ in _FEATURES
+    }
     return weights, sum(sum(each.values()) for each in model.values()) / 2

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.text.prose import count_words, words
+from sifaka.text.words import count, count_characters, nth_character, nth_word
 from sifaka.validators.spec import Name, OptionalSpec
 
 Bound = Annotated[int | None, Field(ge=0)]
@@ -15,8 +15,9 @@ Bound = Annotated[int | None, Field(ge=0)]
 class LengthValidator(OptionalSpec):
     """Holds words and characters within bounds, both ends included.
 
-    Words are those of `sifaka.text.prose.words`; characters are Unicode code points, white
-    space and markup included.
+    Words are those of `sifaka.text.words`: each Chinese or Japanese character counts as one, and
+    the message says which were counted. Characters are those that a reader sees (grapheme
+    clusters), white space and markup included.
     """
 
     type: Literal["length"] = "length"
@@ -36,13 +37,12 @@ class LengthValidator(OptionalSpec):
         ):
             if low is not None and high is not None and low > high:
                 raise ValueError(f"min_{unit} ({low}) is more than max_{unit} ({high})")
-        if self.min_words and self.max_chars is not None:
-            least = 2 * self.min_words - 1
-            if self.max_chars < least:
-                raise ValueError(
-                    f"min_words ({self.min_words}) takes at least {least} characters, "
-                    f"more than max_chars ({self.max_chars})"
-                )
+        # A word may be one character, and in some languages no space is between two.
+        if self.min_words and self.max_chars is not None and self.max_chars < self.min_words:
+            raise ValueError(
+                f"min_words ({self.min_words}) takes at least {self.min_words} characters, "
+                f"more than max_chars ({self.max_chars})"
+            )
         return self
 
     def validate(self, thought: Thought) -> ValidationResult:
@@ -50,13 +50,14 @@ class LengthValidator(OptionalSpec):
         text = thought.text
         checks: list[_Check] = []
         if self.min_words is not None or self.max_words is not None:
-            count, limit = count_words(text), self.max_words
-            over = words(text)[limit][0] if limit is not None and count > limit else None
-            checks.append(_Check("words", count, self.min_words, limit, over))
+            length, limit = count(text), self.max_words
+            found = nth_word(text, limit) if limit is not None and length.total > limit else None
+            over = found[0] if found else None
+            checks.append(_Check("words", length.unit, length.total, self.min_words, limit, over))
         if self.min_chars is not None or self.max_chars is not None:
-            limit = self.max_chars
-            over = limit if limit is not None and len(text) > limit else None
-            checks.append(_Check("characters", len(text), self.min_chars, limit, over))
+            shown, limit = count_characters(text), self.max_chars
+            over = None if limit is None or shown <= limit else nth_character(text, limit)
+            checks.append(_Check("chars", "characters", shown, self.min_chars, limit, over))
         failed = [check for check in checks if check.missing or check.surplus]
         return ValidationResult(
             passed=not failed,
@@ -81,9 +82,16 @@ class _Check:
     """One unit counted against its bounds."""
 
     def __init__(
-        self, unit: str, count: int, low: int | None, high: int | None, over: int | None
+        self,
+        kind: str,
+        unit: str,
+        count: int,
+        low: int | None,
+        high: int | None,
+        over: int | None,
     ) -> None:
-        self.unit, self.count, self.low, self.high, self.over = unit, count, low, high, over
+        self.kind, self.unit, self.count = kind, unit, count
+        self.low, self.high, self.over = low, high, over
         self.missing = max(0, (low or 0) - count)
         self.surplus = 0 if high is None else max(0, count - high)
 
@@ -108,13 +116,14 @@ class _Check:
         return f"{verb} {_counted(amount, self.unit)} or more"
 
     def issue(self, text: str) -> Issue:
-        unit = "words" if self.unit == "words" else "chars"
         if self.over is None:
             message = f"{_counted(self.missing, self.unit)} too few"
-            return Issue(message=message, category="length", rule=f"min_{unit}")
+            return Issue(message=message, category="length", rule=f"min_{self.kind}")
         message = f"{_counted(self.surplus, self.unit)} too many from here on"
-        return Issue.at(text, self.over, len(text), message, category="length", rule=f"max_{unit}")
+        return Issue.at(
+            text, self.over, len(text), message, category="length", rule=f"max_{self.kind}"
+        )
 
 
 def _counted(count: int, unit: str) -> str:
-    return f"{count} {unit[:-1] if count == 1 else unit}"
+    return f"{count} {unit[:-1] if count == 1 and ' ' not in unit else unit}"

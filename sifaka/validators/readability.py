@@ -8,7 +8,7 @@ from sifaka.classifiers.grade import Measure, measured, together
 from sifaka.classifiers.syllables import syllables
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.text.prose import words
+from sifaka.text.words import words
 from sifaka.validators.spec import Name, OptionalSpec
 
 SENTENCES_SHOWN = 5

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from sifaka.text import prose
 from sifaka.text.markdown import code_spans
 from sifaka.text.sentences import blanked, sentence_spans
+from sifaka.text.words import words
 
 Wanted = dict[str, str]
 Keeps = Callable[[str], bool]
@@ -103,7 +104,7 @@ def names_in(text: str) -> Wanted:
 
 def keeps_names(text: str) -> Keeps:
     """Compares whole words, upper and lower case as they are."""
-    own = {text[start:end] for start, end in prose.words(text)}
+    own = {text[start:end] for start, end in words(text)}
     return lambda key: key in own or key in text
 
 

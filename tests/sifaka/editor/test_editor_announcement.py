@@ -4,7 +4,8 @@ from pathlib import Path
 
 from sifaka.editor import cut, edit
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import urls, words
+from sifaka.text.prose import urls
+from sifaka.text.words import words
 
 PATH = Path(__file__).parents[3] / "examples" / "announcement.md"
 TEXT = PATH.read_text(encoding="utf-8")

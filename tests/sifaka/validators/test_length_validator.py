@@ -39,10 +39,40 @@ def test_the_overflow_is_pointed_at_from_where_the_limit_is_crossed() -> None:
     assert (issue.rule, issue.category, issue.fix) == ("max_words", "length", None)
 
 
-def test_characters_are_code_points() -> None:
-    assert check("e\u0301😀שלום", max_chars=7).passed
-    issue = only_issue(check("a\r\n😀b", max_chars=4))
+def test_characters_are_those_that_a_reader_sees() -> None:
+    assert check("e\u0301😀שלום", max_chars=6).passed
+    assert check("👨‍👩‍👧‍👦🇫🇷", max_chars=2).message == "2 characters, at most 2"
+    issue = only_issue(check("a\r\n😀b", max_chars=3))
     assert (issue.start, issue.quote) == (4, "b")
+
+
+@pytest.mark.parametrize(
+    ("text", "figures"),
+    [
+        ("Das wird in 3.14 Tagen erstattet.", "6 words, at most 3"),
+        ("我们在三十天内退款。", "9 characters, at most 3"),
+        ("返金はスマホで。", "7 characters, at most 3"),
+        ("고객에게 모두 곧 환불합니다.", "4 words, at most 3"),
+        ("हम पैसे वापस करते हैं", "5 words, at most 3"),
+        ("เราคืนเงินใน", "4 words, at most 3"),
+        ("ສະບາຍດີ", "6 characters, at most 3"),
+        ("iPhone 和 Android 手机", "5 words and characters, at most 3"),
+        ("𠮷野家𠮷", "4 characters, at most 3"),
+        ("e\u0301te\u0301 naïve « co\u0302te\u0301 » é", "4 words, at most 3"),
+    ],
+)
+def test_the_message_says_what_was_counted(text: str, figures: str) -> None:
+    result = check(text, max_words=3)
+    assert result.message == figures
+    (issue,) = result.issues
+    assert issue.start is not None
+    assert check(text[: issue.start], max_words=3).passed
+
+
+def test_a_megabyte_of_any_script_is_counted_in_one_pass() -> None:
+    for text in ("我们在三十天内退款。", "เราคืนเงินภายในสามสิบวัน", "मा", "👨‍👩‍👧‍👦"):
+        long = text * (300_000 // len(text))
+        assert not check(long, max_words=10, max_chars=10).passed
 
 
 def test_a_long_overflow_is_quoted_in_part() -> None:
@@ -79,7 +109,7 @@ def test_an_empty_text_passes_an_upper_bound_and_fails_a_lower_one() -> None:
         ({"max_words": -1}, "greater than or equal to 0"),
         ({"min_words": 3, "max_words": 2}, "min_words (3) is more than max_words (2)"),
         ({"min_chars": 3, "max_chars": 2}, "min_chars (3) is more than max_chars (2)"),
-        ({"min_words": 10, "max_chars": 18}, "takes at least 19 characters"),
+        ({"min_words": 10, "max_chars": 9}, "takes at least 10 characters"),
     ],
 )
 def test_bounds_that_cannot_be_met_are_refused(bounds: dict[str, int], reason: str) -> None:

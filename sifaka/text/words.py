@@ -1,0 +1,127 @@
+"""The words of a text in any script, as a reader counts them.
+
+Chinese and Japanese put no space between words, and their lengths are given in characters: each is
+one here. So is each character of Lao, Khmer and Burmese, whose words would take a dictionary. Thai
+is cut into words by a model.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from sifaka.text.prose import Span
+from sifaka.text.thai import thai_words
+
+if TYPE_CHECKING:
+    from regex import Pattern
+
+_PLAIN = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
+"""A word where no letter is above U+02FF: no marks, and spaces between words."""
+_MARKED = re.compile("[\u0300-\U0010ffff]")
+_BEYOND_LATIN = re.compile("[\u0300-\u1dff\u2c00-\U0010ffff]")
+SIGNS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー々〇"
+"""The scripts whose characters are counted one by one, in the language of `regex`."""
+UNSPACED = r"\p{Lao}\p{Khmer}\p{Myanmar}"
+"""More scripts without spaces between words."""
+_MOSTLY = 0.9
+"""The share of one kind from which all are called by its name."""
+
+
+class Count(NamedTuple):
+    """The length of a text."""
+
+    words: int
+    characters: int
+    """Of scripts that are counted by characters; punctuation is not counted."""
+
+    @property
+    def total(self) -> int:
+        """Both together."""
+        return self.words + self.characters
+
+    @property
+    def unit(self) -> str:
+        """`words`, `characters`, or both where the text has many of both."""
+        if self.words >= _MOSTLY * self.total:
+            return "words"
+        return "characters" if self.characters >= _MOSTLY * self.total else "words and characters"
+
+
+def words(text: str) -> list[Span]:
+    """The words, numbers included; `don't`, `e-mail` and `3.14` are one word each."""
+    return list(_spans(text))
+
+
+def nth_word(text: str, number: int) -> Span | None:
+    """The nth word, from 0 on; None of a text with fewer."""
+    return next(islice(_spans(text), number, None), None)
+
+
+def count(text: str) -> Count:
+    """The number of words, and of characters that count like one."""
+    if not _BEYOND_LATIN.search(text):
+        return Count(len(_PLAIN.findall(text)), 0)
+    spaced = characters = 0
+    for match in _pattern().finditer(text):
+        match match.lastgroup:
+            case "thai":
+                spaced += sum(1 for _ in thai_words(match.group()))
+            case "sign":
+                characters += 1
+            case _:
+                spaced += 1
+    return Count(spaced, characters)
+
+
+def count_words(text: str) -> int:
+    """The number of words; faster than `words`."""
+    return count(text).total
+
+
+def count_characters(text: str) -> int:
+    """The number of characters as a reader sees them: grapheme clusters of Unicode's UAX 29."""
+    if not _MARKED.search(text) and "\r\n" not in text:
+        return len(text)
+    return sum(1 for _ in _cluster().finditer(text))
+
+
+def nth_character(text: str, number: int) -> int | None:
+    """The offset of the nth grapheme cluster, from 0 on; None of a text with fewer."""
+    if not _MARKED.search(text) and "\r\n" not in text:
+        return number if number < len(text) else None
+    found = next(islice(_cluster().finditer(text), number, None), None)
+    return None if found is None else found.start()
+
+
+def _spans(text: str) -> Iterator[Span]:
+    if not _BEYOND_LATIN.search(text):
+        yield from (match.span() for match in _PLAIN.finditer(text))
+        return
+    for match in _pattern().finditer(text):
+        start, end = match.span()
+        if match.lastgroup == "thai":
+            yield from ((start + a, start + b) for a, b in thai_words(match.group()))
+        else:
+            yield start, end
+
+
+@lru_cache(maxsize=1)
+def _pattern() -> "Pattern[str]":
+    import regex  # loaded for the first text that is not Latin alone
+
+    apart = rf"{SIGNS}{UNSPACED}\p{{Thai}}"
+    word = rf"[[\p{{L}}\p{{N}}]--[{apart}]][[\p{{L}}\p{{N}}\p{{M}}]--[{apart}]]*+"
+    return regex.compile(
+        rf"(?V1)(?P<thai>[\p{{Thai}}&&[\p{{L}}\p{{N}}\p{{M}}]]++)"
+        rf"|(?P<sign>[[{SIGNS}{UNSPACED}]&&[\p{{L}}\p{{N}}]]\p{{M}}*+)"
+        rf"|{word}(?:['’\-.]{word})*+"
+    )
+
+
+@lru_cache(maxsize=1)
+def _cluster() -> "Pattern[str]":
+    import regex
+
+    return regex.compile(r"\X")
