@@ -1,17 +1,18 @@
-"""BM25 over a handful of texts that are at hand anyway.
+"""BM25 over texts that are at hand anyway.
 
-Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009). Words are
-compared without case and diacritics; unlike SQLite's index this one does not stem.
+Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009). Its terms are
+those of `sifaka.text.terms`, by which every store finds texts: stems, without case and diacritics.
 """
 
-import re
-import unicodedata
 from array import array
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from math import log
 
-_WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")
+from sifaka.text.prose import Span
+from sifaka.text.terms import language_of, parts, places, query_terms, text_terms, written
+
 _K1 = 1.2
 _B = 0.75
 _SNIPPET_WORDS = 16
@@ -22,7 +23,11 @@ MAX_WORDS = 64
 
 def query_words(query: str) -> tuple[str, ...]:
     """The different words of a query as they are written there, the first `MAX_WORDS`."""
-    different = {word.group().casefold(): word.group() for word in _WORD.finditer(query)}
+    different: dict[str, str] = {}
+    for start, end in written(query):
+        different[query[start:end].casefold()] = query[start:end]
+        if len(different) > MAX_WORDS:
+            break
     return tuple(different.values())[:MAX_WORDS]
 
 
@@ -49,38 +54,39 @@ class WordIndex:
         texts: Iterable[Sequence[tuple[str, float]]],
         words: Sequence[str] | None = None,
     ) -> None:
-        wanted = None if words is None else set(map(fold, words))
+        wanted = None if words is None else frozenset[str]().union(*query_terms(words))
         self._lengths: list[int] = []
         self._holders: dict[str, tuple[array[int], array[float]]] = {}
-        """By each word, the numbers of the texts that have it, and how often, as it counts."""
+        """By each term, the numbers of the texts that have it, and how often, as it counts."""
         for number, fields in enumerate(texts):
             counts: dict[str, float] = {}
             length = 0
+            language = language_of(*(text for text, _ in fields))
             for text, weight in fields:
-                found = _WORD.findall(fold(text))
+                found = text_terms(text, language)
                 length += len(found)
-                counted = (
-                    Counter(found).items()
-                    if wanted is None
-                    else [(word, found.count(word)) for word in wanted]
-                )
-                for word, count in counted:
-                    counts[word] = counts.get(word, 0.0) + count * weight
+                for term, count in Counter(found).items():
+                    if wanted is None or term in wanted:
+                        counts[term] = counts.get(term, 0.0) + count * weight
             self._lengths.append(length)
-            for word, count in counts.items():
-                numbers, often = self._holders.setdefault(word, (array("I"), array("d")))
-                if count:
-                    numbers.append(number)
-                    often.append(count)
+            for term, count in counts.items():
+                numbers, often = self._holders.setdefault(term, (array("I"), array("d")))
+                numbers.append(number)
+                often.append(count)
 
     def rank(self, words: Sequence[str]) -> list[float]:
         """The score of each text for any of the words; 0 where none occurs."""
         scores = [0.0] * len(self._lengths)
         average = sum(self._lengths) / len(self._lengths) if self._lengths else 0.0
-        for word in dict.fromkeys(map(fold, words)):
-            numbers, often = self._holders.get(word, (array("I"), array("d")))
-            weight = _weight(len(numbers), len(scores))
-            for number, count in zip(numbers, often, strict=True):
+        for forms in query_terms(words):
+            held: dict[int, float] = {}
+            for form in forms:
+                # A text has a word in the forms of its own language, which are counted once.
+                numbers, often = self._holders.get(form, ((), ()))
+                for number, count in zip(numbers, often, strict=True):
+                    held[number] = max(held.get(number, 0.0), count)
+            weight = _weight(len(held), len(scores))
+            for number, count in held.items():
                 scores[number] += weight * _share(count, self._lengths[number] / average)
         return scores
 
@@ -96,34 +102,41 @@ def _share(count: float, relative_length: float) -> float:
 
 def snippet(words: Sequence[str], fields: Sequence[str]) -> str:
     """The surroundings of the first match, matches between `**`; empty without a match."""
-    wanted = {fold(word) for word in words}
+    wanted = frozenset[str]().union(*query_terms(words))
+    language = language_of(*fields) if wanted else ""
     for text in fields:
-        matches = list(_WORD.finditer(text))
-        first = next((i for i, m in enumerate(matches) if fold(m.group()) in wanted), None)
-        if first is None:
-            continue
-        begin = max(0, first - _SNIPPET_WORDS // 4)
-        shown = matches[begin : begin + _SNIPPET_WORDS]
-        pieces: list[str] = []
-        position = shown[0].start()
-        for match in shown:
-            marks = "**" if fold(match.group()) in wanted else ""
-            pieces += [text[position : match.start()], marks, match.group(), marks]
-            position = match.end()
-        cut = ("…" if begin else "", "…" if begin + len(shown) < len(matches) else "")
-        return shorten(cut[0] + "".join(pieces) + cut[1])
+        spans = written(text)
+        before: deque[Span] = deque(maxlen=_SNIPPET_WORDS // 4)
+        begins = None
+        for span in spans:
+            begins = span[0] if begins is None else begins
+            first = next(places(text, span, wanted, language), None)
+            if first is None:
+                before.extend(parts(text, span))
+                continue
+            before.extend(part for part in parts(text, span) if part[1] <= first[0])
+            rest = (part for part in parts(text, span) if part[1] > first[0])
+            further = chain(rest, chain.from_iterable(parts(text, each) for each in spans))
+            shown = [*before, *islice(further, _SNIPPET_WORDS - len(before))]
+            begin, end = shown[0][0], shown[-1][1]
+            cut = "…" if begin > begins else ""
+            if next(further, None):
+                return shorten(f"{cut}{_marked(text[begin:end], wanted, language)}…")
+            return shorten(cut + _marked(text[begin:], wanted, language))
     return ""
+
+
+def _marked(window: str, wanted: frozenset[str], language: str) -> str:
+    pieces: list[str] = []
+    at = 0
+    for span in written(window):
+        for start, stop in places(window, span, wanted, language):
+            pieces += [window[at:start], "**", window[start:stop], "**"]
+            at = stop
+    return "".join((*pieces, window[at:]))
 
 
 def shorten(snippet: str) -> str:
     """A snippet in one line of bounded length, whatever the length of its words."""
     line = " ".join(snippet.split())
     return line if len(line) <= _SNIPPET_CHARS else line[: _SNIPPET_CHARS - 1] + "…"
-
-
-def fold(text: str) -> str:
-    """The text without case and diacritics."""
-    if text.isascii():
-        return text.lower()
-    plain = unicodedata.normalize("NFD", text.casefold())
-    return "".join(c for c in plain if not unicodedata.combining(c))

@@ -45,10 +45,13 @@ def fuse(*rankings: Sequence[Key]) -> list[tuple[Key, float]]:
 
 def hybrid_name(missing: int) -> str:
     """The name of such a search while so many versions have no vector yet."""
-    if not missing:
-        return "hybrid"
-    versions = "1 version is" if missing == 1 else f"{missing} versions are"
-    return f"hybrid ({versions} not embedded yet)"
+    return f"hybrid{lacking(missing, 'embedded')}"
+
+
+def lacking(count: int, step: str) -> str:
+    """The addition to the name of a search that so many versions are not `step` for yet."""
+    versions = "1 version is" if count == 1 else f"{count} versions are"
+    return f" ({versions} not {step} yet)" if count else ""
 
 
 async def merge_runs(*lists: AsyncGenerator[RunSummary]) -> AsyncGenerator[RunSummary]:

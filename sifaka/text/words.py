@@ -23,6 +23,8 @@ _MARKED = re.compile("[\u0300-\U0010ffff]")
 _BEYOND_LATIN = re.compile("[\u0300-\u1dff\u2c00-\U0010ffff]")
 SIGNS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー々〇"
 """The scripts whose characters are counted one by one, in the language of `regex`."""
+HALF_WIDTH_MARKS = "\uff9e\uff9f"
+"""Of Kana: part of the sign before."""
 UNSPACED = r"\p{Lao}\p{Khmer}\p{Myanmar}"
 """More scripts without spaces between words."""
 _MOSTLY = 0.9
@@ -111,11 +113,11 @@ def _spans(text: str) -> Iterator[Span]:
 def _pattern() -> "Pattern[str]":
     import regex  # loaded for the first text that is not Latin alone
 
-    apart = rf"{SIGNS}{UNSPACED}\p{{Thai}}"
+    apart = rf"{SIGNS}{HALF_WIDTH_MARKS}{UNSPACED}\p{{Thai}}"
     word = rf"[[\p{{L}}\p{{N}}]--[{apart}]][[\p{{L}}\p{{N}}\p{{M}}]--[{apart}]]*+"
     return regex.compile(
         rf"(?V1)(?P<thai>[\p{{Thai}}&&[\p{{L}}\p{{N}}\p{{M}}]]++)"
-        rf"|(?P<sign>[[{SIGNS}{UNSPACED}]&&[\p{{L}}\p{{N}}]]\p{{M}}*+)"
+        rf"|(?P<sign>[[{SIGNS}{UNSPACED}]&&[\p{{L}}\p{{N}}]][\p{{M}}{HALF_WIDTH_MARKS}]*+)"
         rf"|{word}(?:['’\-.]{word})*+"
     )
 

@@ -1,17 +1,23 @@
-"""Vectors that are still to be made, and versions that have expired."""
+"""Words and vectors that are still to be made, and versions that have expired."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import StorageError
+from sifaka.record.thought import Thought
 from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
 from sifaka.storage.entry_json import decode_version
+from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.connection import MilvusConnection
+from sifaka.storage.milvus.rows import word_row
 from sifaka.storage.milvus.worker import MilvusWorker
 from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 _AT_ONCE = 64
 _EXPIRED_AT_ONCE = 64
+SECONDS = 2.0
+"""The time that a search spends on versions without words before it answers."""
 
 
 def look_for_missing(milvus: MilvusConnection, collection: str) -> None:
@@ -32,6 +38,31 @@ def look_for_missing(milvus: MilvusConnection, collection: str) -> None:
     keys = {str(row["pk"]).removesuffix(":0"): str(row["tenant"]) for row in versions}
     absent = {key: tenant for key, tenant in keys.items() if key not in there}
     milvus.shared.note_missing(collection, absent)
+
+
+def fill_words(milvus: MilvusConnection, seconds: float = SECONDS) -> int:
+    """Index the words of versions that an earlier release wrote, for about so long.
+
+    Returns:
+        The versions that are left, of all tenants.
+    """
+    if not milvus.full_text or not milvus.shared.former_words:
+        return 0
+    words = milvus.names.words
+    look_for_missing(milvus, words)
+    deadline = time.monotonic() + seconds
+    while names := milvus.shared.missing_of(words)[:_AT_ONCE]:
+        if time.monotonic() >= deadline:
+            return len(milvus.shared.missing_of(words))
+        rows = [
+            word_row(row["tenant"], row["run"], row["number"], thought, prompt)
+            for _, row, prompt, thought in _decoded(milvus, names)
+        ]
+        milvus.put(words, rows)
+        milvus.shared.settle(words, names)
+    milvus.drop(milvus.names.former_words)
+    milvus.shared.former_words = False
+    return 0
 
 
 async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
@@ -76,13 +107,20 @@ def _rows_of(
 ) -> list[tuple[Mapping[str, object], str]]:
     """The rows of these versions but for their vectors, with the text to embed of each."""
     found: list[tuple[Mapping[str, object], str]] = []
+    for name, row, prompt, thought in _decoded(milvus, names):
+        if text := meaning(prompt, thought.text):
+            at = to_microseconds(thought.created_at)
+            found.append(({"pk": name, "tenant": row["tenant"], "run": row["run"], "at": at}, text))
+    return found
+
+
+def _decoded(
+    milvus: MilvusConnection, names: Sequence[str]
+) -> Iterator[tuple[str, Row, str, Thought]]:
+    """The versions that can be read: the key, the first row, the task and the thought of each."""
     for name, (row, payload) in milvus.versions(names, strong=True).items():
         try:
             prompt, drafted = decode_version(row["run_id"], payload)
         except StorageError:
             continue
-        thought = drafted.thought
-        if text := meaning(prompt, thought.text):
-            at = to_microseconds(thought.created_at)
-            found.append(({"pk": name, "tenant": row["tenant"], "run": row["run"], "at": at}, text))
-    return found
+        yield name, row, prompt, drafted.thought

@@ -138,6 +138,12 @@ class MilvusConnection:
             with self._writing():
                 self.client.delete(collection, ids=batch, timeout=CALL_SECONDS)
 
+    def drop(self, collection: str) -> None:
+        """Remove a whole collection, if it is still there."""
+        with self._writing():
+            if collection in self.client.list_collections(timeout=CALL_SECONDS):
+                self.client.drop_collection(collection, timeout=CALL_SECONDS)
+
     @property
     def _lite(self) -> bool:
         return self.version.startswith("milvus_lite")

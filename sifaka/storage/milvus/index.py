@@ -17,7 +17,7 @@ from sifaka.storage.milvus.address import (
     parse_address,
     split_options,
 )
-from sifaka.storage.milvus.catch_up import fill_vectors, purge, sweep
+from sifaka.storage.milvus.catch_up import fill_vectors, fill_words, purge, sweep
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.former import former_entries, former_rows
 from sifaka.storage.milvus.rows import (
@@ -97,7 +97,7 @@ class MilvusIndex(TenantView):
                 milvus.put(milvus.names.words, word_rows(tenant, run, first=first))
             key = run_key(tenant, run.run_id)
             names = [version_key(key, number) for number in range(first, len(run.thoughts))]
-            for collection in list(milvus.shared.missing):
+            for collection in milvus.shared.missing.keys() - {milvus.names.words}:
                 milvus.shared.note_missing(collection, dict.fromkeys(names, tenant_key(tenant)))
 
         if run.thoughts[begin:]:
@@ -137,10 +137,11 @@ class MilvusIndex(TenantView):
         """Remove runs that have expired, and embed versions that have no vector, 64 at a time.
 
         It is for all tenants. The first call in a process compares the vectors with the versions.
+        Versions that an earlier release wrote get their words.
         """
         if self._embedder is None and not self.worker.used:
             return 0  # connecting loads a large library, which only a sweep is not worth
-        left = await self.worker.run(sweep)
+        left = await self.worker.run(lambda m: sweep(m) + fill_words(m))
         if self._embedder is not None:
             left += await fill_vectors(self.worker, self._embedder)
         return left

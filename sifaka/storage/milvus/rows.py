@@ -1,21 +1,19 @@
 """Versions of runs as rows: whole, and as words that every server finds alike."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from sifaka.record.run import Run
-from sifaka.storage import bm25
+from sifaka.record.thought import Thought
 from sifaka.storage.entry_json import encode_version
 from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.schema import MOST_BYTES
 from sifaka.storage.timestamps import to_microseconds
+from sifaka.text.terms import language_of, text_terms
 
 CHUNK_BYTES = 60_000
 """The share of a version that a row takes: a VARCHAR holds 65,535 bytes."""
-_WORD = re.compile(r"[^\W_]+")
-_LONGEST_WORD = 64
 
 
 def tenant_key(tenant: str) -> str:
@@ -63,21 +61,35 @@ def thought_rows(
 
 
 def word_rows(tenant: str, run: Run, *, first: int) -> list[Mapping[str, object]]:
-    """The rows by which full-text search finds versions; the task counts half."""
-    key, task = run_key(tenant, run.run_id), fold(run.prompt)
-    rows: list[Mapping[str, object]] = []
-    for number, thought in enumerate(run.thoughts[first:], first):
-        text = fold(thought.text)
-        rows.append(
-            {
-                "pk": version_key(key, number),
-                "tenant": tenant_key(tenant),
-                "run": key,
-                "at": to_microseconds(thought.created_at),
-                "words": bag_of_words((*text, *text, *task)),
-            }
-        )
-    return rows
+    """The rows by which full-text search finds versions."""
+    owner, key = tenant_key(tenant), run_key(tenant, run.run_id)
+    return [
+        word_row(owner, key, number, thought, run.prompt)
+        for number, thought in enumerate(run.thoughts[first:], first)
+    ]
+
+
+def word_row(
+    tenant: str, run: str, number: int, thought: Thought, prompt: str
+) -> Mapping[str, object]:
+    """The row by which full-text search finds a version; the task counts half.
+
+    Args:
+        tenant: Its key.
+        run: Its key.
+        number: Of the version in its run.
+        thought: The version.
+        prompt: The task.
+    """
+    language = language_of(thought.text, prompt)
+    text, task = text_terms(thought.text, language), text_terms(prompt, language)
+    return {
+        "pk": version_key(run, number),
+        "tenant": tenant,
+        "run": run,
+        "at": to_microseconds(thought.created_at),
+        "words": bag_of_words(map(plain, (*text, *text, *task))),
+    }
 
 
 def joined(rows: Sequence[Row]) -> dict[str, str]:
@@ -107,9 +119,9 @@ def split_bytes(text: str) -> list[str]:
     return parts
 
 
-def fold(text: str) -> list[str]:
-    """The words of a text without case and accents, each cut to 64 characters."""
-    return [word[:_LONGEST_WORD] for word in _WORD.findall(bm25.fold(text).lower())]
+def plain(term: str) -> str:
+    """A term in letters and digits alone, which no server cuts: some cut words at marks."""
+    return term if term.isalnum() else f"x{term.encode(errors='replace').hex()}"
 
 
 def bag_of_words(words: Iterable[str]) -> str:

@@ -10,14 +10,15 @@ from sifaka.errors import StorageError
 from sifaka.record.thought import Thought
 from sifaka.storage.bm25 import query_words
 from sifaka.storage.entry_json import decode_version
-from sifaka.storage.fusion import fuse, fused_depth, hybrid_name
+from sifaka.storage.fusion import fuse, fused_depth, hybrid_name, lacking
 from sifaka.storage.index import Filters, Hit, Hits
-from sifaka.storage.milvus.catch_up import look_for_missing
+from sifaka.storage.milvus.catch_up import fill_words, look_for_missing
 from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection
-from sifaka.storage.milvus.rows import fold, tenant_key
+from sifaka.storage.milvus.rows import plain, tenant_key
 from sifaka.storage.scan import best_hits, hit_of
 from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
+from sifaka.text.terms import query_terms
 
 logger = logging.getLogger(__name__)
 _NO_FULL_TEXT = "no full text on this server"
@@ -69,7 +70,10 @@ def search_versions(
         if not milvus.full_text:
             search = f"{search.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
     if milvus.full_text:
-        text = " ".join(word for written in words for word in fold(written))
+        fill_words(milvus)
+        missing = milvus.shared.count_missing(milvus.names.words, tenant_key(tenant))
+        search += lacking(missing, "indexed")
+        text = " ".join(plain(form) for forms in query_terms(words) for form in sorted(forms))
 
         def by_words(count: int) -> list[Scored]:
             return milvus.nearest(

@@ -6,7 +6,7 @@ from weakref import WeakValueDictionary
 
 
 class MilvusState:
-    """Locks, and the versions that each collection of vectors lacks."""
+    """Locks, and the versions that each collection of words or vectors lacks."""
 
     def __init__(self) -> None:
         self.opening = threading.Lock()
@@ -16,6 +16,8 @@ class MilvusState:
         self.missing: dict[str, dict[str, str]] = {}
         """By collection, once it was compared: the keys of the versions that it lacks, and their
         tenants."""
+        self.former_words = False
+        """True while the rows of words that an earlier release made are there."""
         self._guard = threading.Lock()
         self._users = 0
 

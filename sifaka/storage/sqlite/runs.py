@@ -15,6 +15,7 @@ from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.log import RunPage, check_append
 from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
 from sifaka.storage.sqlite.vectors import remove_vectors
+from sifaka.storage.sqlite.words import index_words, unindex_words
 from sifaka.storage.timestamps import from_microseconds, to_microseconds
 
 logger = logging.getLogger(__name__)
@@ -112,7 +113,7 @@ def delete_run(connection: SqlConnection, tenant: str, run_id: str) -> None:
         ).fetchall()
         if versions:
             remove_vectors(connection, [version for (version,) in versions])
-        _unindex_versions(connection, tenant, run_id)
+        unindex_words(connection, tenant, run_id)
         # Its entries and versions go with it.
         connection.execute("DELETE FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id))
 
@@ -263,22 +264,4 @@ def _index_version(
         "INSERT INTO versions (tenant, run_id, seq, created_at) VALUES (?, ?, ?, ?)",
         (tenant, run.run_id, seq, to_microseconds(thought.created_at)),
     )
-    connection.execute(
-        "INSERT INTO version_search (rowid, text, prompt) VALUES (?, ?, ?)",
-        (connection.last_insert_rowid(), thought.text, run.prompt),
-    )
-
-
-def _unindex_versions(connection: SqlConnection, tenant: str, run_id: str) -> None:
-    """Make the versions of a run unfindable; part of the transaction that deletes it."""
-    # The index has no texts and has to be told what it holds. That is not known of a damaged entry;
-    # what stays of it leads nowhere, because a version's number is never given to another one.
-    connection.execute(
-        """
-        INSERT INTO version_search (version_search, rowid, text, prompt)
-            SELECT 'delete', id, text, prompt FROM version_texts
-            WHERE id IN (SELECT id FROM versions WHERE tenant = ? AND run_id = ?)
-              AND text IS NOT NULL AND prompt IS NOT NULL
-        """,
-        (tenant, run_id),
-    )
+    index_words(connection, connection.last_insert_rowid(), thought.text, run.prompt)

@@ -131,10 +131,29 @@ def add_claims_filters_and_vectors(connection: SqlConnection) -> None:
     """)
 
 
+def add_words_of_every_language(connection: SqlConnection) -> None:
+    """Version 4: the index holds the terms of `sifaka.text.terms`, one after the other.
+
+    Versions that were there get theirs later (`sifaka.storage.sqlite.words`), so that a large file
+    opens at once.
+    """
+    connection.execute("""
+        DROP TABLE version_search;
+        CREATE VIRTUAL TABLE version_words USING fts5(
+            text, prompt, content = '', contentless_delete = 1, tokenize = 'ascii'
+        );
+        CREATE TABLE versions_without_words (
+            id INTEGER PRIMARY KEY REFERENCES versions ON DELETE CASCADE
+        );
+        INSERT INTO versions_without_words SELECT id FROM versions;
+    """)
+
+
 MIGRATIONS: tuple[Callable[[SqlConnection], None], ...] = (
     create_runs_and_entries,
     add_search,
     add_claims_filters_and_vectors,
+    add_words_of_every_language,
 )
 """The nth step makes version n, which `PRAGMA user_version` counts. Steps are never edited."""
 

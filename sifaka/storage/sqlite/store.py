@@ -14,6 +14,7 @@ from sifaka.storage.log import Health, RunPage, look_at
 from sifaka.storage.sqlite import runs, vectors
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.search import Question, search_both, search_versions
+from sifaka.storage.sqlite.words import catch_up_words
 from sifaka.storage.sqlite.worker import SQLiteWorker
 from sifaka.storage.store import PolledStore
 from sifaka.text.input import is_unicode
@@ -105,8 +106,16 @@ class SQLiteStorage(PolledStore):
             await self._ask(runs.delete_run, run_id)
 
     async def catch_up(self) -> int:
-        """Embed some versions that have no vector of the embedder's model yet, of all tenants."""
-        return await vectors.embed_batch(self.worker, self._embedder) if self._embedder else 0
+        """Index versions of an older file, and embed some that have no vector of the model yet.
+
+        It is for all tenants. Without an embedder, a file that is not open stays closed.
+        """
+        if self._embedder is None and not self.worker.used:
+            return 0
+        left = await self.worker.run(catch_up_words)
+        if self._embedder is not None:
+            left += await vectors.embed_batch(self.worker, self._embedder)
+        return left
 
     async def drop_vectors(self, model_id: str) -> None:
         """Delete the vectors of a model that is not used any more, of all tenants.

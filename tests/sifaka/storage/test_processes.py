@@ -84,7 +84,7 @@ async def test_what_was_acknowledged_survives_kill_9_in_twenty_rounds(
         path = tmp_path / "new" / "runs.db"
         assert sql(path, "PRAGMA integrity_check") == [("ok",)]
         assert sql(path, "PRAGMA foreign_key_check") == []
-        sql(path, "INSERT INTO version_search (version_search, rank) VALUES ('integrity-check', 1)")
+        sql(path, "INSERT INTO version_words (version_words, rank) VALUES ('integrity-check', 1)")
 
 
 async def test_four_processes_share_a_fresh_place_and_a_run(url: str, store: ThoughtStore) -> None:

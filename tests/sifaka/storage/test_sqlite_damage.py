@@ -127,8 +127,8 @@ async def test_a_run_that_is_deleted_leaves_nothing_in_the_file_s_index(
     await keep(store, "A lion.", prompt="manes")
     await store.delete(run.run_id)
 
-    sql(path, "INSERT INTO version_search (version_search, rank) VALUES ('integrity-check', 1)")
-    sql(path, "CREATE VIRTUAL TABLE terms USING fts5vocab (version_search, 'row')")
+    sql(path, "INSERT INTO version_words (version_words, rank) VALUES ('integrity-check', 1)")
+    sql(path, "CREATE VIRTUAL TABLE terms USING fts5vocab (version_words, 'row')")
     assert sql(path, "SELECT term FROM terms") == [("a",), ("lion",), ("mane",)]
     for table in ("runs", "entries", "versions"):
         ids = sql(path, f"SELECT count(*) FROM {table} WHERE run_id = ?", (run.run_id,))  # noqa: S608
@@ -271,7 +271,7 @@ async def test_the_index_forgets_every_text_it_has_taken_in(
     await keep(store, "A lion.")
     await store.delete(run.run_id)
 
-    sql(path, "INSERT INTO version_search (version_search, rank) VALUES ('integrity-check', 1)")
-    sql(path, "CREATE VIRTUAL TABLE terms USING fts5vocab (version_search, 'row')")
+    sql(path, "INSERT INTO version_words (version_words, rank) VALUES ('integrity-check', 1)")
+    sql(path, "CREATE VIRTUAL TABLE terms USING fts5vocab (version_words, 'row')")
     assert sql(path, "SELECT term FROM terms") == [("a",), ("lion",)]
     assert sql(path, "PRAGMA integrity_check") == [("ok",)]

@@ -104,7 +104,7 @@ async def test_a_file_of_version_2_gets_claims_filters_and_vectors(
     assert await found("striped") == [second.run_id]
     assert await store.load(second.run_id) == second
     await store.aclose()
-    sql(path, "INSERT INTO version_search (version_search, rank) VALUES ('integrity-check', 1)")
+    sql(path, "INSERT INTO version_words (version_words, rank) VALUES ('integrity-check', 1)")
 
 
 async def test_a_damaged_entry_does_not_keep_a_file_of_version_2_from_its_upgrade(

@@ -64,7 +64,7 @@ async def test_words_of_a_version_that_is_not_there_count_for_nothing(
     assert (await index.search("zebra", limit=5)).hits == ()
     assert await index.thoughts(run.run_id) == ()
     await index.drop(run.run_id)
-    assert stored(raw, "sifaka_thought_words") == []
+    assert stored(raw, "sifaka_thought_terms") == []
 
 
 async def test_a_long_text_is_never_cut_inside_a_character(
