@@ -93,6 +93,12 @@ async def in_store(url: str, folder: Path) -> AsyncGenerator[Find]:
         await store.aclose()
 
 
+async def measure_in(url: str, folder: Path) -> dict[str, tuple[float, ...]]:
+    """`measure` of the store that a URL names."""
+    async with in_store(url, folder) as find:
+        return await measure(find)
+
+
 async def _all(names: Sequence[str]) -> dict[str, dict[str, tuple[float, ...]]]:
     found: dict[str, dict[str, tuple[float, ...]]] = {}
     with tempfile.TemporaryDirectory() as folder, redis_server() as server:
@@ -105,8 +111,7 @@ async def _all(names: Sequence[str]) -> dict[str, dict[str, tuple[float, ...]]]:
             if name == "memory":
                 found[name] = await measure(in_memory())
             else:
-                async with in_store(urls[name], Path(folder) / name) as find:
-                    found[name] = await measure(find)
+                found[name] = await measure_in(urls[name], Path(folder) / name)
     return found
 
 

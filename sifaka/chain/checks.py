@@ -31,8 +31,8 @@ def checks_of(thought: Thought, *, has_task: bool = False) -> tuple[Check, ...]:
 
 
 def _checks(thought: Thought, *, has_task: bool) -> Iterator[Check]:
-    for name in thought.validation_results:
-        yield Check(what=name, done=True)
+    for name, result in thought.validation_results.items():
+        yield Check(what=name, done=result.unchecked is None, reason=result.unchecked)
     for feedback in thought.critic_feedback:
         yield _of_critic(feedback)
     judged = any(f.judges_task and f.status == "ok" for f in thought.critic_feedback)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sifaka.classifiers.english import other_language, reads_as
 from sifaka.classifiers.grade import measured, together
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.record.results import Issue
@@ -29,6 +30,10 @@ class ReadabilityClassifier:
 
         The confidence is that of the measurement: it grows with the number of words.
         """
+        language = other_language(text)
+        if language:
+            coverage = reads_as(language, "Flesch-Kincaid grade, for English")
+            return Classification(label=UNKNOWN, confidence=0, coverage=coverage)
         found = measured(text)
         if not found:
             return Classification(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from sifaka.classifiers.protocol import NONE_FOUND, Classification
+from sifaka.classifiers.english import other_language, reads_as
+from sifaka.classifiers.protocol import NONE_FOUND, UNKNOWN, Classification
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, urls
@@ -80,17 +81,23 @@ class Screen:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The label, and `none found`."""
-        return (self.label, NONE_FOUND)
+        """The label, `none found`, and `unknown` for a text that is not English."""
+        return (self.label, NONE_FOUND, UNKNOWN)
 
     def classify(self, text: str) -> Classification:
         """The label, with every place that was found as evidence.
 
         What is quoted, denied or in code is found as well, with half the weight and two grades of
-        severity less. Different wordings add up; the same wording twice does not.
+        severity less. Different wordings add up; the same wording twice does not. Nothing found in
+        a text that is not English is `unknown`.
         """
         found = sorted((*self._found(text), *(self.whole(text) if self.whole else ())))
         if not found:
+            language = other_language(text)
+            if language:
+                return Classification(
+                    label=UNKNOWN, confidence=0, coverage=reads_as(language, self.coverage)
+                )
             return Classification(
                 label=NONE_FOUND,
                 confidence=NOTHING_FOUND,

@@ -6,7 +6,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Protocol, cast
 
-from sifaka.classifiers.language import INSTALL, LanguageClassifier
+from sifaka.classifiers.english import other_language, reads_as
+from sifaka.classifiers.language import INSTALL
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue
@@ -46,12 +47,10 @@ class SentimentClassifier:
     def classify(self, text: str) -> Classification:
         """The sentiment of most sentences, with the clearest of them as evidence."""
         coverage = "lexicon, English, sentence by sentence"
-        language = LanguageClassifier().classify(text)
-        if language.label not in {"en", UNKNOWN} and language.confidence >= 0.5:
+        language = other_language(text)
+        if language:
             return Classification(
-                label=UNKNOWN,
-                confidence=0,
-                coverage=f"{coverage}; the text reads as {language.label!r}",
+                label=UNKNOWN, confidence=0, coverage=reads_as(language, coverage)
             )
         prose = blanked(text, [*code_spans(text), *urls(text)])
         rated = [

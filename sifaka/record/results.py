@@ -65,6 +65,13 @@ class ValidationResult(Frozen):
     suggestions: tuple[str, ...] = ()
     details: FrozenJson = Field(default_factory=dict[str, object])
     """More of the validator's record, such as the evidence for each claim."""
+    unchecked: str | None = None
+    """The reason that the text was not checked; that it passes then says nothing."""
+
+    @classmethod
+    def not_checked(cls, reason: str) -> "ValidationResult":
+        """The result of a validator that cannot judge the text, which stops no run."""
+        return cls(passed=True, message=f"not checked: {reason}", unchecked=reason)
 
     def model_post_init(self, context: object, /) -> None:
         """Fill the score in from the verdict when none was given."""

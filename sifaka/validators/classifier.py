@@ -105,8 +105,10 @@ class ClassifierValidator(OptionalSpec):
 
     def _judged(self, found: Classification) -> ValidationResult:
         message = f"{found.label}, confidence {found.confidence:.2f}; looked at: {found.coverage}"
+        if found.label == UNKNOWN and UNKNOWN not in {*self.allowed, *self._wrong}:
+            return ValidationResult.not_checked(found.coverage or "the label cannot be told")
         wrong = found.label in self._wrong or (
-            bool(self.allowed) and found.label not in {*self.allowed, UNKNOWN}
+            bool(self.allowed) and found.label not in self.allowed
         )
         if not wrong:
             return ValidationResult(passed=True, message=message)

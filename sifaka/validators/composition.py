@@ -131,6 +131,7 @@ class AllOf(_Composite):
             score=min(result.score for result in results),
             issues=_issues(result for _, result in failed),
             suggestions=_suggestions(result for _, result in failed),
+            unchecked=None if failed else _unchecked(results),
         )
 
 
@@ -160,6 +161,7 @@ class AnyOf(_Composite):
             score=max(result.score for result in results),
             issues=tuple(issue.model_copy(update={"safe": False}) for issue in issues),
             suggestions=_suggestions(failed),
+            unchecked=_unchecked([result for _, result in passed]),
         )
 
 
@@ -201,6 +203,8 @@ class Negated(Composable):
 
     def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
         (result,) = results
+        if result.unchecked:
+            return result
         message = f"{self.part.name!r} should not pass: {result.message}"
         return ValidationResult(
             passed=not result.passed,
@@ -290,6 +294,12 @@ def _close(found: Iterable[Outcome]) -> None:
 
 def _issues(results: Iterable[ValidationResult]) -> tuple[Issue, ...]:
     return tuple(dict.fromkeys(issue for result in results for issue in result.issues))
+
+
+def _unchecked(results: Sequence[ValidationResult]) -> str | None:
+    """The reasons, where none of these parts has checked the text."""
+    reasons = [result.unchecked for result in results if result.unchecked]
+    return "; ".join(dict.fromkeys(reasons)) if reasons and len(reasons) == len(results) else None
 
 
 def _suggestions(results: Iterable[ValidationResult]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ def _usable(code: str) -> str:
 class LanguageValidator(OptionalSpec):
     """Holds a text to one language; see `sifaka.classifiers.language`.
 
-    A text that is too short to tell, or whose language is uncertain, passes and says so.
+    A text whose language is uncertain passes and says so; one too short to tell is not checked.
     """
 
     type: Literal["language"] = "language"
@@ -50,8 +50,7 @@ class LanguageValidator(OptionalSpec):
         if found.label == self.expected:
             return ValidationResult(passed=True, message=f"{found.label}, {told}")
         if found.label == UNKNOWN:
-            message = f"could not tell the language ({found.coverage})"
-            return ValidationResult(passed=True, message=message)
+            return ValidationResult.not_checked(f"could not tell the language ({found.coverage})")
         message = f"reads as {found.label!r}, not {self.expected!r}: {told}"
         if found.confidence < CERTAIN:
             return ValidationResult(passed=True, message=f"{message}; too uncertain to fail it")

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from sifaka.classifiers.english import other_language, reads_as
 from sifaka.classifiers.grade import Measure, measured, together
 from sifaka.classifiers.syllables import syllables
 from sifaka.record.results import Issue, ValidationResult
@@ -18,7 +19,7 @@ SENTENCES_SHOWN = 5
 class ReadabilityValidator(OptionalSpec):
     """Measures the Flesch-Kincaid grade: the US school year that reads the text with ease.
 
-    The formula is made for English; a text in another script passes unmeasured. Headings, tables,
+    The formula is made for English; a text in another language is not checked. Headings, tables,
     code and URLs do not count, and each item of a list is a sentence of its own.
 
     Kincaid, Fishburne, Rogers and Chissom, "Derivation of New Readability Formulas for Navy
@@ -32,9 +33,12 @@ class ReadabilityValidator(OptionalSpec):
     def validate(self, thought: Thought) -> ValidationResult:
         """Measure, and point at the hardest sentences."""
         text = thought.text
+        language = other_language(text)
+        if language:
+            return ValidationResult.not_checked(reads_as(language, "the formula is for English"))
         found = measured(text)
         if not found:
-            return ValidationResult(passed=True, message="no English prose to measure")
+            return ValidationResult.not_checked("no English prose to measure")
         total = together(text, found)
         grade = total.grade
         message = (

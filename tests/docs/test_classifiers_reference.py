@@ -32,8 +32,8 @@ def test_the_labels_of_a_classifier_are_told(name: str) -> None:
     assert set(code(ROWS[name][0])) == labels - {UNKNOWN}
 
 
-def test_those_that_may_answer_unknown_are_the_first_three() -> None:
-    assert [name for name in CLASSIFIERS if UNKNOWN in classifier(name).labels] == list(ROWS)[:3]
+def test_all_may_answer_unknown() -> None:
+    assert all(UNKNOWN in classifier(name).labels for name in CLASSIFIERS)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, PrivateAttr
 
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.usage import Usage
@@ -53,11 +53,17 @@ class ValidationOut(BaseModel):
     message: str
     issues: list[IssueOut]
     suggestions: list[str]
+    _unchecked: bool = PrivateAttr(default=False)
+
+    @property
+    def unchecked(self) -> bool:
+        """True when the text was not checked; the message tells clients."""
+        return self._unchecked
 
     @classmethod
     def of(cls, result: ValidationResult) -> "ValidationOut":
         """The wire form."""
-        return cls(
+        out = cls(
             validator=result.validator,
             passed=result.passed,
             required=result.required,
@@ -66,6 +72,8 @@ class ValidationOut(BaseModel):
             issues=IssueOut.all_of(result.issues),
             suggestions=list(result.suggestions),
         )
+        out._unchecked = result.unchecked is not None
+        return out
 
 
 class CritiqueOut(BaseModel):

@@ -152,6 +152,8 @@ def show_verdicts(results: Sequence[ValidationResult], stream: TextIO) -> None:
         verdict, style = ("pass", "green") if result.passed else ("FAIL", "red")
         if not result.passed and not result.required:
             verdict, style = "advice", "yellow"
+        elif result.unchecked:
+            verdict, style = "not checked", "yellow"
         to_do = "" if result.passed else "; ".join(result.suggestions)
         table.add_row(
             Text(verdict, style=style),

@@ -145,6 +145,7 @@ def _remarks(said: CritiqueOut) -> Iterator[str]:
 def _verdict_lines(results: Iterable[ValidationOut]) -> Iterator[str]:
     for result in results:
         mark = "pass" if result.passed else "FAIL" if result.required else "fail (advice)"
+        mark = "not checked" if result.unchecked else mark
         yield f"{mark}  {result.validator}: {_flat(result.message)} (score {result.score:.2f})"
         if result.passed:
             continue

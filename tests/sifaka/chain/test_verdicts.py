@@ -12,6 +12,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
 from sifaka.tasks import critique, validate
 from sifaka.testing import ScriptedCritic, ScriptedModel
+from sifaka.validators import ClassifierValidator
 
 pytestmark = pytest.mark.anyio
 
@@ -279,3 +280,11 @@ async def test_a_revision_that_is_code_keeps_its_fence() -> None:
     chain, before = await waiting()
     result = await chain.submit(before.run_id, before.thought.id, fenced)
     assert result.run.thoughts[1].text == fenced
+
+
+async def test_a_validator_that_cannot_read_the_language_has_checked_nothing() -> None:
+    rude = ClassifierValidator(name="toxicity")
+    result = await Chain(validators=[rude], critics=[]).run(text="你是个白痴，我们不会忘记的。")
+    assert "classifier:toxicity" in not_checked(result)
+    (check,) = [each for each in result.checked if each.what == "classifier:toxicity"]
+    assert "reads as 'zh'" in (check.reason or "")

@@ -79,3 +79,11 @@ async def test_documents_for_critics_are_looked_for_by_the_text() -> None:
 async def test_without_a_task_the_text_is_looked_for() -> None:
     found = await retrieve_for_thought(MockRetriever({"a dog": [DOG]}), Thought(text="a dog"))
     assert found.pre_generation_context == (DOG,)
+
+
+async def test_other_forms_of_a_word_are_found_in_every_language() -> None:
+    pages = ["Refunds are paid.", "Die Bücher werden erstattet.", "我们的退款政策如下。"]
+    retriever = InMemoryRetriever(pages)
+    for query, page in (("refund", 0), ("buch", 1), ("退款", 2)):
+        (found,) = await retriever.retrieve(query, 5)
+        assert found.text == pages[page]

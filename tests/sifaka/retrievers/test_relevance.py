@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.relevance.corpus import corpus
+from benchmarks.relevance.languages import in_memory, languages, measure, measure_in
 from benchmarks.relevance.measure import measure_bm25
 
 pytestmark = pytest.mark.anyio
@@ -36,3 +37,19 @@ async def test_a_text_is_found_by_its_own_words(tmp_path: Path) -> None:
     found = await measure_bm25(type(known)(texts=known.texts, queries=own), tmp_path)
     assert found.recall == 1.0
     assert found.reciprocal_rank >= 0.99
+
+
+def test_the_set_of_languages_is_what_it_is_said_to_be() -> None:
+    known = languages()
+    assert [each.code for each in known] == ["zh", "ja", "ko", "th", "de", "fr", "es", "ar", "hi"]
+    assert all((len(each.texts), len(each.queries)) == (12, 10) for each in known)
+    assert all(answer in each.texts for each in known for _, answer in each.queries)
+
+
+async def test_texts_of_nine_languages_are_found_as_it_was_measured(tmp_path: Path) -> None:
+    for found in (
+        await measure(in_memory()),
+        await measure_in(f"sqlite:///{tmp_path}/runs.db", tmp_path),
+    ):
+        assert all(first >= 0.9 for first, _ in found.values()), found
+        assert sum(among for _, among in found.values()) / len(found) >= 0.98

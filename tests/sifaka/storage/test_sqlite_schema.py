@@ -17,7 +17,13 @@ from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.connection import SqlConnection
-from sifaka.storage.sqlite.schema import MIGRATIONS, add_search, create_runs_and_entries
+from sifaka.storage.sqlite.schema import (
+    MIGRATIONS,
+    add_claims_filters_and_vectors,
+    add_search,
+    create_runs_and_entries,
+)
+from sifaka.storage.sqlite.words import catch_up_words, count_without_words
 from sifaka.storage.timestamps import to_microseconds
 from tests.stubs.embedders import ConceptEmbedder
 
@@ -267,3 +273,49 @@ def test_an_upgrade_that_is_killed_is_done_again(tmp_path: Path, sql: Sql) -> No
         return found
 
     assert anyio.run(hits) == 50
+
+
+def version_3_file(path: Path, *texts: str) -> list[Run]:
+    """A file as the third schema had it, with one run per text."""
+    runs = version_2_file(path, *texts)
+    connection = apsw.Connection(str(path))
+    add_claims_filters_and_vectors(cast("SqlConnection", connection))
+    connection.execute("PRAGMA user_version = 3")
+    connection.close()
+    return runs
+
+
+async def test_the_words_of_an_older_file_are_indexed_anew(tmp_path: Path, sql: Sql) -> None:
+    path = tmp_path / "runs.db"
+    chinese, english = version_3_file(path, "我们在三十天内退款。", "Refunds are paid.")
+    store = SQLiteStorage(path)
+
+    for query, run in (("退款", chinese), ("refunded", english)):
+        hits = await store.search(query, limit=5)
+        assert [hit.run_id for hit in hits.hits] == [run.run_id]
+        assert hits.search == "bm25"
+    await store.delete(english.run_id)
+    assert (await store.search("refund", limit=5)).hits == ()
+    await store.aclose()
+    assert sql(path, "SELECT * FROM versions_without_words") == []
+    sql(path, "INSERT INTO version_words (version_words, rank) VALUES ('integrity-check', 1)")
+
+
+async def test_versions_that_are_not_indexed_yet_are_told_of_and_lost_by_nothing(
+    tmp_path: Path, sql: Sql
+) -> None:
+    path = tmp_path / "runs.db"
+    older, newer = version_3_file(path, "A zebra.", "Zebras.")
+    store = SQLiteStorage(path)
+    await store.recent(limit=1)
+    connection = cast("SqlConnection", apsw.Connection(str(path)))
+
+    assert catch_up_words(connection, seconds=-1) == 2
+    assert count_without_words(connection, "default") == 2
+    assert count_without_words(connection, "another") == 0
+    # What is deleted meanwhile is not indexed afterwards.
+    await store.delete(older.run_id)
+    assert catch_up_words(connection, seconds=-1) == 1
+    assert await store.catch_up() == 0
+    assert [hit.run_id for hit in (await store.search("zebra", limit=5)).hits] == [newer.run_id]
+    await store.aclose()

@@ -1,3 +1,5 @@
+from inspect import isawaitable
+
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
@@ -5,7 +7,7 @@ from sifaka.classifiers import Classification
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators import ClassifierValidator, ValidatorSpec, parse_validators
+from sifaka.validators import ClassifierValidator, LengthValidator, ValidatorSpec, parse_validators
 
 pytestmark = pytest.mark.anyio
 
@@ -147,3 +149,40 @@ async def test_one_line_says_what_is_wrong(options: dict[str, object], message: 
 async def test_a_spec_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         ClassifierValidator(classifier="bias").threshold = 1
+
+
+GERMAN = "Du bist ein Idiot, und wir werden dir das nicht vergessen, weil es uns wichtig ist."
+
+
+@pytest.mark.parametrize("name", ["toxicity", "profanity", "bias", "spam"])
+@pytest.mark.parametrize(
+    "text", [GERMAN, "你是个白痴，我们不会忘记的。", "あなたは馬鹿です。忘れません。"]
+)
+async def test_a_screen_does_not_pass_what_it_cannot_read(name: str, text: str) -> None:
+    screen = ClassifierValidator(name=name)
+    result = await screen.validate(Thought(run_id="run_1", text=text))
+    assert result.passed
+    assert result.message.startswith("not checked: ")
+    assert result.unchecked is not None
+    assert "English" in result.unchecked
+    assert "the text reads as" in result.unchecked
+
+
+async def test_english_abuse_in_a_text_of_another_language_is_found() -> None:
+    result = await ClassifierValidator(name="toxicity").validate(
+        Thought(run_id="run_1", text=f"{GERMAN} You are an idiot.")
+    )
+    assert not result.passed
+
+
+async def test_what_was_not_checked_is_so_in_every_composition() -> None:
+    thought = Thought(run_id="run_1", text=GERMAN)
+    rude, short = ClassifierValidator(name="toxicity"), LengthValidator(max_words=3)
+    for part in (~rude, ~~rude, rude & rude, rude | short):
+        result = part.validate(thought)
+        found = await result if isawaitable(result) else result
+        assert found.passed
+        assert found.unchecked
+    both = (rude & ~short).validate(thought)
+    found = await both if isawaitable(both) else both
+    assert (found.passed, found.unchecked) == (True, None)

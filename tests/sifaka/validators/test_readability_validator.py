@@ -64,11 +64,23 @@ def test_headings_tables_code_and_urls_do_not_count() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "   \n", "12 34 56", "这是一个测试。我们很高兴。", "```\ncode\n```\n"]
+    ("text", "reason"),
+    [
+        ("", "no English prose to measure"),
+        ("   \n", "no English prose to measure"),
+        ("12 34 56", "no English prose to measure"),
+        ("```\ncode\n```\n", "no English prose to measure"),
+        ("这是一个测试。我们很高兴。", "the formula is for English; the text reads as 'zh'"),
+        (
+            "Das ist eine Prüfung, und wir sind nicht sicher, ob sie auch für uns gilt.",
+            "the formula is for English; the text reads as 'de'",
+        ),
+    ],
 )
-def test_what_cannot_be_measured_passes_and_says_so(text: str) -> None:
+def test_what_cannot_be_measured_is_not_checked_and_says_so(text: str, reason: str) -> None:
     result = check(text, 0)
-    assert (result.passed, result.message) == (True, "no English prose to measure")
+    assert (result.passed, result.unchecked) == (True, reason)
+    assert result.message == f"not checked: {reason}"
 
 
 @pytest.mark.parametrize("grade", [-1, 51, float("nan"), float("inf")])
