@@ -283,7 +283,7 @@ async def test_a_revision_that_is_code_keeps_its_fence() -> None:
 
 
 async def test_a_validator_that_cannot_read_the_language_has_checked_nothing() -> None:
-    rude = ClassifierValidator(name="toxicity")
+    rude = ClassifierValidator.model_validate({"name": "toxicity"})
     result = await Chain(validators=[rude], critics=[]).run(text="你是个白痴，我们不会忘记的。")
     assert "classifier:toxicity" in not_checked(result)
     (check,) = [each for each in result.checked if each.what == "classifier:toxicity"]

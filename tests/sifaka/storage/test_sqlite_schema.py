@@ -279,8 +279,9 @@ def version_3_file(path: Path, *texts: str) -> list[Run]:
     """A file as the third schema had it, with one run per text."""
     runs = version_2_file(path, *texts)
     connection = apsw.Connection(str(path))
-    add_claims_filters_and_vectors(cast("SqlConnection", connection))
-    connection.execute("PRAGMA user_version = 3")
+    sql = cast("SqlConnection", connection)
+    add_claims_filters_and_vectors(sql)
+    sql.execute("PRAGMA user_version = 3")
     connection.close()
     return runs
 

@@ -7,7 +7,14 @@ from sifaka.classifiers import Classification
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators import ClassifierValidator, LengthValidator, ValidatorSpec, parse_validators
+from sifaka.validators import (
+    ClassifierValidator,
+    LengthValidator,
+    ValidatorSpec,
+    negate,
+    parse_validators,
+)
+from sifaka.validators.protocol import ValidatorComponent
 
 pytestmark = pytest.mark.anyio
 
@@ -159,7 +166,7 @@ GERMAN = "Du bist ein Idiot, und wir werden dir das nicht vergessen, weil es uns
     "text", [GERMAN, "你是个白痴，我们不会忘记的。", "あなたは馬鹿です。忘れません。"]
 )
 async def test_a_screen_does_not_pass_what_it_cannot_read(name: str, text: str) -> None:
-    screen = ClassifierValidator(name=name)
+    screen = ClassifierValidator.model_validate({"name": name})
     result = await screen.validate(Thought(run_id="run_1", text=text))
     assert result.passed
     assert result.message.startswith("not checked: ")
@@ -169,7 +176,7 @@ async def test_a_screen_does_not_pass_what_it_cannot_read(name: str, text: str) 
 
 
 async def test_english_abuse_in_a_text_of_another_language_is_found() -> None:
-    result = await ClassifierValidator(name="toxicity").validate(
+    result = await ClassifierValidator.model_validate({"name": "toxicity"}).validate(
         Thought(run_id="run_1", text=f"{GERMAN} You are an idiot.")
     )
     assert not result.passed
@@ -177,8 +184,12 @@ async def test_english_abuse_in_a_text_of_another_language_is_found() -> None:
 
 async def test_what_was_not_checked_is_so_in_every_composition() -> None:
     thought = Thought(run_id="run_1", text=GERMAN)
-    rude, short = ClassifierValidator(name="toxicity"), LengthValidator(max_words=3)
-    for part in (~rude, ~~rude, rude & rude, rude | short):
+    rude, short = (
+        ClassifierValidator.model_validate({"name": "toxicity"}),
+        LengthValidator(max_words=3),
+    )
+    parts: list[ValidatorComponent] = [~rude, negate(~rude), rude & rude, rude | short]
+    for part in parts:
         result = part.validate(thought)
         found = await result if isawaitable(result) else result
         assert found.passed
