@@ -5,13 +5,13 @@ those of `sifaka.text.terms`, by which every store finds texts: stems, without c
 """
 
 from array import array
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from math import log
 
 from sifaka.text.prose import Span
-from sifaka.text.terms import language_of, parts, places, query_terms, text_terms, written
+from sifaka.text.terms import language_of, parts, places, query_terms, term_counts, written
 
 _K1 = 1.2
 _B = 0.75
@@ -63,9 +63,9 @@ class WordIndex:
             length = 0
             language = language_of(*(text for text, _ in fields))
             for text, weight in fields:
-                found = text_terms(text, language)
-                length += len(found)
-                for term, count in Counter(found).items():
+                found = term_counts(text, language)
+                length += found.total()
+                for term, count in found.items():
                     if wanted is None or term in wanted:
                         counts[term] = counts.get(term, 0.0) + count * weight
             self._lengths.append(length)

@@ -7,6 +7,7 @@ Retrieval", 2000.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from operator import add
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _ROOM = 3
 """The characters of a run that take the room of a word in a snippet."""
 _FIRST_OF_A_RUN = 0x0E00
+_SAMPLE = 1_000
+"""Characters of the beginning of a text that tell its language."""
 LONGEST = 64
 """Characters of a term; what is longer is cut."""
 MOST_TERMS = 128
@@ -39,7 +42,7 @@ def written(text: str) -> Iterator[Span]:
 
 def language_of(*texts: str) -> str:
     """The language by which texts are stemmed together; English where none can be told."""
-    return tell_language("\n".join(texts)).language or "en"
+    return tell_language("\n".join(text[:_SAMPLE] for text in texts)).language or "en"
 
 
 def text_terms(text: str, language: str) -> list[str]:
@@ -58,6 +61,24 @@ def text_terms(text: str, language: str) -> list[str]:
             else stems(match.group()[:LONGEST], language)
         )
     ]
+
+
+def term_counts(text: str, language: str) -> Counter[str]:
+    """How often a text has each term; faster than to count `text_terms`."""
+    counts: Counter[str] = Counter()
+    if _BEYOND_LATIN.search(text):
+        spaced: list[str] = []
+        for match in _runs().finditer(text):
+            if match.lastgroup == "run":
+                counts.update(_grams(match.group()))
+            else:
+                spaced.append(match.group())
+    else:
+        spaced = _PLAIN.findall(text)
+    for word, count in Counter(spaced).items():
+        for form in stems(word[:LONGEST], language):
+            counts[form] += count
+    return counts
 
 
 def query_terms(words: Iterable[str]) -> tuple[frozenset[str], ...]:

@@ -1,6 +1,7 @@
 """The terms by which texts are found, in each way of writing."""
 
 import time
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from sifaka.storage.bm25 import query_words, rank, snippet
 from sifaka.text.stems import fold
-from sifaka.text.terms import MOST_TERMS, language_of, query_terms, text_terms
+from sifaka.text.terms import MOST_TERMS, language_of, query_terms, term_counts, text_terms
 from sifaka.text.thai import thai_words
 from sifaka.text.words import count_words, words
 
@@ -85,6 +86,7 @@ def test_any_text_has_terms_that_a_store_can_take(text: str) -> None:
         assert term
         assert not set(term) & set(' "*()\0')
         assert term == fold(term)
+    assert Counter(text_terms(text, "en")) == term_counts(text, "en")
     spans = words(text)
     assert spans == sorted(spans)
     assert len(spans) == count_words(text)
