@@ -1,6 +1,6 @@
 """Results of validators and critics."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -77,6 +77,12 @@ class ValidationResult(Frozen):
         """Fill the score in from the verdict when none was given."""
         if self.score < 0:
             object.__setattr__(self, "score", 1.0 if self.passed else 0.0)
+
+
+def unchecked_by(results: Sequence[ValidationResult]) -> str | None:
+    """The reasons, where none of these validators has checked the text."""
+    reasons = [result.unchecked for result in results if result.unchecked]
+    return "; ".join(dict.fromkeys(reasons)) if reasons and len(reasons) == len(results) else None
 
 
 class CriticFeedback(Frozen):

@@ -11,7 +11,7 @@ from sifaka.calls.component import Binding, ClaimCheck, Component
 from sifaka.calls.host import Suspended
 from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, ValidationError
-from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.results import Issue, ValidationResult, unchecked_by
 from sifaka.record.thought import Thought
 from sifaka.validators.protocol import Validator, ValidatorComponent
 
@@ -131,7 +131,7 @@ class AllOf(_Composite):
             score=min(result.score for result in results),
             issues=_issues(result for _, result in failed),
             suggestions=_suggestions(result for _, result in failed),
-            unchecked=None if failed else _unchecked(results),
+            unchecked=None if failed else unchecked_by(results),
         )
 
 
@@ -161,7 +161,7 @@ class AnyOf(_Composite):
             score=max(result.score for result in results),
             issues=tuple(issue.model_copy(update={"safe": False}) for issue in issues),
             suggestions=_suggestions(failed),
-            unchecked=_unchecked([result for _, result in passed]),
+            unchecked=unchecked_by([result for _, result in passed]),
         )
 
 
@@ -294,12 +294,6 @@ def _close(found: Iterable[Outcome]) -> None:
 
 def _issues(results: Iterable[ValidationResult]) -> tuple[Issue, ...]:
     return tuple(dict.fromkeys(issue for result in results for issue in result.issues))
-
-
-def _unchecked(results: Sequence[ValidationResult]) -> str | None:
-    """The reasons, where none of these parts has checked the text."""
-    reasons = [result.unchecked for result in results if result.unchecked]
-    return "; ".join(dict.fromkeys(reasons)) if reasons and len(reasons) == len(results) else None
 
 
 def _suggestions(results: Iterable[ValidationResult]) -> tuple[str, ...]:
