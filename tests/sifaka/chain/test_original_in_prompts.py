@@ -76,11 +76,11 @@ async def test_a_text_that_a_model_wrote_from_a_task_is_no_original() -> None:
 
 
 async def test_a_section_is_judged_beside_the_same_section_of_the_original() -> None:
-    before = "\n".join(f"# Part {n}\n\n" + f"Word{n} stands here. " * 120 for n in range(3))
+    before = "\n".join(f"# Part {n}\n\n" + f"Word{n} stands here. " * 70 for n in range(3))
     original = Thought(text=before)
     for after, shown in (("is", 3), ("stands", 0), ("# Part 4\n\nstands", 0)):
         judge = ScriptedJudge({"verdict": "accept"})
-        critic = SectionedCritic(SelfRefineCritic().bind(judge.binding), 4_000)
+        critic = SectionedCritic(SelfRefineCritic().bind(judge.binding), 3_000)
         version = Thought(text=before.replace("stands", after))
         await critic.critique(with_original(version, original))
         originals = [
