@@ -28,11 +28,11 @@ async def _load(settings: ChainSettings) -> None:
     if all(loading.done() for loading in loadings):
         return
     if settings.edits:
-        in_background("the editor", _load_editor)
+        in_background("the editor", _load_editor)  # and the process that checks grammar
     await loaded(*models)
 
 
 def _load_editor() -> None:
     from sifaka.editor import lint
 
-    lint("A text.")  # starts the process that checks grammar
+    lint("A text.")
