@@ -64,7 +64,7 @@ async def ask(
             except Unreadable as unreadable:
                 reason = str(unreadable)
         again = (
-            f"\n\nYour last answer did not have the form that was asked for: {reason}. "
+            f"\n\nYour last answer was not in the form asked for: {reason}. "
             "Call the tool `answer` once, with every required field."
         )
     raise ModelProviderError(
