@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -11,10 +11,11 @@ from statistics import median
 from time import perf_counter
 
 import anyio
+from mcp import Client, StdioServerParameters
 
 from benchmarks.report import Figure, Report
 from benchmarks.samples import prose
-from benchmarks.servers import environment, listening
+from benchmarks.servers import ROOT, SIFAKA, environment, listening
 from benchmarks.slow_provider import SLOW
 from sifaka.chain import Chain
 from sifaka.critics import CriticSpec
@@ -32,6 +33,8 @@ SAMPLES = 9
 ROUNDS: dict[Policy, int] = {"last": 2, "best": 3}
 """Answers one after the other: critique and revision, and with `best` a critique of that."""
 TEXT = prose(300)
+TASK = "Make it clear."
+MODEL = "openai-chat:stub"
 _RUBRICS = [f"Rubric {number}: it is clear to a reader of kind {number}." for number in range(7)]
 
 
@@ -43,7 +46,7 @@ def measure() -> Report:
         listening(command, environment(name)) as url,
         provider_at(url),
     ):
-        return anyio.run(_measure, Path(name), backend_options={"use_uvloop": True})
+        return anyio.run(_measure, Path(name), url, backend_options={"use_uvloop": True})
 
 
 @contextmanager
@@ -62,12 +65,14 @@ def provider_at(url: str) -> Generator[None]:
                 os.environ[name] = value
 
 
-async def _measure(folder: Path) -> Report:
+async def _measure(folder: Path, url: str) -> Report:
     store = SQLiteStorage(folder / "runs.db")
     walls: dict[Policy, list[float]] = {policy: [] for policy in ROUNDS}
     late: list[float] = []
-    async with Connections() as connections:
+    served: list[float] = []
+    async with Connections() as connections, Client(_server(folder, url)) as client:
         for _ in range(1 + SAMPLES):
+            served.append(await _served_wall(client))
             for policy, samples in walls.items():
                 samples.append(await _wall(store, connections, policy))
             late.append(await _critique_with_a_late_critic(store, connections))
@@ -81,6 +86,7 @@ async def _measure(folder: Path) -> Report:
         "to run as a server does. Median of "
         f"{SAMPLES} runs after one to warm up, in turn. The ideal is {ANSWER * 1000:.0f} ms for "
         "each answer that has to wait for the one before: 2 with policy `last`, 3 with `best`. "
+        "The same by improve_text through a server of its own on stdio. "
         f"Then one critic of the {CRITICS} takes {SLOW_ANSWER:g} s and the deadline is "
         f"{DEADLINE:g} s: time from the beginning of the critique to its entry.",
         figures=(
@@ -96,6 +102,17 @@ async def _measure(folder: Path) -> Report:
                         most=1.10,
                     ),
                 )
+            ),
+            Figure(
+                what="run through the server, policy best",
+                value=median(served[1:]) * 1000,
+                unit="ms",
+            ),
+            Figure(
+                what="run through the server, policy best / ideal",
+                value=median(served[1:]) / ideal["best"],
+                unit="x",
+                most=1.10,
             ),
             Figure(what="critique with a late critic", value=median(late[1:]) * 1000, unit="ms"),
             Figure(
@@ -115,14 +132,9 @@ def _chain(
     *rubrics: str,
     critic_deadline: float | None = None,
 ) -> Chain:
-    critics: list[CriticSpec] = [
-        "self_refine",
-        *({"type": "prompt", "rubric": rubric} for rubric in rubrics),
-    ]
-    assert len(critics) == CRITICS
     return Chain(
-        model="openai-chat:stub",
-        critics=critics,
+        model=MODEL,
+        critics=_critics(rubrics),
         policy=policy,
         max_iterations=1,
         store=store,
@@ -131,11 +143,42 @@ def _chain(
     )
 
 
+def _server(folder: Path, url: str) -> StdioServerParameters:
+    program, *arguments = SIFAKA
+    env = environment(str(folder)) | {
+        "SIFAKA_MODEL": MODEL,
+        "OPENAI_BASE_URL": url,
+        "OPENAI_API_KEY": "none",
+    }
+    return StdioServerParameters(command=program, args=[*arguments], env=env, cwd=str(ROOT))
+
+
+async def _served_wall(client: Client) -> float:
+    """Seconds of a whole run through a server, as its client sees it."""
+    arguments = {"text": TEXT, "prompt": TASK, "critics": _critics(_RUBRICS), "max_iterations": 1}
+    started = perf_counter()
+    result = await client.call_tool("improve_text", arguments)
+    taken = perf_counter() - started
+    out = result.structured_content
+    assert out is not None, result.content
+    assert out["usage"]["model_calls"] == 1 + 2 * CRITICS, out["degraded"]
+    return taken
+
+
+def _critics(rubrics: Sequence[str]) -> list[CriticSpec]:
+    critics: list[CriticSpec] = [
+        "self_refine",
+        *({"type": "prompt", "rubric": rubric} for rubric in rubrics),
+    ]
+    assert len(critics) == CRITICS
+    return critics
+
+
 async def _wall(store: ThoughtStore, connections: Connections, policy: Policy) -> float:
     """Seconds of a whole run."""
     chain = _chain(store, connections, policy, *_RUBRICS)
     started = perf_counter()
-    result = await chain.run("Make it clear.", text=TEXT)
+    result = await chain.run(TASK, text=TEXT)
     taken = perf_counter() - started
     assert result.status == "done", result.run.error
     assert result.usage.model_calls == 1 + CRITICS * (ROUNDS[policy] - 1)
@@ -152,7 +195,7 @@ async def _critique_with_a_late_critic(store: ThoughtStore, connections: Connect
     async def mark(event: ChainEvent) -> None:
         marks.append((event.phase, perf_counter()))
 
-    result = await chain.run("Make it clear.", text=TEXT, listen=mark)
+    result = await chain.run(TASK, text=TEXT, listen=mark)
     statuses = [feedback.status for feedback in result.run.thoughts[0].critic_feedback]
     assert statuses[-1] == "abstained", statuses
     return next(

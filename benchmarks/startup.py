@@ -100,13 +100,13 @@ def _start(command: tuple[str, ...], first: _Request, second: _Request, home: st
     assert process.stdin is not None
     assert process.stdout is not None
     with process.stdin, process.stdout:
-        _say(process.stdin, first, number=1)
-        _hear(process.stdout, 1)
+        say(process.stdin, first, number=1)
+        hear(process.stdout, 1)
         answered = perf_counter()
         if first[0] == "initialize":
-            _say(process.stdin, ("notifications/initialized", {}))
-        _say(process.stdin, second, number=2)
-        _hear(process.stdout, 2)
+            say(process.stdin, ("notifications/initialized", {}))
+        say(process.stdin, second, number=2)
+        hear(process.stdout, 2)
         listed = perf_counter()
         process.kill()
     _, _, usage = os.wait4(process.pid, 0)
@@ -118,7 +118,7 @@ def _start(command: tuple[str, ...], first: _Request, second: _Request, home: st
     )
 
 
-def _say(stream: IO[bytes], request: _Request, *, number: int | None = None) -> None:
+def say(stream: IO[bytes], request: _Request, *, number: int | None = None) -> None:
     method, params = request
     numbered = {} if number is None else {"id": number}
     message = {"jsonrpc": "2.0", **numbered, "method": method, "params": params}
@@ -126,7 +126,7 @@ def _say(stream: IO[bytes], request: _Request, *, number: int | None = None) -> 
     stream.flush()
 
 
-def _hear(stream: IO[bytes], number: int) -> None:
+def hear(stream: IO[bytes], number: int) -> None:
     for line in stream:
         answer = json.loads(line)
         if answer.get("id") == number and "method" not in answer:

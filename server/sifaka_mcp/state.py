@@ -10,7 +10,6 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from sifaka._internal.loading import is_pydantic_ai_loaded, load_pydantic_ai
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Host
@@ -21,6 +20,7 @@ from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.thoughts import on_store
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.connections import Connections
+from sifaka.models.loading import loaded, start_loading
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Stopped
 from sifaka.record.run import Run
@@ -110,15 +110,14 @@ class AppState:
         Raises:
             ConfigurationError: A component or a setting is wrong.
         """
-        from sifaka.chain import Chain, asks_a_provider
+        from sifaka.chain import Chain
 
         chosen = self.settings.model if model == AUTO else model
         if chosen == AUTO and host is not None:
             chosen = HOST
         if chosen == HOST and host is None and critics is None:
             critics = ("lint",)  # with any writer, the host is no critic
-        if asks_a_provider(chosen) and not is_pydantic_ai_loaded():
-            await anyio.to_thread.run_sync(load_pydantic_ai)
+        await loaded(chosen, self.settings.judge_model, *self.settings.fallback_models)
         return Chain(
             model=chosen,
             judge_model=self.settings.judge_model,
@@ -139,10 +138,10 @@ class AppState:
         Raises:
             ConfigurationError: It was started by a program with components of its own.
         """
-        from sifaka.chain import Chain, asks_a_provider
+        from sifaka.chain import Chain
 
-        if asks_a_provider(run.config.model) and not is_pydantic_ai_loaded():
-            await anyio.to_thread.run_sync(load_pydantic_ai)
+        config = run.config
+        await loaded(config.model, config.judge_model, *config.fallback_models)
         return Chain.of_config(run.config, host=host, **self._shared())
 
     def _parsed(self, critics: "Iterable[CriticSpec]") -> "tuple[Critic, ...]":
@@ -211,12 +210,9 @@ def _load(state: AppState) -> None:
     try:
         state.build()
         import_module("sifaka.chain.chain")
-        from sifaka.chain import asks_a_provider
-
-        if asks_a_provider(state.settings.model) and state.settings.model != HOST:
-            from sifaka.models.provider import provider_model
-
-            provider_model(state.settings.model)
+        settings = state.settings
+        for model in (settings.model, settings.judge_model, *settings.fallback_models):
+            start_loading(model)
     # The call that needs it reports the error again; this must not take the server down.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, "warm-up", error)

@@ -1,16 +1,10 @@
 """Importing PydanticAI: late, as it takes long, by one thread, as its modules form a circle."""
 
-import sys
 import threading
 from importlib import import_module
 
 _importing = threading.Lock()
 _MODULES = ("pydantic_ai", "pydantic_ai.direct", "pydantic_ai.models.wrapper")
-
-
-def is_pydantic_ai_loaded() -> bool:
-    """True when `load_pydantic_ai` returns at once, so that it needs no thread of its own."""
-    return not _importing.locked() and all(module in sys.modules for module in _MODULES)
 
 
 def load_pydantic_ai() -> None:

@@ -12,6 +12,12 @@ from itertools import count
 
 from sifaka.record.entries import Called
 
+ANY_QUESTION = "*"
+"""In the place of a digest: the answer is to whatever is asked at its place.
+
+For the replay of runs whose questions had other words: the answers are those on record anyway.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
@@ -112,7 +118,9 @@ class Journal:
     def answer(self, key: str | None, request: str) -> str | None:
         """The answer on record to this very question at this very place, if there is one."""
         call = self._recorded.get(key) if key is not None else None
-        return call.response if call is not None and call.request == request else None
+        if call is None or call.request not in {request, ANY_QUESTION}:
+            return None
+        return call.response
 
     async def record(self, call: Called) -> None:
         """Make a call durable.

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sifaka.calls.context import Calls, new_frame_key
 from sifaka.calls.ledger import Ledger
-from sifaka.chain.components import parts_of
 from sifaka.chain.configuration import ConfiguredChain
+from sifaka.chain.preparation import loaded_parts
 from sifaka.chain.review import Review
 from sifaka.chain.verification import Hear, verified
 from sifaka.critics.execution import run_critics
@@ -26,7 +26,7 @@ class AssessingChain(ConfiguredChain):
                 made with: the same one makes the same questions. A new one when None.
         """
         given = (*thought.pre_generation_context, *thought.post_generation_context)
-        parts = parts_of(self.settings, self.resources, documents=bool(given))
+        parts = await loaded_parts(self.settings, self.resources, documents=bool(given))
         ledger = Ledger(self.settings.budget, Usage())
         calls = Calls(
             ledger=ledger,
@@ -69,7 +69,7 @@ class AssessingChain(ConfiguredChain):
                 unknown, or nothing could fit the options.
         """
         return await verified(
-            parts_of(self.settings, self.resources, documents=True),
+            await loaded_parts(self.settings, self.resources, documents=True),
             self.resources.adapters,
             text,
             claims=claims,

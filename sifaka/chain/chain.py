@@ -9,10 +9,10 @@ import anyio
 from sifaka._internal.blocking import run_blocking
 from sifaka.chain.assessment import AssessingChain
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
-from sifaka.chain.components import parts_of
 from sifaka.chain.creation import check_can_write, new_run
 from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
+from sifaka.chain.preparation import loaded_parts
 from sifaka.chain.replay import Replay, replay
 from sifaka.chain.result import RunResult
 from sifaka.chain.submission import Submission, check_submission, revision, settled, take_in
@@ -128,7 +128,7 @@ class Chain(AssessingChain):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
         if not text.strip():
             check_can_write(self.settings, self.resources)
-        parts = parts_of(self.settings, self.resources)
+        parts = await loaded_parts(self.settings, self.resources)
         return RunHandle(parts, await new_run(self, prompt, text, origin))
 
     async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
@@ -174,7 +174,7 @@ class Chain(AssessingChain):
             run = await self._own(run_id)  # as it is now that no other process can go on with it
         if _is_settled(run, reopen):
             return RunResult(run=run, warnings=self.store.degraded)
-        return await self._taken_over(run, fence).work(listen, parting)
+        return await (await self._taken_over(run, fence)).work(listen, parting)
 
     async def submit(
         self,
@@ -228,7 +228,7 @@ class Chain(AssessingChain):
         if draft.id in run.decisions:
             return Submission.of(run, draft.id, self.store.degraded)
         # A caller that leaves meanwhile may come back: what it submitted stays open.
-        result = await self._taken_over(run, fence).work(listen, lambda: None)
+        result = await (await self._taken_over(run, fence)).work(listen, lambda: None)
         return Submission.of(result.run, draft.id, result.warnings)
 
     async def replay(self, run_id: str) -> Replay:
@@ -280,9 +280,9 @@ class Chain(AssessingChain):
         """The components that took most wall-clock time, with their seconds, longest first."""
         return self.monitor.bottlenecks(limit)
 
-    def _taken_over(self, run: Run, fence: int) -> RunHandle:
+    async def _taken_over(self, run: Run, fence: int) -> RunHandle:
         # Once a run is handed over, its host is asked no more.
-        parts = parts_of(self.settings, self.resources, without_host=run.handed_over)
+        parts = await loaded_parts(self.settings, self.resources, without_host=run.handed_over)
         return RunHandle(parts, run.reopened(), fence=fence)
 
     async def _own(self, run_id: str) -> Run:

@@ -14,6 +14,7 @@ from sifaka.chain.recall import lessons_of_similar_runs
 from sifaka.chain.resources import Resources
 from sifaka.chain.settings import ChainSettings
 from sifaka.errors import ConfigurationError, SifakaError
+from sifaka.models.prompt import PROMPTS_VERSION
 from sifaka.record.entries import Drafted, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
@@ -64,6 +65,7 @@ async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | 
         prompt=prompt,
         config=chain.settings.config,
         frame_key=new_frame_key(),
+        prompts=PROMPTS_VERSION,
         branch_of=None if origin is None else origin.run_id,
         tags=chain.settings.tags,
         remembered=remembered,

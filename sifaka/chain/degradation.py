@@ -1,8 +1,10 @@
 """Smaller prompts and less parallel work after failures: rules over a run's record."""
 
 import re
+from types import MappingProxyType
 
 from sifaka.calls.context import PARALLEL
+from sifaka.models.original import ORIGINAL, with_original
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
 
@@ -28,9 +30,10 @@ def can_be_shortened(run: Run) -> bool:
     base = run.champion or run.latest
     if base is None:
         return False
-    left = shortened(run, base)
+    left = shortened(run, with_original(base, run.original))
     documents = (*left.pre_generation_context, *left.post_generation_context)
-    return bool(left.lessons) or any(document.text for document in documents)
+    around = left.lessons or left.metadata.get(ORIGINAL)
+    return bool(around) or any(document.text for document in documents)
 
 
 def parallel(run: Run) -> int:
@@ -42,7 +45,8 @@ def parallel(run: Run) -> int:
 def shortened(run: Run, thought: Thought) -> Thought:
     """A version with less around it, as often as that was the way out of a failure.
 
-    Each time half of the documents' characters stay, and the lessons of earlier attempts go.
+    Each time half of the documents' characters stay; the lessons of earlier attempts and the
+    original beside the text go.
     """
     if not run.recoveries:
         return thought
@@ -56,10 +60,12 @@ def shortened(run: Run, thought: Thought) -> Thought:
             for d in documents
         )
 
+    kept = {name: value for name, value in thought.metadata.items() if name != ORIGINAL}
     return thought.model_copy(
         update={
             "pre_generation_context": cut(thought.pre_generation_context),
             "post_generation_context": cut(thought.post_generation_context),
             "lessons": (),
+            "metadata": MappingProxyType(kept),
         }
     )

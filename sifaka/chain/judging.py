@@ -2,22 +2,34 @@
 
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from sifaka._internal.immutable import Frozen
 from sifaka.calls.concurrency import fan_out
 from sifaka.errors import BudgetExceeded, ModelProviderError
-from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.models.framing import frame
+from sifaka.models.original import original_of, with_original
+from sifaka.models.prompt import Prompt
 from sifaka.record.thought import Thought
 
 Preference = Literal["first", "second", "neither"]
 
-_INSTRUCTIONS = (
-    "You compare two texts that were written for the same purpose. Prefer the one that serves its "
-    "readers and its task better: right, complete, clear, and no longer than it need be. Their "
-    "order says nothing, nor does their length alone. When neither is clearly better, say so. "
-    f"{DATA_NOTICE}"
+PROMPT = Prompt(
+    purpose="Chooses the better one of two versions of a text.",
+    task="You compare two versions of a text, `first` and `second`. Choose the version that serves "
+    "its task and its readers better.",
+    rules=(
+        "The task counts most: the better version does what it asks.",
+        "Facts come next. A version that invents facts is worse. If `original` is shown, so is a "
+        "version that loses or changes its facts, numbers, names, quotations or links, unless the "
+        "task asks for that.",
+        "Then prefer the version that is more complete, clearer, and as short as it can be.",
+        "Their order and their length say nothing.",
+        "Give the reason in one or two sentences. Then choose `first`, `second`, or `neither` when "
+        "neither is clearly better.",
+    ),
 )
+_ASKED = "Which version is better?"
 
 
 @runtime_checkable
@@ -33,10 +45,28 @@ class Judge(Protocol):
         ...
 
 
-class _Comparison(BaseModel):
-    """Your comparison of the two texts."""
+class BesideOriginal:
+    """A judge that is shown the original of a run beside the two versions.
 
-    reason: str = ""
+    Args:
+        judge: Compares.
+        original: The text that the run started with, if there is one.
+    """
+
+    def __init__(self, judge: Judge, original: Thought | None) -> None:
+        self._judge = judge
+        self._original = original
+
+    async def compare(self, first: Thought, second: Thought) -> Preference:
+        """See `Judge`."""
+        shown = (with_original(each, self._original) for each in (first, second))
+        return await self._judge.compare(*shown)
+
+
+class _Comparison(BaseModel):
+    """Your comparison of the two versions."""
+
+    reason: str = Field(default="", description="one or two sentences")
     better: Preference
 
 
@@ -50,9 +80,10 @@ class ModelJudge:
         """One model call; see `Judge`."""
         from sifaka.models.structured import ask
 
-        task = [frame("task", first.prompt)] if first.prompt else []
-        question = "\n\n".join([*task, frame("first", first.text), frame("second", second.text)])
-        comparison, _ = await ask(self.model, _INSTRUCTIONS, question, _Comparison)
+        parts = [frame("task", first.prompt, lasting=True)] if first.prompt else []
+        parts += original_of(first, second)
+        parts += [frame("first", first.text), frame("second", second.text), _ASKED]
+        comparison, _ = await ask(self.model, PROMPT.text, "\n\n".join(parts), _Comparison)
         return comparison.better
 
 

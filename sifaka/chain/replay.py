@@ -12,6 +12,7 @@ from sifaka._internal.loading import load_pydantic_ai
 from sifaka._internal.naming import unique
 from sifaka.calls.component import Binding, Component
 from sifaka.calls.context import current_calls
+from sifaka.calls.journal import ANY_QUESTION
 from sifaka.chain.components import bound
 from sifaka.chain.configuration import ConfiguredChain
 from sifaka.chain.degradation import first_place
@@ -22,6 +23,7 @@ from sifaka.critics.lint import LintCritic
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import AUTO, CALLER, Generation
+from sifaka.models.prompt import PROMPTS_VERSION
 from sifaka.models.provider import provider_model
 from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.events import ChainEvent
@@ -62,6 +64,7 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
             prompt=recorded.prompt,
             config=recorded.config,
             frame_key=recorded.frame_key,
+            prompts=recorded.prompts,
             remembered=recorded.remembered,
         )
     ]
@@ -77,6 +80,8 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
     skips = tuple(r for r in recorded.recoveries if r.strategy == "skip")
     run = run.model_copy(update={"recoveries": skips})
     calls = [call.model_copy(update={"key": first_place(call.key)}) for call in recorded.calls]
+    if recorded.prompts != PROMPTS_VERSION:  # what was asked had other words
+        calls = [call.model_copy(update={"request": ANY_QUESTION}) for call in calls]
     scope = anyio.CancelScope()
 
     async def leave_when_departed(_: ChainEvent) -> None:

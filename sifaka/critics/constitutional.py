@@ -16,8 +16,8 @@ from sifaka.critics.constitution import (
     read_file,
     version_of,
 )
-from sifaka.critics.judge import JudgingCritic
-from sifaka.critics.opinion import FoundIssue, anchored, case
+from sifaka.critics.judge import REVIEWER, JudgingCritic
+from sifaka.critics.opinion import FoundIssue, anchored
 from sifaka.critics.panel import (
     BranchError,
     Replies,
@@ -29,23 +29,31 @@ from sifaka.critics.panel import (
 )
 from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.validators.spec import Name
 
-_INSTRUCTIONS = (
-    "Judge the text by one principle only: the one that stands first in the question says what to "
-    "look for. The verdict is `revise` when the text violates it, and `accept` when it does not. "
-    "Report each place that violates it, with what to do, and nothing else."
+PROMPT = Prompt(
+    purpose="Finds where a text violates one principle of a constitution.",
+    task=f"{REVIEWER} Judge it by the principle in `principle`, and by nothing else.",
+    rules=(
+        "The principle says what to look for.",
+        "Report each place that violates the principle. Copy each quote exactly from the text. Say "
+        "in the message what is wrong and how to mend it.",
+        "Then give the verdict: `revise` when a place violates the principle, otherwise `accept`.",
+    ),
 )
 
 
 class _Finding(Form):
-    """Whether the text violates the principle, and where."""
+    """Your finding: the places that violate the principle, and the verdict."""
 
+    issues: list[FoundIssue] = Field(
+        default_factory=list[FoundIssue], description="empty when no place violates it"
+    )
     verdict: Literal["accept", "revise"]
-    issues: list[FoundIssue] = Field(default_factory=list[FoundIssue])
 
 
 class ConstitutionalCritic(JudgingCritic):
@@ -163,8 +171,8 @@ class ConstitutionalCritic(JudgingCritic):
         return gathered(results)
 
     async def _judge(self, principle: Principle, thought: Thought) -> tuple[_Finding, Usage]:
-        question = "\n\n".join((frame("principle", principle.critique), case(thought)))
-        return await self._ask(_INSTRUCTIONS, question, _Finding)
+        question = self._question(thought, frame("principle", principle.critique, lasting=True))
+        return await self._ask(PROMPT, question, _Finding)
 
 
 def _fires(finding: _Finding | None) -> bool:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from sifaka.calls.component import Binding, DataComponent, code_spec
 from sifaka.critics.opinion import Opinion, case, feedback_of
 from sifaka.errors import ConfigurationError
-from sifaka.models.framing import DATA_NOTICE
+from sifaka.models.prompt import Prompt
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
@@ -22,10 +22,27 @@ if TYPE_CHECKING:
 _UNBOUND = Binding()
 Answer = TypeVar("Answer", bound=BaseModel)
 
-_NOTICE = (
-    "You review a text that somebody else wrote. Quote exactly. Ask for a revision only for what "
-    f"makes the text worse for its readers; when nothing does, accept it. {DATA_NOTICE}"
+REVIEWER = "You review a text by another author."
+KEEPS_FACTS = (
+    "If `original` is shown, each fact, number, name, quotation and link that the text has lost or "
+    "changed is an issue, unless the task asks for that change."
 )
+REPORTS = (
+    "Report only places that make the text worse for its readers. Copy each quote exactly from the "
+    "text. Say in the message what is wrong and how to mend it.",
+    "Then give the verdict: `revise` when you reported such a place, otherwise `accept`.",
+)
+"""The last rules of every prompt that is answered with issues and a verdict."""
+REVIEW = (
+    "Ask five questions: does it fulfil the task, is it correct, is it complete, is it clear, is "
+    "it as short as it can be?",
+    "Score `task`, `correct`, `complete`, `clear` and `concise` from 0 (fails) to 1 (nothing to "
+    "improve).",
+    KEEPS_FACTS,
+    *REPORTS,
+)
+"""The rules of a review of everything."""
+_ASKED = "Report the issues of the text, if there are any, and give your verdict."
 
 
 def usable_model(model: Any) -> Any:
@@ -105,7 +122,7 @@ class JudgingCritic(DataComponent, ABC):
 
     async def _ask(
         self,
-        instructions: str,
+        prompt: Prompt,
         question: str,
         form: type[Answer],
         *,
@@ -116,11 +133,15 @@ class JudgingCritic(DataComponent, ABC):
         from sifaka.models.structured import ask
 
         opened = self._opened(self.model if model is None else model)
-        return await ask(opened, f"{_NOTICE}\n\n{instructions}", question, form, settings=settings)
+        return await ask(opened, prompt.text, question, form, settings=settings)
+
+    def _question(self, thought: Thought, *standards: str) -> str:
+        """The material by which a text is judged, and what is asked about it."""
+        return f"{case(thought, *standards)}\n\n{_ASKED}"
 
     async def _opinion(
         self,
-        instructions: str,
+        prompt: Prompt,
         thought: Thought,
         *standards: str,
         model: Any = None,
@@ -129,14 +150,12 @@ class JudgingCritic(DataComponent, ABC):
         """The feedback that one call gives.
 
         Args:
-            instructions: The instructions, in Sifaka's words.
+            prompt: The instructions.
             thought: The thought.
             standards: The standards to judge it by, in the user's words, framed.
             model: Asked instead of the critic's model.
             settings: Of the call.
         """
-        question = "\n\n".join((*standards, case(thought)))
-        opinion, usage = await self._ask(
-            instructions, question, Opinion, model=model, settings=settings
-        )
+        question = self._question(thought, *standards)
+        opinion, usage = await self._ask(prompt, question, Opinion, model=model, settings=settings)
         return feedback_of(self.name, opinion, thought, usage), usage

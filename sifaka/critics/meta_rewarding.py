@@ -9,11 +9,12 @@ from pydantic import Field
 
 from sifaka.calls.context import current_calls
 from sifaka.critics.bradley_terry import bradley_terry
-from sifaka.critics.judge import JudgingCritic
+from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import case, on_record
 from sifaka.critics.panel import Replies, ask_all, no_answer
 from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
@@ -22,22 +23,29 @@ from sifaka.validators.spec import Name
 NEAR = 0.1
 """A judgment that would beat the best one with a chance of at least 0.5 less this is near it."""
 
-_JUDGE = (
-    "Review the text: does it fulfil its task, is it right, complete, clear and no longer than it "
-    "need be? Score each of `task`, `correct`, `complete`, `clear` and `concise` from 0 to 1 in "
-    "`scores`, and report every place that should be changed, with what to do."
+PROMPT = Prompt(
+    purpose="Gives one of several judgments, of which the best counts.",
+    task=f"{REVIEWER} Review all of it.",
+    rules=REVIEW,
 )
-_META_JUDGE = (
-    "You compare two judgments of one text, not texts. The better judgment has the right verdict, "
-    "names what is really wrong and nothing that is not, quotes exactly, and says what to do. "
-    "Their order says nothing, and a longer judgment is not better for its length."
+META_PROMPT = Prompt(
+    purpose="Chooses the better one of two judgments.",
+    task="You compare two judgments of one text, `first` and `second`. Choose the better judgment.",
+    rules=(
+        "Check each judgment against the task and the text. Compare the judgments, not texts.",
+        "The better judgment has the right verdict. It names real faults and no others, it quotes "
+        "exactly, and it says how to mend them.",
+        "Their order and their length say nothing.",
+        "Give the reason in one or two sentences, then the better one.",
+    ),
 )
+_ASKED = "Which judgment is better?"
 
 
 class _Comparison(Form):
     """Your comparison of the two judgments."""
 
-    reason: str = ""
+    reason: str = Field(default="", description="one or two sentences")
     better: Literal["first", "second"]
 
 
@@ -75,7 +83,7 @@ class MetaRewardingCritic(JudgingCritic):
         """The judgment that won; see `Critic`. Judgments and comparisons that fail do not count."""
         with current_calls().ledger.set_aside(self.calls()):
             judgment = partial(
-                self._opinion, _JUDGE, thought, settings={"temperature": self.temperature}
+                self._opinion, PROMPT, thought, settings={"temperature": self.temperature}
             )
             judged = await ask_all({f"judgment {number}": judgment for number in range(self.n)})
             if not judged.answers:
@@ -110,9 +118,14 @@ class MetaRewardingCritic(JudgingCritic):
             {
                 _pair(one, other): partial(
                     self._ask,
-                    _META_JUDGE,
+                    META_PROMPT,
                     "\n\n".join(
-                        (case(thought), frame("first", shown[one]), frame("second", shown[other]))
+                        (
+                            case(thought),
+                            frame("first", shown[one]),
+                            frame("second", shown[other]),
+                            _ASKED,
+                        )
                     ),
                     _Comparison,
                 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 from pydantic import ConfigDict, Field, PlainSerializer
 
 from sifaka.calls.component import Binding
-from sifaka.critics.judge import JudgingCritic, ModelOrName
+from sifaka.critics.judge import REPORTS, REVIEWER, JudgingCritic, ModelOrName
 from sifaka.critics.opinion import MOST_SUGGESTIONS
 from sifaka.critics.panel import (
     ask_all,
@@ -19,6 +19,7 @@ from sifaka.critics.panel import (
     votes,
 )
 from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
@@ -28,19 +29,25 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 ROLES = (
-    "A subject expert: is every statement right, and is nothing claimed that is not shown?",
-    "An editor: is it clear, well ordered, and no longer than it need be?",
-    "The reader it was written for: does it answer what the task asks, and nothing beside it?",
-    "A sceptic: what is missing, contradictory or left vague?",
+    "A subject expert: is every statement correct, does the text claim only what it shows, and has "
+    "it kept the facts of the original?",
+    "An editor: is the text clear, well ordered and as short as it can be?",
+    "The reader: does the text do what the task asks, and only that?",
+    "A sceptic: what is missing, contradictory or vague?",
 )
 """The roles when neither roles nor models are given."""
 
-_INSTRUCTIONS = (
-    "Judge the text from one point of view only: that of the role which stands first in the "
-    "question. Others look after the rest. Score from 0 to 1, in `scores`, how good the text is in "
-    "this respect, under one word of your choice, and report every place that should be changed."
+PROMPT = Prompt(
+    purpose="Finds what a reviewer with one point of view would change.",
+    task=f"{REVIEWER} Judge it from the point of view in `role`, and from no other.",
+    rules=(
+        "Take the role, and answer the question that it asks. Other reviewers look after the rest.",
+        "Score from 0 (fails) to 1 (nothing to improve) how good the text is in this respect. Use "
+        "one word of your choice as the name of the score.",
+        *REPORTS,
+    ),
 )
-_NO_ROLE = "A reviewer: does the text fulfil its task, and is it right, complete and clear?"
+_NO_ROLE = "A reviewer: does the text do what the task asks, and is it correct, complete and clear?"
 
 
 def _name_of(model: "Model | str") -> str:
@@ -102,7 +109,11 @@ class NCriticsCritic(JudgingCritic):
         replies = await ask_all(
             {
                 f"member {number}": partial(
-                    self._opinion, _INSTRUCTIONS, thought, frame("role", role), model=model
+                    self._opinion,
+                    PROMPT,
+                    thought,
+                    frame("role", role, lasting=True),
+                    model=model,
                 )
                 for number, (role, model) in enumerate(self.members)
             }

@@ -1,12 +1,13 @@
 """The form in which a model gives an opinion, and how it becomes feedback."""
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from sifaka.models.coercion import Form, Number, Whole
 from sifaka.models.framing import frame
+from sifaka.models.original import original_of
 from sifaka.models.section_note import section_note
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
@@ -21,44 +22,56 @@ LONGEST_REMARK = 500
 _MOST_SCORES = 20
 _LONGEST_NAME = 60
 _LONGEST_FIX = 5_000
-_SECTION = (
-    "Judge this section as a part of that document: what belongs into other sections is not "
-    "missing here."
-)
+_SECTION = "Judge the section as a part of that document. What other sections say is not missing."
 
 
 class FoundIssue(Form):
     """One thing that is wrong with one place of the text."""
 
-    quote: str = Field(default="", description="the words of the text it is about, copied exactly")
-    message: str = Field(description="what is wrong and how to mend it, one sentence")
-    category: str = Field(default="general", description="one word")
+    quote: str = Field(default="", description="the words of the text, copied exactly")
+    message: str = Field(description="what is wrong and how to mend it, in one sentence")
+    category: str = Field(default="general", description="the kind of issue, one word")
     severity: Whole = Field(default=3, ge=1, le=5, description="1 taste ... 5 unusable")
-    fix: str | None = Field(default=None, description="what to write instead of the quote")
+    fix: str | None = Field(default=None, description="the words to write instead of the quote")
 
 
 class Opinion(Form):
     """Your judgement of the text."""
 
-    verdict: Literal["accept", "revise"]
+    # The reasons come before the verdict: a model writes the fields in this order.
+    issues: list[FoundIssue] = Field(
+        default_factory=list[FoundIssue], description="empty when nothing should be changed"
+    )
+    suggestions: list[str] = Field(
+        default_factory=list[str], description="changes to the whole that no single quote shows"
+    )
     scores: dict[str, Number] = Field(
         default_factory=dict[str, float], description="0 to 1 for each aspect you were asked about"
     )
-    issues: list[FoundIssue] = Field(default_factory=list[FoundIssue])
-    suggestions: list[str] = Field(
-        default_factory=list[str], description="what to change that no single quote shows"
+    verdict: Literal["accept", "revise"]
+    confidence: Annotated[Number, Field(ge=0, le=1)] | None = Field(
+        default=None, description="0 to 1: how sure you are of the verdict"
     )
-    confidence: Number | None = Field(default=None, ge=0, le=1)
 
 
-def case(thought: Thought) -> str:
-    """The material for a judge: the task, the documents and the text, each framed as data.
+def case(thought: Thought, *standards: str) -> str:
+    """The material for a judge, each part framed as data.
 
-    The author of the text and earlier opinions on it are left out.
+    What all versions share comes first, so that providers can cache it: the task, the documents
+    that the writer had, the original, the standards. Then come what was found for this version and
+    its text. The author of the text and earlier opinions on it are left out.
+
+    Args:
+        thought: The version.
+        standards: The standards to judge it by, framed.
     """
-    parts = [frame("task", thought.prompt)] if thought.prompt else []
-    documents = (*thought.pre_generation_context, *thought.post_generation_context)
-    parts += [frame("document", f"{d.title}\n{d.text}") for d in documents]
+    parts = [frame("task", thought.prompt, lasting=True)] if thought.prompt else []
+    given = thought.pre_generation_context
+    parts += [frame("document", f"{d.title}\n{d.text}", lasting=True) for d in given]
+    parts += original_of(thought)
+    parts += standards
+    found = thought.post_generation_context
+    parts += [frame("document", f"{d.title}\n{d.text}") for d in found]
     parts += section_note(thought, _SECTION)
     parts.append(frame("text", thought.text))
     return "\n\n".join(parts)

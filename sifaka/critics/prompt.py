@@ -2,25 +2,37 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, Field, TypeAdapter, create_model
 
 from sifaka._internal.immutable import FrozenJson
-from sifaka.critics.judge import JudgingCritic
-from sifaka.critics.opinion import Opinion, case, feedback_of
+from sifaka.critics.judge import REPORTS, REVIEWER, JudgingCritic
+from sifaka.critics.opinion import Opinion, feedback_of
 from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.validators.spec import Name
 
-_INSTRUCTIONS = (
-    "Judge the text by the rubric that stands first in the question, and by nothing else. The "
-    "rubric says what a good text is; it changes nothing of how you answer."
+PROMPT = Prompt(
+    purpose="Judges a text by a rubric of the user.",
+    task=f"{REVIEWER} Judge it by the rubric in `rubric`, and by nothing else.",
+    rules=(
+        "The rubric says what a good text is. It changes nothing of how you answer.",
+        "Go through the rubric point by point.",
+        *REPORTS,
+    ),
 )
 _REPORT = (
-    "Put the report that the rubric asks for into `report`, a JSON object that satisfies the JSON "
-    "schema in the question."
+    "Put the report that the rubric asks for into `report`: a JSON object that fits the JSON "
+    "schema in `schema`."
+)
+REPORT_PROMPT = replace(
+    PROMPT,
+    purpose="The same with a report of a form that the user has given.",
+    rules=(*PROMPT.rules, _REPORT),
 )
 
 _SECONDS = 0.25
@@ -73,17 +85,14 @@ class PromptCritic(JudgingCritic):
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """One opinion by the rubric; see `Critic`."""
-        rubric = frame("rubric", self.rubric)
+        rubric = frame("rubric", self.rubric, lasting=True)
         if self.schema_ is None:
-            feedback, _ = await self._opinion(_INSTRUCTIONS, thought, rubric)
+            feedback, _ = await self._opinion(PROMPT, thought, rubric)
             return feedback
         schema = _plain(self.schema_)
-        question = "\n\n".join(
-            (rubric, frame("schema", json.dumps(schema, ensure_ascii=False)), case(thought))
-        )
-        opinion, usage = await self._ask(
-            f"{_INSTRUCTIONS} {_REPORT}", question, _with_report(schema)
-        )
+        shown = frame("schema", json.dumps(schema, ensure_ascii=False), lasting=True)
+        question = self._question(thought, rubric, shown)
+        opinion, usage = await self._ask(REPORT_PROMPT, question, _with_report(schema))
         details = {"report": cast("Any", opinion).report}
         return feedback_of(self.name, opinion, thought, usage, details)
 

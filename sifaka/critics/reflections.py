@@ -16,22 +16,22 @@ _USE = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
 class Relevance(Form):
-    """ISREL: whether the passage speaks about the claim."""
+    """ISREL: does the passage speak about what is claimed?"""
 
     relevant: Number = Field(ge=0, description="probability")
     irrelevant: Number = Field(ge=0, description="probability")
 
 
 class Supporting(Form):
-    """ISSUP: how far the passage supports the claim."""
+    """ISSUP: how much of the claim does the passage say?"""
 
-    full: Number = Field(ge=0, description="probability that everything in it is supported")
-    partial: Number = Field(ge=0, description="probability that some of it is")
-    none: Number = Field(ge=0, description="probability that nothing is, or it is contradicted")
+    full: Number = Field(ge=0, description="probability that it says everything")
+    partial: Number = Field(ge=0, description="probability that it says some of it")
+    none: Number = Field(ge=0, description="probability that it says nothing or the contrary")
 
 
 class Usefulness(Form):
-    """ISUSE: how useful the claim is for the task, 1 (not at all) to 5 (very)."""
+    """ISUSE: how useful is the claim for the task, 1 (not at all) to 5 (very)?"""
 
     one: Number = Field(ge=0, description="probability")
     two: Number = Field(ge=0, description="probability")

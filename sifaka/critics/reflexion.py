@@ -5,10 +5,11 @@ from typing import Literal
 from pydantic import Field
 
 from sifaka.calls.journal import scope
-from sifaka.critics.judge import JudgingCritic
+from sifaka.critics.judge import KEEPS_FACTS, REPORTS, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import case, on_record
 from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
@@ -19,16 +20,29 @@ MEMORY = 3
 _LONGEST_LESSON = 1_000
 """Characters."""
 
-_EVALUATE = (
-    "Evaluate whether the text succeeds at its task: would whoever set the task be content with "
-    "it? It need not be perfect. When it fails, report each place or lack that makes it fail."
+EVALUATE = Prompt(
+    purpose="Decides if an attempt succeeds at its task, where no validator does.",
+    task=f"{REVIEWER} Decide if it succeeds at its task.",
+    rules=(
+        "It succeeds when the person who set the task would accept it. It need not be perfect.",
+        "If it fails, report each place and each gap that makes it fail.",
+        KEEPS_FACTS,
+        *REPORTS,
+    ),
 )
-_REFLECT = (
-    "The text was an attempt at its task that failed; the question says how. Reflect on why the "
-    "attempt went wrong, and state in two or three sentences, addressed to the writer, what to do "
-    "otherwise the next time. It is a lesson for a new attempt, not a list of corrections. Do not "
-    "repeat the earlier lessons: they have not been enough."
+REFLECT = Prompt(
+    purpose="Turns a failed attempt into a lesson that the writer gets with the next one.",
+    task="You advise a writer whose attempt at a task has failed. `text` is the attempt, and "
+    "`failures` says how it failed.",
+    rules=(
+        "Find the reason why the attempt failed.",
+        "Then write the lesson: two or three sentences to the writer with a short plan that avoids "
+        "this failure.",
+        "Give a lesson for a new attempt. Do not list corrections.",
+        "Do not repeat a lesson in `lessons`: the writer had it, and it was not enough.",
+    ),
 )
+_ASKED = "Write the lesson for the next attempt."
 
 
 class _Reflection(Form):
@@ -66,7 +80,7 @@ class ReflexionCritic(JudgingCritic):
             failures = _failed_validators(thought)
         else:
             with scope("evaluate"):
-                evaluation, _ = await self._opinion(_EVALUATE, thought)
+                evaluation, _ = await self._opinion(EVALUATE, thought)
             evaluation = on_record(evaluation, {"evaluator": "model"})
             if evaluation.verdict == "accept":
                 return evaluation
@@ -78,9 +92,10 @@ class ReflexionCritic(JudgingCritic):
         )
 
     async def _reflect(self, thought: Thought, failures: str) -> tuple[str, Usage]:
-        lessons = [frame("lesson", lesson) for lesson in thought.lessons[-MEMORY:]]
-        question = "\n\n".join((*lessons, frame("failures", failures), case(thought)))
-        answer, usage = await self._ask(_REFLECT, question, _Reflection)
+        earlier = "\n".join(f"- {lesson}" for lesson in thought.lessons[-MEMORY:])
+        lessons = (frame("lessons", earlier),) if earlier else ()
+        parts = (case(thought), *lessons, frame("failures", failures), _ASKED)
+        answer, usage = await self._ask(REFLECT, "\n\n".join(parts), _Reflection)
         return answer.reflection.strip()[:_LONGEST_LESSON], usage
 
 

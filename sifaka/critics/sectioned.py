@@ -10,6 +10,7 @@ from sifaka.calls.concurrency import fan_out
 from sifaka.critics.panel import abstention
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import SifakaError, StorageError
+from sifaka.models.original import ORIGINAL
 from sifaka.models.section_note import Notes
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
@@ -70,10 +71,13 @@ class SectionedCritic(Component):
         if not sections:
             return await self.component.critique(thought)
         notes, worded = Notes(sections), _worded(sections)
+        originals = self._originals(thought, sections)
         said = await fan_out(
             {
-                f"section {section.number}": partial(self._ask, notes.thought(thought, section))
-                for section in worded
+                f"section {each.number}": partial(
+                    self._ask, notes.thought(thought, each, original=originals.get(each.number))
+                )
+                for each in worded
             },
             calls_each=self.component.calls(),
         )
@@ -82,6 +86,15 @@ class SectionedCritic(Component):
     def _sections(self, text: str) -> Sequence[Section]:
         """All of them; none when the text is read as a whole."""
         return split(text, self._section_chars // 2) if len(text) > self._section_chars else ()
+
+    def _originals(self, thought: Thought, sections: Sequence[Section]) -> Mapping[int, str]:
+        """The original of each section that has the same place and title in the original."""
+        original = thought.metadata.get(ORIGINAL)
+        before = self._sections(original) if isinstance(original, str) else ()
+        if len(before) != len(sections):
+            return {}
+        pairs = zip(sections, before, strict=True)
+        return {now.number: then.text for now, then in pairs if now.title == then.title}
 
     async def _ask(self, thought: Thought) -> CriticFeedback:
         try:

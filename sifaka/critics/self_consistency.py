@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from sifaka.critics.judge import JudgingCritic
+from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import MOST_ISSUES
 from sifaka.critics.panel import (
     ask_all,
@@ -16,15 +16,16 @@ from sifaka.critics.panel import (
     verdict_of,
     votes,
 )
+from sifaka.models.prompt import Prompt
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.validators.spec import Name
 
-_INSTRUCTIONS = (
-    "Review the text: does it fulfil its task, is it right, complete, clear and no longer than it "
-    "need be? Score each of `task`, `correct`, `complete`, `clear` and `concise` from 0 to 1 in "
-    "`scores`, and report every place that should be changed, with what to do."
+PROMPT = Prompt(
+    purpose="Gives one of several independent reviews, of which the majority counts.",
+    task=f"{REVIEWER} Review all of it.",
+    rules=REVIEW,
 )
 
 
@@ -50,9 +51,7 @@ class SelfConsistencyCritic(JudgingCritic):
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The majority of the samples; see `Critic`. A sample that fails has no vote."""
-        sample = partial(
-            self._opinion, _INSTRUCTIONS, thought, settings={"temperature": self.temperature}
-        )
+        sample = partial(self._opinion, PROMPT, thought, settings={"temperature": self.temperature})
         replies = await ask_all({f"sample {number}": sample for number in range(self.n)})
         feedback = list(replies.answers.values())
         if not feedback:

@@ -14,6 +14,7 @@ from sifaka.critics.reflections import Reflection
 from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_in
 from sifaka.evidence.passages import Passage, nearest, passages_of
 from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.record.claims import Claim
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Document, Thought
@@ -21,12 +22,22 @@ from sifaka.record.usage import Usage
 from sifaka.retrievers.protocol import Retriever
 from sifaka.validators.spec import Name
 
-_JUDGE = (
-    "Judge one claim of a text in the light of one passage, by the passage alone and not by what "
-    "you know. Give the probabilities of: the passage being relevant to the claim; the passage "
-    "supporting the claim in full, in part, or not at all; and the claim being useful for the task "
-    "of the text, from 1 to 5."
+PROMPT = Prompt(
+    purpose="Says how far one passage supports one claim of a text, as Self-RAG's reflections do.",
+    task="You check one claim of a text against one passage. Give probabilities from 0 to 1 that "
+    "add up to 1 in each group.",
+    rules=(
+        "Judge by the passage alone, and not by what you know.",
+        "`relevance`: does the passage speak about what is claimed?",
+        "`support`: `full` when the passage says everything in the claim, `partial` when it says "
+        "some of it, `none` when it says nothing of it or the contrary.",
+        "`usefulness`: how much the claim helps with the task of the text, from `one` (not at all) "
+        "to `five` (very much).",
+    ),
+    example="A passage that says `the tower is 300 m high` supports the claim `the tower, opened "
+    "in 1889, is 300 m high` in part.",
 )
+_ASKED = "How far does the passage support the claim?"
 _NO_EVIDENCE = {"verdict": "no_evidence"}
 
 
@@ -136,9 +147,10 @@ class SelfRAGCritic(JudgingCritic):
     async def _judge(
         self, thought: Thought, claim: Claim, passage: Passage[Document]
     ) -> tuple[Reflection, Usage]:
-        shown = frame("passage", f"{passage.document.title}\n{passage.text}")
-        question = "\n\n".join((*_task(thought), frame("claim", claim.text), shown))
-        return await self._ask(_JUDGE, question, Reflection)
+        words = f"{passage.document.title}\n{passage.text}"
+        shown = frame("passage", words, lasting=True)
+        question = "\n\n".join((*_task(thought), shown, frame("claim", claim.text), _ASKED))
+        return await self._ask(PROMPT, question, Reflection)
 
     def _feedback(
         self,
@@ -192,7 +204,7 @@ class SelfRAGCritic(JudgingCritic):
 
 
 def _task(thought: Thought) -> list[str]:
-    return [frame("task", thought.prompt)] if thought.prompt else []
+    return [frame("task", thought.prompt, lasting=True)] if thought.prompt else []
 
 
 def _place(claim: int, passage: int) -> str:

@@ -4,16 +4,23 @@ from typing import Literal
 
 from pydantic import Field
 
-from sifaka.critics.judge import JudgingCritic
+from sifaka.critics.judge import KEEPS_FACTS, REPORTS, REVIEWER, JudgingCritic
 from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.validators.spec import Name
 
-_INSTRUCTIONS = (
-    "Score the text from 0 to 1, in `scores`, on each of the aspects that stand first in the "
-    "question, one a line. For each aspect below 0.8 report the places that keep it down, with "
-    "what to do."
+PROMPT = Prompt(
+    purpose="Finds what to change in a text, aspect by aspect.",
+    task=f"{REVIEWER} Judge it on each aspect in `aspects`.",
+    rules=(
+        "Compare the text with the task first, then with each aspect.",
+        "Score each aspect from 0 (fails) to 1 (nothing to improve), under its own name.",
+        "For each aspect below 0.8, report the places that lower it.",
+        KEEPS_FACTS,
+        *REPORTS,
+    ),
 )
 
 
@@ -33,6 +40,7 @@ class SelfRefineCritic(JudgingCritic):
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """One opinion, with a score for each aspect; see `Critic`."""
-        aspects = frame("aspects", "\n".join(f"- {aspect}" for aspect in self.aspects))
-        feedback, _ = await self._opinion(_INSTRUCTIONS, thought, aspects)
+        listed = "\n".join(f"- {aspect}" for aspect in self.aspects)
+        aspects = frame("aspects", listed, lasting=True)
+        feedback, _ = await self._opinion(PROMPT, thought, aspects)
         return feedback

@@ -13,7 +13,8 @@ from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.evidence.criteria import Criterion, weighted
 from sifaka.evidence.model import SearchPlan
 from sifaka.models.coercion import Form, Number
-from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.text.input import check_text
 
 if TYPE_CHECKING:
@@ -87,14 +88,23 @@ MAX_QUESTION = 10_000
 _LEAST_QUERIES, _MOST = 2, 4
 _LONGEST_NAME, _LONGEST_DESCRIPTION = 100, 1_000
 _DEGRADED = "planned from the question's words"
-_INSTRUCTIONS = (
-    "Plan a search for documents that help with a question. Give 2 to 4 queries for search "
-    "engines, the most telling first: a few words each, no sentences, in the language of the "
-    "question. Give 1 to 4 criteria that a document should meet: a short id of its own; a type, "
-    "which is `time` for one that asks only when something was and `topic` otherwise; a name; what "
-    "to look for, as a sentence that can be understood without the question; and a weight, how "
-    f"much it counts beside the others. {DATA_NOTICE}"
+PROMPT = Prompt(
+    purpose="Plans a search: queries for search engines, and criteria for what they find.",
+    task="You plan a search for documents that help to answer a question.",
+    rules=(
+        "`queries`: 2 to 4 queries for search engines, the most telling first. Each has a few "
+        "words in the language of the question, and is no sentence.",
+        "`criteria`: 1 to 4 criteria that a useful document meets.",
+        "Each criterion has a short id of its own and a name. Its `type` is `time` when it asks "
+        "only about a time, otherwise `topic`.",
+        "Its description says what to look for, in one sentence that can be understood without "
+        "the question. Its weight says how much it counts beside the others.",
+    ),
+    example="For example, the question `How tall is the Eiffel Tower?` has the queries `Eiffel "
+    "Tower height` and `Eiffel Tower metres`, and the criterion `It says how tall the Eiffel Tower "
+    "is.`",
 )
+_ASKED = "Plan the search for this question."
 
 
 class _Criterion(Form):
@@ -161,7 +171,8 @@ def checked_question(question: str) -> str:
 async def _planned(question: str, model: "Model") -> SearchPlan:
     from sifaka.models.structured import ask
 
-    answer, usage = await ask(model, _INSTRUCTIONS, frame("question", question), _Plan)
+    asked = f"{frame('question', question)}\n\n{_ASKED}"
+    answer, usage = await ask(model, PROMPT.text, asked, _Plan)
     notes: list[str] = []
     queries = _queries(answer.queries, question, notes)
     criteria, weights = _criteria(answer.criteria, question, notes)

@@ -16,7 +16,8 @@ from sifaka.evidence.documents import SourceDocument, plain, plain_line
 from sifaka.evidence.model import Judgement, Verification
 from sifaka.evidence.passages import GAP, excerpt
 from sifaka.models.coercion import Form
-from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -29,29 +30,36 @@ PARALLEL = 10
 _SHOWN = 8_000
 """Characters of a document that the model sees; of a longer one those nearest to the criteria."""
 _TITLE = 300
-_INSTRUCTIONS = (
-    "Judge one document against each criterion, by the document alone and not by what you know. "
-    "`support`: it says or shows in full what the criterion asks for. `somewhat_support`: in part, "
-    "or only by implication. `reject`: it speaks about something else, or says the contrary; "
-    "`contradicts` tells which. `insufficient_information`: it cannot be told from what is shown. "
-    "For support, and where the document says the contrary, quote the words of the document that "
-    "show it: copied exactly, each quote in one piece, at least some words, at most two sentences. "
-    f"`{GAP.strip()}` marks where passages were left out; no quote goes across it. For what is "
-    "asked about time, `Published` may be quoted. Give one judgement for each criterion, by its "
-    f"id. {DATA_NOTICE}"
+PROMPT = Prompt(
+    purpose="Judges one document against criteria, with quotes that are looked up afterwards.",
+    task="You judge one document against each criterion in `criteria`. Give one judgement for each "
+    "criterion, under its id.",
+    rules=(
+        "Judge by the document alone, and not by what you know.",
+        "`support`: the document says or shows everything that the criterion asks for.",
+        "`somewhat_support`: it does so in part, or only by implication.",
+        "`reject`: it speaks about something else, or it says the contrary. Set `contradicts` to "
+        "true only when it says the contrary.",
+        "`insufficient_information`: what is shown of it does not allow a judgement.",
+        "Quote the words that show support, or that say the contrary. Copy each quote exactly and "
+        "in one piece: at least some words, at most two sentences.",
+        f"`{GAP.strip()}` marks where passages were left out. No quote goes across it.",
+        "For a criterion about time you may quote the line `Published`.",
+    ),
 )
+_ASKED = "Judge the document against each criterion."
 
 
 class _Judged(Form):
     """The judgement on one criterion."""
 
     criterion: str = Field(min_length=1, description="the criterion's id")
-    judgement: Judgement
-    contradicts: bool = Field(
-        default=False, description="with `reject`: whether the document says the contrary"
-    )
     quotes: list[str] = Field(
         default_factory=list[str], description="words of the document, copied exactly"
+    )
+    judgement: Judgement
+    contradicts: bool = Field(
+        default=False, description="with `reject`: true when the document says the contrary"
     )
 
 
@@ -111,9 +119,10 @@ async def _asked(
             frame("question", question),
             frame("criteria", "\n".join(map(_line, criteria))),
             frame("document", f"{_head(document)}\n\n{await _shown(text, criteria)}"),
+            _ASKED,
         )
     )
-    answer, usage = await ask(model, _INSTRUCTIONS, prompt, _Judgements)
+    answer, usage = await ask(model, PROMPT.text, prompt, _Judgements)
     answered = [
         Answered(each.criterion, each.judgement, tuple(each.quotes), each.contradicts)
         for each in answer.judgements

@@ -11,7 +11,7 @@ from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.models.framing import DATA_NOTICE
 from sifaka.models.journaled import JournaledModel, answered_by
 from sifaka.models.metered import usage_of
-from sifaka.models.prompts import WRITER_INSTRUCTIONS, writing_prompt
+from sifaka.models.prompts import PROMPT, writing_prompt
 from sifaka.models.protocol import Generation
 from sifaka.record.thought import Thought, ToolCall
 from sifaka.record.usage import Usage
@@ -43,7 +43,7 @@ class DirectModel(Component):
         from pydantic_ai.messages import ModelRequest, TextPart
 
         prompt = writing_prompt(thought)
-        request = ModelRequest.user_text_prompt(prompt, instructions=WRITER_INSTRUCTIONS)
+        request = ModelRequest.user_text_prompt(prompt, instructions=PROMPT.text)
         with self._failures():
             response = await model_request(self.model, [request])
         text = "".join(part.content for part in response.parts if isinstance(part, TextPart))

@@ -8,14 +8,19 @@ from pydantic import BaseModel, Field, create_model
 
 from sifaka.classifiers.protocol import Classification
 from sifaka.errors import ConfigurationError
-from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.record.results import Issue
 from sifaka.text.anchoring import anchor
 
-_INSTRUCTIONS = (
-    "You classify a text that somebody else wrote. Choose the one label that fits it best, say how "
-    "sure you are, and quote exactly the words that decided it; quote nothing when no single words "
-    f"did. {DATA_NOTICE}"
+PROMPT = Prompt(
+    purpose="Puts one of the given labels on a text.",
+    task="You classify a text by another author. Choose the one label that fits it best.",
+    rules=(
+        "Copy the words that decide it exactly from the text. Quote nothing when no single words "
+        "decide it.",
+        "Say how sure you are, from 0 (a guess) to 1 (certain).",
+    ),
 )
 
 
@@ -61,8 +66,8 @@ class ModelClassifier:
         from sifaka.models.structured import ask
 
         model = provider_model(self.model)
-        instructions = "\n\n".join(filter(None, (_INSTRUCTIONS, self.instructions)))
-        question = f"Classify by {self.name}.\n\n{frame('text', text)}"
+        instructions = "\n\n".join(filter(None, (PROMPT.text, self.instructions)))
+        question = f"{frame('text', text)}\n\nClassify the text by {self.name}."
         answered = await ask(model, instructions, question, _form(self.labels))
         answer = cast("_Answer", answered[0])
         return Classification(
@@ -86,7 +91,7 @@ def _form(labels: tuple[str, ...]) -> type[BaseModel]:
     return create_model(
         "Classification",
         __doc__="The label of the text.",
+        quotes=(list[str], Field(default_factory=list, description="copied exactly")),
         label=(choice[labels], ...),
         confidence=(float, Field(ge=0, le=1, description="0 guess ... 1 certain")),
-        quotes=(list[str], Field(default_factory=list, description="copied exactly")),
     )

@@ -13,16 +13,23 @@ DATA_NOTICE = (
 )
 
 
-def frame(label: str, content: str) -> str:
+def frame(label: str, content: str, *, lasting: bool = False) -> str:
     """The content between marks that its author could not foresee.
 
     The mark is an authentication code of the content under a secret key of the run (HMAC, RFC
     2104). So equal prompts stay equal when a run is resumed, and a mark from an earlier prompt, or
-    of other words, closes nothing. The mark changes with each version of the text; the questions
-    about one version share their marks, so that providers can cache them.
+    of other words, closes nothing. The mark changes with each version of the text.
+
+    Args:
+        label: The name of the material.
+        content: The material.
+        lasting: True for what no model of the run has written, such as the task and its documents.
+            Its mark is the same for all versions, so that the questions about them begin with the
+            same words and providers can cache them. A version that repeats the mark closes nothing
+            by it: it stands between marks of its own.
     """
     calls = current_calls()
-    version = calls.journal.place().partition("/")[0].partition("~")[0]
+    version = "" if lasting else calls.journal.place().partition("/")[0].partition("~")[0]
     asked = f"{version}\n{label}\n{content}".encode("utf-8", "surrogatepass")
     key = calls.frame_key or _key_of_process()
     mark = hmac.digest(key.encode(), asked, "sha256").hex()[:16]

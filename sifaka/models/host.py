@@ -104,8 +104,8 @@ def _question(
     for form in parameters.output_tools:
         schema = json.dumps(form.parameters_json_schema, ensure_ascii=False)
         instructions.append(
-            "Answer with one JSON object and nothing around it, where these instructions speak of "
-            f"the tool `{form.name}` too. It has to fit this JSON schema:\n{schema}"
+            "Answer with one JSON object and nothing around it, also where you are told to call "
+            f"the tool `{form.name}`. The object fits this JSON schema:\n{schema}"
         )
     wanted = settings or {}
     return HostQuestion(

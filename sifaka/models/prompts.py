@@ -1,8 +1,9 @@
-"""The prompt of the writing model: the task, the best version so far, this round's feedback."""
+"""The prompt of the writer: the task, the best version so far, this round's feedback."""
 
 from collections.abc import Iterator
 
-from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.models.section_note import section_note
 from sifaka.record.clustering import cluster
 from sifaka.record.results import Issue
@@ -11,35 +12,51 @@ from sifaka.record.thought import Document, Thought
 MOST_ISSUES = 40
 """The most issues in a prompt."""
 
-WRITER_INSTRUCTIONS = (
-    "You write and revise texts. Answer with the complete text and nothing else: no preface, no "
-    "comment, no code fence around it. When you revise, change what the feedback asks for and keep "
-    f"everything else as it is. {DATA_NOTICE}"
+PROMPT = Prompt(
+    purpose="Writes the first version of a text, or the next version of it.",
+    task="You write and revise texts for an author.",
+    rules=(
+        "Do what the task asks.",
+        "When there is a text, revise it: change what the task and the feedback ask for, and keep "
+        "the rest word for word.",
+        "Keep facts, numbers, names, quotations, links, code, format and language, unless the task "
+        "asks you to change them. Invent none.",
+        "Answer with the complete text and nothing else: no preface, no comment, no marks, no code "
+        "fence around it.",
+    ),
+    example="For example, the text `There plan has 3 steps.` with the feedback `'There': write "
+    "'Their'` becomes `Their plan has 3 steps.`",
 )
 _SECTION = (
-    "Write this section alone, its heading included; the others are written by themselves. Use the "
-    "terms that other sections have too as they stand, unless the task is to change them. Limits "
-    "and numbers in the feedback that are about the whole document are not meant for this section "
-    "alone."
+    "Write this section alone, with its heading. The other sections are written separately. Keep "
+    "the terms that other sections use too, unless the task is to change them. Limits and numbers "
+    "in the feedback that concern the whole document do not apply to this section alone."
 )
+_REVISE = "Write the complete text again so that it meets the task and every point of the feedback."
+_IMPROVE = "Write the complete text again so that it meets the task."
+_IMPROVE_FREELY = "Improve the text, and write all of it again."
+_ALONE = "Answer with the text alone."
 
 
 def writing_prompt(thought: Thought) -> str:
-    """The prompt for the version after `thought`, or for the first one when it has no text."""
+    """The prompt for the version after `thought`, or for the first one when it has no text.
+
+    What all versions share comes first, so that providers can cache it.
+    """
     parts = [f"Task: {thought.prompt}"] if thought.prompt else []
     parts += [_documents(thought.pre_generation_context)] if thought.pre_generation_context else []
+    if thought.text:
+        parts += section_note(thought, _SECTION)
+        parts.append(frame("text", thought.text))
     if thought.lessons:
         parts.append(frame("lessons of earlier attempts", "\n".join(thought.lessons)))
     if not thought.text:
         return "\n\n".join(parts)
-    parts += section_note(thought, _SECTION)
-    parts.append(frame("text", thought.text))
     feedback = list(feedback_lines(thought))
     if feedback:
         parts.append(frame("feedback", "\n".join(feedback)))
-        parts.append("Write the text again so that every point of the feedback is met.")
-    else:
-        parts.append("Improve the text.")
+    wanted = _REVISE if feedback else _IMPROVE if thought.prompt else _IMPROVE_FREELY
+    parts.append(f"{wanted} {_ALONE}")
     return "\n\n".join(parts)
 
 
@@ -68,4 +85,4 @@ def _issue(issue: Issue) -> str:
 
 def _documents(documents: tuple[Document, ...]) -> str:
     listing = "\n\n".join(f"[{n}] {d.title}\n{d.text}" for n, d in enumerate(documents, 1))
-    return frame("documents", listing)
+    return frame("documents", listing, lasting=True)

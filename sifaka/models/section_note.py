@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from sifaka.models.framing import frame
+from sifaka.models.original import ORIGINAL
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text.sections import Section, outline
@@ -38,8 +39,17 @@ class Notes:
         *,
         results: Mapping[str, ValidationResult] | None = None,
         feedback: tuple[CriticFeedback, ...] = (),
+        original: str | None = None,
     ) -> Thought:
-        """The thought of one section: its text and what is said of it, and a note on the rest."""
+        """The thought of one section: its text and what is said of it, and a note on the rest.
+
+        Args:
+            whole: The thought of the document.
+            section: One of its sections.
+            results: Those of validators on this section.
+            feedback: That of critics on this section.
+            original: The original of this section; that of the document is left out.
+        """
         at = section.number - 1
         others = self._sections
         note: dict[str, object] = {
@@ -50,11 +60,13 @@ class Notes:
             "after": _headings(others[at + 1]) if at + 1 < len(others) else "",
             "terms": sorted(self._terms[at])[:_MOST_TERMS] if self._terms is not None else [],
         }
+        kept = {name: value for name, value in whole.metadata.items() if name != ORIGINAL}
+        shown = {} if original is None else {ORIGINAL: original}
         return whole.with_text(
             section.text,
             validation_results=results or {},
             critic_feedback=feedback,
-            metadata={**whole.metadata, SECTION: note},
+            metadata={**kept, **shown, SECTION: note},
         )
 
 

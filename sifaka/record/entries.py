@@ -136,6 +136,8 @@ class Started(_Entry):
     frame_key: str = ""
     """The secret in the marks around quoted material, which keeps its authors from forging them;
     the run's id when empty."""
+    prompts: int = 1
+    """The version of the prompts to models; 1 in records of runs from before it was recorded."""
     branch_of: str | None = None
     """The run whose best version this one began with, under another configuration."""
     tags: tuple[Tag, ...] = Field(default=(), max_length=MOST_TAGS)

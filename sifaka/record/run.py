@@ -82,6 +82,8 @@ class Run(Frozen):
     """Seconds that the provider which ended it asked to wait."""
     frame_key: str = Field(default="", repr=False)
     """The secret in the marks around quoted material in its prompts."""
+    prompts: int = 1
+    """The version of the prompts that its first calls were made with."""
     branch_of: str | None = None
     """The run whose best version this one began with."""
     tags: tuple[str, ...] = ()
@@ -125,6 +127,7 @@ class Run(Frozen):
             prompt=entry.prompt,
             config=entry.config,
             frame_key=entry.frame_key or entry.run_id,
+            prompts=entry.prompts,
             branch_of=entry.branch_of,
             tags=entry.tags,
             remembered=entry.remembered,

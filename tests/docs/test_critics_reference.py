@@ -106,20 +106,21 @@ async def test_a_judge_is_shown_what_is_told_and_no_more(kind: str) -> None:
         return ModelResponse([ToolCallPart(info.output_tools[0].name, {"verdict": "accept"})])
 
     thought = Thought(
-        prompt="the task",
-        text="the version",
-        author="the author",
+        prompt="THE TASK",
+        text="THE VERSION",
+        author="THE AUTHOR",
         run_id="run_0123456789abcdef",
-        lessons=("the lesson",),
-        model_prompt="the question to the writer",
-        pre_generation_context=(Document(text="the document"),),
-        metadata={"original": "the original"},
+        lessons=("THE LESSON",),
+        model_prompt="THE QUESTION TO THE WRITER",
+        pre_generation_context=(Document(text="THE DOCUMENT"),),
+        metadata={"original": "THE ORIGINAL"},
     )
     await default(kind).bind(Binding(model=FunctionModel(judge))).critique(thought)
     assert asked
     for question in asked:
-        assert all(shown in question for shown in ("the task", "the version", "the document"))
-        hidden = ("the author", thought.run_id, "the lesson", "to the writer", "the original")
+        shown = ("THE TASK", "THE ORIGINAL", "THE VERSION", "THE DOCUMENT")
+        assert all(each in question for each in shown)
+        hidden = ("THE AUTHOR", thought.run_id, "THE LESSON", "TO THE WRITER")
         assert not any(word in question for word in hidden)
 
 

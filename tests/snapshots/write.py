@@ -1,4 +1,4 @@
-"""Write the schema snapshots anew: `make snapshots`."""
+"""Write the snapshots anew: `make snapshots`."""
 
 import json
 from pathlib import Path
@@ -8,9 +8,11 @@ from mcp import Client
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import TOOLSETS, Settings
+from tests.snapshots.prompts import PAGE, put_into
 
 
 async def main() -> None:
+    """Write the schemas of the tools."""
     folder = Path(__file__).parent / "tools"
     folder.mkdir(exist_ok=True)
     async with Client(SifakaServer(Settings(store="memory:", toolsets=tuple(TOOLSETS)))) as client:
@@ -22,3 +24,4 @@ async def main() -> None:
 
 if __name__ == "__main__":
     anyio.run(main)
+    PAGE.write_text(put_into(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -162,7 +162,9 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> "C
         ConfigurationError: An option is wrong.
     """
     from sifaka.chain import Chain
+    from sifaka.models.loading import start_loading
 
+    start_loading(settings.model)  # while the store is opened and the rest is read
     file = getattr(options, "spec", None)
     validators, critics = parse_spec(read_text(file), file) if file else ((), None)
     store = settings.open_store()

@@ -14,6 +14,7 @@ from sifaka.chain.stop_rules import attempts, twin
 from sifaka.critics.execution import run_critics
 from sifaka.errors import CriticError
 from sifaka.models import CALLER
+from sifaka.models.original import with_original
 from sifaka.record.entries import Critiqued, Entry
 from sifaka.record.results import CriticFeedback
 from sifaka.record.run import Run
@@ -68,6 +69,7 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
         return same.critic_feedback  # it is turned down anyway
     if not version.text.strip():
         return ()
+    version = with_original(version, run.original)
     if run.recoveries:
         if _left_out(run):
             return tuple(

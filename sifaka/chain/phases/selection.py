@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sifaka.calls.recovery import code_of
+from sifaka.chain.judging import BesideOriginal
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.policies import anchor, decide, decide_by_judge, needs_anchor, unanchored
 from sifaka.chain.stop_rules import finished
@@ -22,7 +23,7 @@ async def select(context: PhaseContext) -> Sequence[Entry]:
     if run.champion is not None:
         await context.tell("select", "asking the judge")
     with calls.monitor.measure("phase", "select"), calls.ledger.within_time():
-        return await decide_by_judge(run, judge)
+        return await decide_by_judge(run, BesideOriginal(judge, run.original))
     raise BudgetExceeded("seconds")
 
 

@@ -11,7 +11,8 @@ from sifaka._internal.immutable import Frozen
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.evidence.claims.sentences import checkable
 from sifaka.models.coercion import Form, Number
-from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.record.claims import Claim
 from sifaka.record.usage import Usage
 from sifaka.text.anchoring import Anchors
@@ -28,13 +29,22 @@ _SHORT = 4
 _MOST = 200
 """Claims of one text; further ones are left out."""
 
-_INSTRUCTIONS = (
-    "List the claims of fact that the text makes, one item each: the words of the text that make "
-    "it, copied exactly; the claim as a sentence that can be understood without the text; and the "
-    "probability that a reader needs evidence for it. Opinions, requests and what everybody knows "
-    "need none. An empty list is an answer. What is claimed counts, not whether it is true. "
-    f"{DATA_NOTICE}"
+PROMPT = Prompt(
+    purpose="Lists the claims of fact in a text, so that each can be checked.",
+    task="You list the claims of fact that a text makes. Do not judge if they are true.",
+    rules=(
+        "Give one item for each claim, in the order of the text.",
+        "`quote`: the words of the text that make the claim, copied exactly.",
+        "`claim`: the claim as one sentence that can be understood without the text. Put names in "
+        "the place of words such as `it`.",
+        "`need`: the probability from 0 to 1 that a reader needs evidence for it. Opinions, "
+        "requests and common knowledge need none.",
+        "The list may be empty.",
+    ),
+    example="For example, in a text about the Eiffel Tower the quote `It opened in 1889` makes the "
+    "claim `The Eiffel Tower opened in 1889.`",
 )
+_ASKED = "List the claims of fact in the text above."
 
 
 class _Found(Form):
@@ -73,9 +83,9 @@ async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:
     """
     from sifaka.models.structured import ask
 
-    parts = [frame("task", task)] if task else []
-    question = "\n\n".join((*parts, frame("text", text)))
-    answer, usage = await ask(model, _INSTRUCTIONS, question, _Claims)
+    parts = [frame("task", task, lasting=True)] if task else []
+    question = "\n\n".join((*parts, frame("text", text), _ASKED))
+    answer, usage = await ask(model, PROMPT.text, question, _Claims)
     anchors = Anchors(text)
     given = [found for found in answer.claims if found.claim.strip()]
     claims = merged(_anchored(found, text, anchors) for found in given[:_MOST])

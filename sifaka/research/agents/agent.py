@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from sifaka.calls.journal import scope
 from sifaka.models.coercion import Form
-from sifaka.models.framing import DATA_NOTICE
+from sifaka.models.prompt import Prompt
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -28,7 +28,7 @@ class ResearchAgent(Generic[Output]):
     """A PydanticAI agent of research, as data."""
 
     name: str
-    instructions: str
+    prompt: Prompt
     output: type[Output]
     plain: str | None = None
     """The field that takes an answer in plain words, if the agent may answer so."""
@@ -91,7 +91,7 @@ def _made(agent: ResearchAgent[Any]) -> "Agent[object, Any]":
     form = ToolOutput(agent.output, name=ANSWER, description=agent.output.__doc__)
     return Agent[object, Any](
         name=agent.name,
-        instructions=f"{agent.instructions} {DATA_NOTICE}",
+        instructions=agent.prompt.text,
         output_type=[form, TextOutput(of_words)],
         retries={"output": 1},
     )

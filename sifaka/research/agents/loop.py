@@ -6,6 +6,7 @@ from pydantic import Field
 
 from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.research.agents.agent import ResearchAgent
 
 MOST_TASKS = 12
@@ -16,23 +17,21 @@ MOST_TASKS = 12
 
 
 class Observations(Form):
-    """What was noticed."""
+    """The state of the research."""
 
     observations: str = Field(
-        min_length=1, description="what is known by now, what is open or contradicts itself"
+        min_length=1, description="what is known, what is open, what contradicts itself"
     )
 
 
 class KnowledgeGapOutput(Form):
-    """Whether the question can be answered, and what is missing for that."""
+    """Your decision: is the question answered, and what is missing?"""
 
-    research_complete: bool = Field(
-        description="whether the findings suffice to answer the question"
-    )
+    research_complete: bool = Field(description="true when the findings answer the question")
     gaps: list[str] = Field(
         default_factory=list[str],
-        description="what is still to be found out, each as a question of its own, most urgent "
-        "first; empty when the research is complete",
+        description="what is missing, each as a question of its own, the most urgent first; empty "
+        "when the research is complete",
     )
 
 
@@ -41,7 +40,7 @@ class AgentTask(Form):
 
     query: str = Field(min_length=1, description="a few words, as for a search engine")
     adapter: str | None = Field(
-        default=None, description="where to search, by its name; nothing searches everywhere"
+        default=None, description="the place to search, by its name; without one all are searched"
     )
 
 
@@ -59,42 +58,61 @@ class Draft(Form):
 
 THINKING = ResearchAgent(
     name="thinking",
-    instructions=(
-        "You research a question in iterations of searches. Look at the findings and say in a few "
-        "sentences what they establish about the question, what they leave open, where they "
-        "contradict each other, and what to look into next. Do not answer the question yet, and "
-        "take nothing for known that the findings do not say."
+    prompt=Prompt(
+        purpose="Takes stock of what the searches so far have found.",
+        task="You research a question by several rounds of searches. Take stock of the findings in "
+        "a few sentences.",
+        rules=(
+            "Say what the findings establish, what they leave open, where they contradict each "
+            "other, and what to look for next.",
+            "Count as known only what the findings say.",
+            "Do not answer the question yet.",
+        ),
     ),
     output=Observations,
     plain="observations",
 )
 KNOWLEDGE_GAP = ResearchAgent(
     name="knowledge_gap",
-    instructions=(
-        "You judge the state of a research. By the findings alone, and not by what you know, say "
-        "whether the question can be answered in full. If not, name the gaps: what a search could "
-        "still bring to light. Do not name again what searches have failed to find."
+    prompt=Prompt(
+        purpose="Decides if the findings answer the question, and names what is missing.",
+        task="You decide if the findings of a research answer its question in full.",
+        rules=(
+            "Judge by the findings alone, and not by what you know.",
+            "If they do not answer it, name the gaps: what a further search could find.",
+            "Do not name what earlier searches have failed to find.",
+        ),
     ),
     output=KnowledgeGapOutput,
 )
 TOOL_SELECTOR = ResearchAgent(
     name="tool_selector",
-    instructions=(
-        "You choose the searches that fill gaps of a research. Give 1 to 4 queries of a few "
-        "telling words each, in the language of the question; all of them are made. Name a place "
-        "for a query only when one of them is clearly the right one. Do not repeat a search."
+    prompt=Prompt(
+        purpose="Chooses the next searches.",
+        task="You choose the searches that fill the gaps of a research.",
+        rules=(
+            "Give 1 to 4 queries. All of them are made.",
+            "Each query has a few telling words in the language of the question.",
+            "Name a place for a query only when that place is clearly the right one.",
+            "Do not repeat an earlier search.",
+        ),
     ),
     output=AgentSelectionPlan,
 )
 WRITER = ResearchAgent(
     name="writer",
-    instructions=(
-        "You write one section of a report from findings. Answer the section's question in clear "
-        "prose, by the findings alone and not by what you know. After each statement cite the "
-        "findings it rests on by their numbers, each in brackets of its own, such as [1][3]; use "
-        "no other numbers in brackets. Where findings contradict each other say so, and say what "
-        "they leave open. Findings that were not verified need words such as `according to`. "
-        "Write Markdown without headings, without a list of references and without a preface."
+    prompt=Prompt(
+        purpose="Writes one section of a report from what was found.",
+        task="You write one section of a report from findings. It answers the section's question "
+        "in clear prose.",
+        rules=(
+            "Take every statement from the findings, and nothing from what you know.",
+            "After each statement cite its findings by number, each in brackets of its own, such "
+            "as [1][3]. Put no other numbers in brackets.",
+            "Say where findings contradict each other, and what they leave open.",
+            "Introduce a finding that was not verified with words such as `according to`.",
+            "Write Markdown without headings, without references and without a preface.",
+        ),
     ),
     output=Draft,
     plain="text",
@@ -106,9 +124,9 @@ def thinking_prompt(question: str, iteration: int, *, past: str, findings: str) 
     return "\n\n".join(
         (
             frame("question", question),
-            f"This is iteration {iteration}.",
             frame("earlier iterations", past or "none yet"),
             frame("findings", findings or "nothing was found yet"),
+            f"This is iteration {iteration}. Take stock of the findings.",
         )
     )
 
@@ -118,8 +136,9 @@ def gap_prompt(question: str, *, observations: str, findings: str) -> str:
     return "\n\n".join(
         (
             frame("question", question),
-            frame("observations", observations),
             frame("findings", findings or "nothing was found yet"),
+            frame("observations", observations),
+            "Do the findings answer the question in full?",
         )
     )
 
@@ -131,9 +150,10 @@ def selector_prompt(
     return "\n\n".join(
         (
             frame("question", question),
-            frame("gaps", "\n".join(f"- {gap}" for gap in gaps)),
             f"Places to search: {', '.join(adapters)}.",
             frame("earlier searches", past or "none yet"),
+            frame("gaps", "\n".join(f"- {gap}" for gap in gaps)),
+            "Choose the searches for these gaps.",
         )
     )
 
@@ -150,5 +170,6 @@ def writer_prompt(
             frame("question", question),
             frame("observations", observations or "none"),
             frame("findings", findings),
+            "Write the section.",
         )
     )

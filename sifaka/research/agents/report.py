@@ -4,6 +4,7 @@ from pydantic import Field
 
 from sifaka.models.coercion import Form
 from sifaka.models.framing import frame
+from sifaka.models.prompt import Prompt
 from sifaka.research.agents.agent import ResearchAgent
 
 # The model is sent the docstrings and descriptions of these forms: the calls on record, and so
@@ -37,21 +38,31 @@ class Summary(Form):
 
 PLANNER = ResearchAgent(
     name="planner",
-    instructions=(
-        "You plan a report that answers a question. Give a title and the sections in their order, "
-        "each with a heading and the question that it has to answer. Sections are researched at "
-        "the same time by people who do not see each other's work: they must not overlap nor rest "
-        "on each other. Plan no introduction, no conclusion and no references."
+    prompt=Prompt(
+        purpose="Plans the sections of a report.",
+        task="You plan a report that answers a question. Give its title and its sections in order.",
+        rules=(
+            "Give each section a heading and the question that it answers. The question can be "
+            "understood without the other sections.",
+            "Different people research the sections at the same time, and do not see each other's "
+            "work. So no section overlaps with another or builds on it.",
+            "Plan no introduction, no conclusion and no references.",
+        ),
     ),
     output=ReportPlan,
 )
 SYNTHESIZER = ResearchAgent(
     name="synthesizer",
-    instructions=(
-        "You write the summary that opens a report. In one or two paragraphs, answer the question "
-        "from the sections and from nothing else, and say what they leave open or could not find "
-        "out. Keep their citations: after each statement the numbers in brackets, such as [2], "
-        "that the section cites for it. Write no headings, no references and no preface."
+    prompt=Prompt(
+        purpose="Writes the summary of a report from its sections.",
+        task="You write the summary that opens a report. It answers the question in one or two "
+        "paragraphs.",
+        rules=(
+            "Take every statement from the sections, and nothing from what you know.",
+            "Say what the sections leave open or could not find out.",
+            "After each statement repeat the citation that the section has for it, such as [2].",
+            "Write no headings, no references and no preface.",
+        ),
     ),
     output=Summary,
     plain="summary",
@@ -65,4 +76,4 @@ def planner_prompt(question: str, most_sections: int) -> str:
 
 def synthesizer_prompt(question: str, body: str) -> str:
     """The question of the report, and its sections with their citations."""
-    return f"{frame('question', question)}\n\n{frame('sections', body)}"
+    return f"{frame('question', question)}\n\n{frame('sections', body)}\n\nWrite the summary."

@@ -165,8 +165,8 @@ def test_a_judge_is_shown_the_task_and_both_texts_as_data() -> None:
     first, second = Thought(prompt=task, text="one"), Thought(prompt=task, text="two")
     assert anyio.run(judge.compare, first, second) == "neither"
     (question,) = asked
-    shown = [frame("task", task), frame("first", "one"), frame("second", "two")]
-    assert question == "\n\n".join(shown)
+    shown = [frame("task", task, lasting=True), frame("first", "one"), frame("second", "two")]
+    assert question == "\n\n".join([*shown, "Which version is better?"])
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def script(verdicts: Verdicts, claims: list[dict[str, Any]] | None = None) -> An
     def answer(asked: Asked) -> Answer:
         if "claims" in asked.fields:
             return {"claims": CLAIMS if claims is None else claims}
-        claim, _, passage = asked.question.partition("<passage id=")
+        passage, _, claim = asked.question.partition("<claim id=")
         for (word, title), verdict in verdicts.items():
             if word in claim and title in passage:
                 if verdict == "fails":
@@ -180,5 +180,5 @@ async def test_a_retriever_is_asked_besides() -> None:
 async def test_the_claim_and_the_passage_stand_between_marks() -> None:
     _, judge = await check(script({}), HEIGHT)
     for asked in judge.asked[1:]:
-        assert asked.question.startswith("<claim id=")
-        assert "<passage id=" in asked.question
+        assert asked.question.startswith("<passage id=")
+        assert "<claim id=" in asked.question
