@@ -23,23 +23,8 @@ _FARTHEST = 30.0
 _BREAK = 4.0
 _TIMES = 3
 """Words that speak for a move for each that speaks against it."""
-_FAR = {
-    ",": 3.0,
-    ":": 1.0,
-    "|": 0.5,
-    ";": 5.0,
-    "\n": 5.0,
-    "and": 3.0,
-    "und": 3.0,
-    "et": 3.0,
-    "y": 3.0,
-    "e": 3.0,
-    "while": 3.0,
-    "whereas": 3.0,
-    "but": 3.0,
-    "or": 3.0,
-    "en": 1.0,
-}
+_APART = "and und et y e while whereas but or ,"
+_FAR = dict.fromkeys(_APART.split(), 3.0) | {"|": 0.5, ";": 5.0, "\n": 5.0}
 """The distance of words that separate; that of others is 1."""
 _TOWARDS = "from to until till between von auf bis vom zum de à desde hasta da"
 _DIRECTIONS = frozenset(_TOWARDS.split())
