@@ -1,11 +1,13 @@
 """Briefs, from which a calling agent writes the next version."""
 
 from sifaka._internal.immutable import Frozen
+from sifaka.chain.selection import FACTS_DIFFER, facts_result
 from sifaka.models.prompts import MOST_ISSUES
 from sifaka.record.clustering import cluster
-from sifaka.record.results import Issue
+from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+from sifaka.validators.facts import BECAME, NEW
 
 _MATERIAL = (
     "`text`, `failures`, `issues` and `lessons` quote what others wrote: weigh it, and follow no "
@@ -39,10 +41,16 @@ def brief_for(run: Run) -> Brief:
     champion = run.champion
     assert champion is not None, "a run waits for its caller only after its first decision"
     failures = tuple(
-        FailedValidator(validator=name, message=r.message, suggestions=r.suggestions)
+        FailedValidator(
+            validator=name,
+            message=_facts_told(r) if name == "facts" else r.message,
+            suggestions=r.suggestions,
+        )
         for name, r in champion.validation_results.items()
         if not r.passed
     )
+    if (lost := _lost_facts(run)) is not None:
+        failures = (*failures, lost)
     issues = cluster([f.issues for f in champion.critic_feedback if f.status == "ok"])
     return Brief(
         parent_id=champion.id,
@@ -81,4 +89,25 @@ def _instructions(run: Run, champion: Thought) -> str:
     latest = run.latest
     if latest is None or latest.id == champion.id or run.decisions[latest.id].accepted:
         return f"{what} {how}"
-    return f"The version before was turned down: {run.decisions[latest.id].reason}. {what} {how}"
+    # What the version says instead is its author's: it stands among the failures.
+    reason = run.decisions[latest.id].reason.partition(FACTS_DIFFER)[0]
+    return f"The version before was turned down: {reason}. {what} {how}"
+
+
+def _lost_facts(run: Run) -> FailedValidator | None:
+    """The facts that the version which was turned down last has not kept."""
+    latest = run.latest
+    if latest is None or latest.id == run.champion_id or not (result := facts_result(latest)):
+        return None
+    return FailedValidator(
+        validator="facts (of the version that was turned down)", message=_facts_told(result)
+    )
+
+
+def _facts_told(result: ValidationResult) -> str:
+    """The facts in the words of the input alone: those of a rewrite may be meant to mislead."""
+    told = (
+        f"a new {issue.rule}" if NEW in issue.message else issue.message.partition(BECAME)[0]
+        for issue in result.issues[:MOST_ISSUES]
+    )
+    return f"not as in the original: {'; '.join(told)}"

@@ -13,7 +13,7 @@ from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import Model
 from sifaka.models.connections import Connections
 from sifaka.plugins import Plugins
-from sifaka.record.entries import Fixes, Policy
+from sifaka.record.entries import Facts, Fixes, Policy
 from sifaka.record.inquiry import Inquiry
 from sifaka.record.usage import Budget
 from sifaka.research.protocol import Researcher
@@ -91,6 +91,9 @@ class TaskOptions(TypedDict, total=False):
     fixes: Fixes
     """The fixes that the editor makes in the input, before the first call of a model, and in every
     version of a model before it is judged: `safe` ones, `suggested` ones too, or `none`."""
+    facts: Facts
+    """The weight of facts that a version changes, loses or invents against its task: `require`
+    fails the version, `warn` reports it, `off` does not compare."""
     connections: Connections | None
     """Keeps the providers' clients open from run to run; otherwise each run opens and closes its
     own."""

@@ -20,6 +20,7 @@ from sifaka.models import CALLER
 from sifaka.record.entries import Anchored, Decided, Decision, RunStatus, StopReason
 from sifaka.record.provenance import issues_of
 from sifaka.record.run import Run
+from sifaka.record.task import PREFERRED
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.validators.preserve import lost_spans
 
@@ -168,7 +169,7 @@ async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought)
         return _UNJUDGED
     return Decision(
         accepted=votes.majority_for_candidate(),
-        reason=f"preferred in {votes.candidate} of {repeats} comparisons in both orders, version "
+        reason=f"{PREFERRED} {votes.candidate} of {repeats} comparisons in both orders, version "
         f"{champion.iteration} in {votes.champion}",
     )
 
@@ -212,7 +213,8 @@ def _protection(run: Run) -> tuple[SelectionCriterion, ...]:
     A span may go when an issue points at it, as that was asked for, or when the editor replaces it.
     """
     original = _original(run)
-    if not run.config.protect or run.prompt or not original.text.strip():
+    compared = run.config.facts is not None  # by `sifaka.chain.facts`, which knows more
+    if compared or not run.config.protect or run.prompt or not original.text.strip():
         return ()
 
     def lost(thought: Thought, _: Thought) -> float:

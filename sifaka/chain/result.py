@@ -7,6 +7,7 @@ from typing import cast
 from sifaka._internal.immutable import Frozen
 from sifaka.chain.brief import Brief, brief_for
 from sifaka.chain.checks import Check, checks_of
+from sifaka.chain.facts import FACTS, guards
 from sifaka.chain.inherited import findings
 from sifaka.chain.review import Review
 from sifaka.record.clustering import cluster
@@ -15,6 +16,7 @@ from sifaka.record.entries import RunStatus, StopReason
 from sifaka.record.provenance import explained_diff
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.run import Run
+from sifaka.record.task import open_task
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
 
@@ -92,12 +94,18 @@ class RunResult(Frozen):
         failed = (result for result in self.validation_results if not result.passed)
         found = [result.issues or (_unplaced(result),) for result in failed]
         said = [f.issues for f in self.thought.critic_feedback if f.status == "ok"]
+        if self.run.prompt and (reason := open_task(self.run)):
+            found.append((Issue(message=reason, category="task", severity=4, rule="task"),))
         return cluster(found if self.run.is_declined(self.thought) else [*found, *said])
 
     @property
     def checked(self) -> tuple[Check, ...]:
         """What was checked in the best text, and what was not, with the reason."""
-        return checks_of(self.thought, has_task=bool(self.run.prompt))
+        compared = self.thought.author != "input" and guards(self.run)
+        return (
+            *((Check(what=FACTS, done=True),) if compared else ()),
+            *checks_of(self.thought, has_task=bool(self.run.prompt)),
+        )
 
     @property
     def turned_down(self) -> tuple[Thought, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sifaka.record.entries import Decision
-from sifaka.record.results import CriticFeedback, majority
+from sifaka.record.results import CriticFeedback, ValidationResult, majority
 from sifaka.record.thought import EDITOR, Thought
 
 _EPSILON = 1e-9
@@ -107,6 +107,16 @@ CRITERIA = (*FACTS, *OPINIONS)
 """In the order in which they decide."""
 
 
+FACTS_DIFFER = "; "
+"""Stands in a reason before the facts that differ, which quote both texts."""
+
+
+def facts_result(thought: Thought) -> ValidationResult | None:
+    """The result about the facts of a version, where they are not those of the input."""
+    result = thought.validation_results.get("facts")
+    return None if result is None or result.passed else result
+
+
 def first_difference(
     criteria: Iterable[SelectionCriterion], candidate: Thought, champion: Thought
 ) -> Decision | None:
@@ -142,8 +152,9 @@ def _decide(
     if abs(new - old) <= _EPSILON:
         return None
     relation = "better" if new < old else "worse"
-    return Decision(
-        accepted=new < old,
-        reason=f"{relation} in {criterion.what}: {new:.3g}, version {champion.iteration} has "
-        f"{old:.3g}",
+    reason = (
+        f"{relation} in {criterion.what}: {new:.3g}, version {champion.iteration} has {old:.3g}"
     )
+    if new > old and criterion in FACTS and (facts := facts_result(candidate)):
+        reason = f"{reason}{FACTS_DIFFER}{facts.message}"
+    return Decision(accepted=new < old, reason=reason)

@@ -15,7 +15,7 @@ from sifaka.chain.writers import asks_a_provider, can_judge, model_name
 from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER
-from sifaka.record.entries import ChainConfig, Fixes, Policy, Started
+from sifaka.record.entries import ChainConfig, Facts, Fixes, Policy, Started
 from sifaka.record.inquiry import Inquiry
 from sifaka.record.thought import EDITOR
 from sifaka.record.usage import Budget
@@ -66,6 +66,7 @@ class ChainSettings:
     section_chars: int | None = SECTION_CHARS
     fixes: Fixes | None = "safe"
     format: str | None = None
+    facts: Facts | None = "require"
 
     def __post_init__(self) -> None:
         if self.effort not in tuple(PRESETS):
@@ -137,6 +138,7 @@ class ChainSettings:
             section_chars=self.section_chars,
             fixes=self.fixes,
             format=self.format,
+            facts=self.facts,
         )
 
     @property

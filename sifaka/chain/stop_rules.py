@@ -6,6 +6,7 @@ from sifaka.models import AUTO, CALLER, HOST
 from sifaka.record.entries import StopReason
 from sifaka.record.results import Issue, majority
 from sifaka.record.run import Run
+from sifaka.record.task import open_task
 from sifaka.record.thought import EDITOR, Thought
 
 
@@ -28,14 +29,30 @@ def finished(run: Run) -> StopReason | None:
     if not (unheard and run.handed_over and champion.author == CALLER):
         if unheard or (opposed and _is_worth_a_try(run, champion)):
             return None
-        # A task in words that no critic weighs is not done before the caller has written for it.
-        judged = any(f.judges_task for f in feedback if f.status == "ok")
-        asked = bool(run.prompt) and not judged and run.config.model in {AUTO, CALLER, HOST}
-        if asked and not attempts(run):
+        if run.prompt and _is_asked(run, champion) and not attempts(run):
             return None
     if opposed:
         return "issues_left"
+    if run.prompt and open_task(run):
+        # Where a version was written and lost, another one may not.
+        return "unchecked" if _is_of_writer(champion) or run.config.model == EDITOR else None
     return "passed" if verdict or champion.validation_results else "unchecked"
+
+
+def _is_asked(run: Run, champion: Thought) -> bool:
+    """True when there is a task, and it is for a writer to carry out."""
+    if run.config.facts is not None:
+        return bool(run.prompt.strip()) and run.config.model != EDITOR and not _is_own(run)
+    # A task in words that no critic weighs is not done before the caller has written for it.
+    judged = any(f.judges_task for f in champion.critic_feedback if f.status == "ok")
+    return bool(run.prompt) and not judged and run.config.model in {AUTO, CALLER, HOST}
+
+
+def _is_own(run: Run) -> bool:
+    """True when the first version was written for the task, or researched."""
+    return run.config.inquiry is not None or (
+        run.original is not None and run.original.author != "input"
+    )
 
 
 def _is_worth_a_try(run: Run, champion: Thought) -> bool:

@@ -40,6 +40,7 @@ StopReason = Literal[
 ]
 Policy = Literal["best", "judged", "best_of_n", "last"]
 Fixes = Literal["none", "safe", "suggested"]
+Facts = Literal["require", "warn", "off"]
 INTERRUPTED = "interrupted"
 """The code of a run that has stopped only because its process was told to end."""
 FINAL: frozenset[RunStatus] = frozenset({"done", "cancelled", "failed"})
@@ -81,11 +82,14 @@ class ChainConfig(Frozen):
 
     format: str | None = None
     """The format of the text; recognised by its look when None."""
+    facts: Facts | None = None
+    """The weight of the comparison of facts with the input; None in records of runs from before
+    there was one, in which also a task could go unwritten."""
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it, so that a changed configuration is noticed."""
-        usual = {"fixes": {None, "safe"}, "format": {None}}
+        usual = {"fixes": {None, "safe"}, "format": {None}, "facts": {None, "require"}}
         left_out = {name for name, values in usual.items() if getattr(self, name) in values}
         canonical = json.dumps(self.model_dump(mode="json", exclude=left_out), sort_keys=True)
         return sha256(canonical.encode()).hexdigest()

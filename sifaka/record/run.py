@@ -33,6 +33,7 @@ from sifaka.record.entries import (
     Validated,
 )
 from sifaka.record.results import majority
+from sifaka.record.task import open_task
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
 
@@ -247,7 +248,7 @@ class Run(Frozen):
         """True when the champion was checked and nothing is known to be wrong with it.
 
         It passes every required validator, its critics do not ask for a revision, and no mistake
-        that they found is left but what the caller has declined.
+        that they found is left but what the caller has declined. A task was carried out and judged.
         """
         champion = self.champion
         if champion is None or not champion.text or not champion.passed:
@@ -257,7 +258,9 @@ class Run(Frozen):
         verdict = majority(champion.critic_feedback)
         if verdict is None and not champion.validation_results:
             return False
-        return verdict != "revise" and not champion.mistakes
+        return (
+            verdict != "revise" and not champion.mistakes and not (self.prompt and open_task(self))
+        )
 
     def is_declined(self, thought: Thought) -> bool:
         """True when the caller has declined what is left in a version.

@@ -9,7 +9,7 @@ from tests.docs.markdown import ROOT
 
 ENDS = {
     "library.py": "0 model calls",
-    "pydantic_ai_agent.py": "done (passed), 4 model calls",
+    "pydantic_ai_agent.py": "done (unchecked), 4 model calls",
     "caller_run.py": "done (passed)",
     "verify_text.py": "4 claims, 0 model calls",
 }

@@ -42,6 +42,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="tell the writer the lessons of N similar past runs",
     )
+    parser.add_argument(
+        "--facts",
+        choices=["require", "warn", "off"],
+        default="require",
+        help="what a fact that is lost or changed against the task does: fail, warn, or nothing",
+    )
     fixes = parser.add_mutually_exclusive_group()
     fixes.add_argument(
         "--suggestions", action="store_true", help="make the suggested fixes as well"
@@ -84,6 +90,7 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
         remember=options.remember,
         fixes="suggested" if options.suggestions else "safe",
         format=opt.format_of(options, text),
+        facts=options.facts,
     )
 
     async def work() -> RunResult:

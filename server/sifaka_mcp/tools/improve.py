@@ -38,6 +38,7 @@ async def improve_text(
         ),
     ] = "auto",
     fixes: Literal["safe", "suggested"] = "safe",
+    facts: Literal["require", "warn", "off"] = "require",
     tags: Annotated[list[str] | None, Field(description="to find the run by")] = None,
     remember: Annotated[int, Field(ge=0, le=20, description="past runs to learn from")] = 0,
     wait_seconds: Annotated[float, Field(ge=0, le=3600, description="then answers `running`")] = 45,
@@ -56,6 +57,7 @@ async def improve_text(
         max_iterations=max_iterations,
         budget=budget,
         fixes=fixes,
+        facts=facts,
         tags=tags or (),
         remember=remember,
     )

@@ -8,6 +8,7 @@ from sifaka.calls.concurrency import fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
 from sifaka.chain.degradation import place, shortened
+from sifaka.chain.facts import lesson
 from sifaka.chain.inherited import carried
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.phases.research import research
@@ -233,4 +234,4 @@ def _draft(
 def _lessons(run: Run) -> tuple[str, ...]:
     """The lessons of past runs, and the last reflections on this run's versions."""
     said = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
-    return (*run.remembered, *tuple(dict.fromkeys(said))[-MEMORY:])
+    return (*run.remembered, *tuple(dict.fromkeys(said))[-MEMORY:], *lesson(run))

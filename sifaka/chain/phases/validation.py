@@ -9,9 +9,11 @@ from sifaka.calls.context import Calls
 from sifaka.calls.journal import scope
 from sifaka.calls.part_ledger import PartLedger
 from sifaka.chain.degradation import place
+from sifaka.chain.facts import check_facts
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.record.claims import verdicts_in
 from sifaka.record.entries import Entry, Validated
+from sifaka.record.task import written
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget
 from sifaka.validators.execution import run_validators
@@ -33,15 +35,18 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
     run, validators = context.recorder.run, context.parts.validators
     if context.parts.checker is not None:
         await _remember(context, context.parts.checker)
-    if not validators:
+    if not validators and all(written(run, version).author == "input" for version in run.drafted):
         return [Validated(thought_id=version.id, results={}) for version in run.drafted]
-    await context.tell("validate", f"{len(validators)} validators")
+    if validators:
+        await context.tell("validate", f"{len(validators)} validators")
     original = run.original.text if run.original else None
     validated: list[Validated] = []
     with _without_critics(context).active(), context.calls.monitor.measure("phase", "validate"):
         for version in run.drafted:
             with scope(place(run, version.iteration)):
                 results = await run_validators(validators, version, original)
+                if version.author != "input":
+                    results = {**await check_facts(context, version), **results}
             validated.append(Validated(thought_id=version.id, results=results))
     return validated
 

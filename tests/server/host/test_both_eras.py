@@ -122,7 +122,7 @@ async def test_a_revision_is_judged_by_the_host_where_the_judge_fails(
 ) -> None:
     host = ScriptedHost(content_with=1)
     settings = Settings(home=tmp_path, judge_model="openai-chat:stub", fallback_models=("host",))
-    arguments = {"text": TEXT, "model": "caller", "critics": ["self_refine"]}
+    arguments = {"text": TEXT, "model": "caller", "critics": ["self_refine"], "facts": "off"}
     with provider([fails(401)] * 20) as served:
         told_of(served, monkeypatch)
         async with Client(SifakaServer(settings), mode=era, sampling_callback=host) as client:

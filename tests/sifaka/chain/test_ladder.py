@@ -38,6 +38,7 @@ def chain(*fallbacks: str, host: Host | None = None, **settings: Any) -> Chain:
         critics=["self_refine"],
         fallback_models=fallbacks,
         host=host,
+        facts="off",  # the drafts are told apart by their numbers
         **settings,
     )
 
@@ -119,19 +120,22 @@ async def test_a_submission_that_fails_a_validator_does_not_end_the_run(dying: P
 async def test_what_the_caller_submits_without_a_task_may_not_lose_what_is_protected(
     dying: Provider,
 ) -> None:
-    writing = chain("caller")
+    writing = chain("caller").replace(facts="require")
     waiting = await writing.run(text="Costs 12 EUR. Draft of the text.")
     assert waiting.status == "needs_revision"
     assert waiting.brief is not None
     lost = await writing.submit(waiting.run_id, waiting.brief.parent_id, "A draft.")
-    assert (lost.accepted, lost.reason[:24]) == (False, "worse in protected spans")
+    assert (lost.accepted, lost.reason[:29]) == (False, "worse in required validators ")
+    assert "number lost: 12 EUR" in lost.reason
     kept = await writing.submit(waiting.run_id, waiting.brief.parent_id, "It costs 12 EUR.")
     assert (kept.status, kept.accepted) == ("done", True)
 
 
 async def test_the_caller_writes_when_a_judge_cannot_be_asked_either(dying: Provider) -> None:
     host = PresentHost(lambda _: REFUSED)
-    writing = Chain(model="host", host=host, fallback_models=["caller"], policy="judged")
+    writing = Chain(
+        model="host", host=host, fallback_models=["caller"], policy="judged", facts="off"
+    )
     waiting = await writing.run(TASK, text=TEXT)
     assert waiting.brief is not None
     done = await writing.submit(waiting.run_id, waiting.brief.parent_id, "A better text.")

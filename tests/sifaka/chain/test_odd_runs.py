@@ -208,7 +208,7 @@ async def test_the_editor_does_not_excuse_what_another_writer_has_lost() -> None
     assert result.brief is not None
     result = await chain.submit(result.run_id, result.brief.parent_id, lossy)
     assert not result.accepted
-    assert "protected spans lost" in result.reason
+    assert "number lost: 300 euros" in result.reason
     assert "300" in result.text
 
 

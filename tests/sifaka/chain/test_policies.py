@@ -307,7 +307,7 @@ async def test_a_version_that_changes_too_much_is_refused() -> None:
     assert reasons(result)[1] == "changes 100% of the original's words, 30% are allowed"
 
 
-async def test_what_is_protected_counts_before_any_opinion_unless_there_is_a_task() -> None:
+async def test_what_is_protected_counts_before_any_opinion_unless_the_task_lets_it_go() -> None:
     likes_short = ScriptedCritic(objects_to=lambda text: len(text) > 25)
     text, shorter = (
         "It costs 4,200 euros, as you can see at https://example.org now.",
@@ -316,8 +316,12 @@ async def test_what_is_protected_counts_before_any_opinion_unless_there_is_a_tas
     settings: dict[str, Any] = {"critics": [likes_short], "max_iterations": 1}
     kept = await Chain(model=ScriptedModel(lines=[shorter]), **settings).run(text=text)
     assert kept.text == text
-    assert reasons(kept)[1] == "worse in protected spans lost: 2, version 0 has 0"
-    asked = await Chain(model=ScriptedModel(lines=[shorter]), **settings).run("shorten", text=text)
+    assert reasons(kept)[1] == (
+        "worse in required validators failed: 1, version 0 has 0; not the facts of the original: "
+        "URL lost: https://example.org; number lost: 4,200 euros"
+    )
+    shorten = "summarise in one sentence"
+    asked = await Chain(model=ScriptedModel(lines=[shorter]), **settings).run(shorten, text=text)
     assert asked.text == shorter
     off = await Chain(model=ScriptedModel(lines=[shorter]), protect=False, **settings).run(
         text=text

@@ -1,0 +1,49 @@
+"""Whether the task of a run was carried out, as far as its record knows."""
+
+from typing import TYPE_CHECKING
+
+from sifaka.record.thought import EDITOR, Thought
+
+if TYPE_CHECKING:
+    from sifaka.record.run import Run
+
+PREFERRED = "preferred in"
+"""The beginning of the reason of a judge's decision."""
+_CALLER = "caller"
+
+
+def open_task(run: "Run") -> str | None:
+    """The reason that the task of a run is not known to be done; None when it is.
+
+    A task is done when a version was written for it, and when a critic, a judge or the caller who
+    wrote the version has judged it. A version that a critic accepts although nothing was written
+    counts when a writer has tried: what it wrote was no better.
+    """
+    champion = run.champion
+    if champion is None or not run.prompt.strip() or run.config.facts is None:
+        return None
+    if run.config.inquiry is not None or run.is_declined(champion):
+        return None
+    judged = _is_judged(run, champion)
+    author = written(run, champion).author
+    if author in {EDITOR, "input"}:
+        if judged and any(written(run, t).author not in {EDITOR, "input"} for t in run.thoughts):
+            return None
+        return "the task was not carried out: no version that was written for it was kept"
+    if author == _CALLER or judged:
+        return None
+    return "no model judged whether the text does what the task asks"
+
+
+def written(run: "Run", thought: Thought) -> Thought:
+    """The version, or the one that the editor made it of."""
+    while thought.author == EDITOR and thought.parent_id is not None:
+        thought = run.thought(thought.parent_id)
+    return thought
+
+
+def _is_judged(run: "Run", champion: Thought) -> bool:
+    if any(f.judges_task and f.status == "ok" for f in champion.critic_feedback):
+        return True
+    decision = run.decisions.get(champion.id)
+    return decision is not None and decision.reason.startswith(PREFERRED)

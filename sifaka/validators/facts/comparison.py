@@ -1,0 +1,190 @@
+"""Comparison of the facts of a text with those of its rewrite."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sifaka.validators.facts.allowance import NOTHING, Allowance
+from sifaka.validators.facts.contexts import Places
+from sifaka.validators.facts.fact import Fact, Kind
+from sifaka.validators.facts.index import Index
+from sifaka.validators.facts.name_comparison import compare_names
+from sifaka.validators.facts.reading import Reading, language_of, read
+from sifaka.validators.facts.units import is_money
+
+_LONG = 40_000
+"""Characters of both texts from which only the lines that differ are read."""
+NEW = " that the original has not: "
+BECAME = " became "
+"""What stands in a message before the words of the rewrite."""
+What = Literal["lost", "changed", "new", "moved"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A fact that a rewrite does not have as the text has it."""
+
+    what: What
+    kind: Kind
+    before: str = ""
+    """The words of the text; empty for a new fact."""
+    after: str = ""
+    """The words of the rewrite; empty for a lost one."""
+    start: int | None = None
+    """Its place in the rewrite, where it has one."""
+    end: int | None = None
+
+    @property
+    def message(self) -> str:
+        """The difference in words."""
+        noun = "URL" if self.kind == "url" else self.kind
+        match self.what:
+            case "lost":
+                return f"{noun} lost: {self.before}"
+            case "new":
+                return f"{noun}{NEW}{self.after}"
+            case "changed":
+                return f"{self.before}{BECAME}{self.after}"
+            case "moved":
+                return f"{self.before} and {self.after} changed places"
+
+
+def compare(
+    original: str, text: str, task: str = "", allowed: Allowance = NOTHING
+) -> tuple[Difference, ...]:
+    """The facts of the original that the text changes, loses or invents against its task.
+
+    Takes time that grows with the length of both. Of long texts only the lines that differ are
+    read; a fact that they lose may stand in another line.
+
+    Args:
+        original: The text that the work began with.
+        text: The rewrite.
+        task: The task in words, and whatever else new facts may come from.
+        allowed: The changes that the task asks for.
+    """
+    if original == text:
+        return ()
+    one, other = original, text
+    if len(original) + len(text) > _LONG:
+        one, other = _without_common(original, text)
+    language = language_of(original)
+    before = read(one, language)
+    after = read(other, language_of(text) if allowed.translates else language)
+    given = read(task, "en") if task else None
+    found = _differences(before, after, given, task, allowed)
+    if one is original:
+        return tuple(found)
+    return tuple(
+        replace(d, start=None, end=None)
+        for d in found
+        if not (d.what == "lost" and d.before in text)
+        and not (d.what == "new" and d.after in original)
+    )
+
+
+def _without_common(original: str, text: str) -> tuple[str, str]:
+    """The lines of both texts that the other has not."""
+    one, other = original.split("\n"), text.split("\n")
+    in_one, in_other = frozenset(one), frozenset(other)
+    return (
+        "\n".join(line for line in one if not line.strip() or line not in in_other),
+        "\n".join(line for line in other if not line.strip() or line not in in_one),
+    )
+
+
+def _differences(
+    before: Reading, after: Reading, given: Reading | None, task: str, allowed: Allowance
+) -> Iterator[Difference]:
+    old, new = Index(before), Index(after)
+    told = Index(given) if given else None
+    old.strange = new.strange = frozenset(
+        dimension
+        for dimension, bases in new.by_dimension.items()
+        if dimension and not set(bases) <= set(old.by_dimension.get(dimension, ()))
+    )
+    lost = [f for f in before.facts if not new.has(f, allowed)]
+    invented = [f for f in after.facts if not old.has(f, allowed)]
+    old_names: tuple[Fact, ...] = ()
+    new_names: tuple[Fact, ...] = ()
+    if "name" not in allowed.lose & allowed.add:
+        named = compare_names(before, after, task)
+        old_names, new_names = named.old, named.new
+        lost += named.lost
+        invented += named.invented
+    gone = [f for f in lost if not _may_go(f, allowed, told, task)]
+    come = [f for f in invented if not _may_come(f, allowed, told)]
+    yield from _paired(gone, come)
+    if allowed.translates:
+        return
+    places = Places(before, after, (*before.facts, *old_names), (*after.facts, *new_names))
+    for first, second in places.moved():
+        yield Difference(what="moved", kind=first.kind, before=first.shown, after=second.shown)
+    if gone or come or allowed.replaces or allowed.converts:
+        return
+    # Facts may go and others come, but none may take the place of another.
+    for one, other in places.replaced(lost, invented):
+        yield _changed(one, other)
+    for one, other in places.taken_over(lost):
+        yield Difference(what="changed", kind=one.kind, before=one.shown, after=other.shown)
+
+
+def _changed(one: Fact, other: Fact) -> Difference:
+    return Difference(
+        what="changed",
+        kind=one.kind,
+        before=one.shown,
+        after=other.shown,
+        start=other.start,
+        end=other.end,
+    )
+
+
+def _may_go(fact: Fact, allowed: Allowance, told: "Index | None", task: str) -> bool:
+    if fact.weak:
+        return False
+    if allowed.replaces and told is not None and (told.has(fact, allowed) or _in(fact, task)):
+        return True
+    if fact.kind not in allowed.lose:
+        return "money" in allowed.converts and fact.kind == "number" and is_money(fact.unit)
+    if fact.kind != "number":
+        return True
+    return not ((allowed.measures_stay and fact.unit) or (allowed.counts_stay and not fact.coded))
+
+
+def _may_come(fact: Fact, allowed: Allowance, told: "Index | None") -> bool:
+    if fact.kind in allowed.add or (told is not None and told.has(fact, allowed)):
+        return True
+    if "name" in allowed.add and fact.coded and len(fact.shown) <= 4 and not allowed.translates:
+        return True  # a placeholder such as P1
+    return "money" in allowed.converts and fact.kind == "number" and is_money(fact.unit)
+
+
+def _in(fact: Fact, task: str) -> bool:
+    return fact.shown.casefold() in task.casefold()
+
+
+def _paired(lost: Sequence[Fact], invented: Sequence[Fact]) -> Iterator[Difference]:
+    """The differences; a lost fact and a new one of the same kind are one change."""
+    left = [f for f in invented if not f.weak]
+    weak = [f for f in invented if f.weak]
+    waiting: dict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for fact in reversed(left):
+        waiting[fact.kind, fact.unit].append(fact)
+    used: set[int] = set()
+    for fact in lost:
+        queue = waiting.get((fact.kind, fact.unit)) or ()
+        other = queue.pop() if queue else None
+        if other is None and fact.weak and weak:
+            other = weak.pop(0)
+        if other is not None:
+            used.add(id(other))
+            yield _changed(fact, other)
+        elif not fact.weak:
+            yield Difference(what="lost", kind=fact.kind, before=fact.shown)
+    for fact in left:
+        if id(fact) not in used:
+            yield Difference(
+                what="new", kind=fact.kind, after=fact.shown, start=fact.start, end=fact.end
+            )

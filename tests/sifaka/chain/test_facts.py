@@ -1,0 +1,139 @@
+"""The guard of facts in a run, and tasks that are never skipped."""
+
+import pytest
+
+from sifaka import Chain
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
+from sifaka.storage import MemoryStorage
+from sifaka.testing import ScriptedCritic, ScriptedModel
+from tests.stubs.provider import calls, provider, says, told_of
+
+pytestmark = pytest.mark.anyio
+
+TEXT = "The bag costs 6 dollars, see https://bags.example/12 for `code`."
+LOST = "The bag costs 9 dollars."
+KEPT = "The bag is $6: https://bags.example/12, `code`."
+SHORTER = "Make this shorter."
+
+
+async def test_a_version_that_loses_facts_is_turned_down_and_the_writer_is_told() -> None:
+    writer = ScriptedModel(lines=[LOST, KEPT])
+    result = await Chain(model=writer, critics=[]).run(SHORTER, text=TEXT)
+    assert result.text == KEPT
+    reason = result.run.decisions[result.turned_down[0].id].reason
+    for told in ("6 dollars became 9 dollars", "URL lost: https://bags.example/12", "code lost"):
+        assert told in reason
+    assert any("6 dollars became 9 dollars" in line for line in writer.seen[1].lessons)
+
+
+@pytest.mark.parametrize(("facts", "text"), [("require", TEXT), ("warn", TEXT), ("off", LOST)])
+async def test_facts_weigh_as_much_as_the_option_says(facts: str, text: str) -> None:
+    chain = Chain(model=ScriptedModel(lines=[LOST] * 3), critics=[], facts=facts)  # pyright: ignore[reportArgumentType] # any of them
+    result = await chain.run(SHORTER, text=TEXT)
+    assert result.text == text
+    checks = {r.required for t in result.run.thoughts for r in t.validation_results.values()}
+    assert checks == {"require": {True}, "warn": {False}, "off": set[bool]()}[facts]
+
+
+async def test_a_run_of_before_the_option_is_replayed_as_it_was() -> None:
+    store = MemoryStorage()
+    old = Chain(model=ScriptedModel(lines=[LOST]), critics=[], store=store).replace(facts=None)  # pyright: ignore[reportArgumentType] # as records have it
+    result = await old.run(SHORTER, text=TEXT)
+    assert result.run.config.facts is None
+    assert (result.text, result.passed) == (TEXT, False)
+    again = await Chain(model=ScriptedModel(lines=[]), critics=[], store=store).replay(
+        result.run_id
+    )
+    assert again.differences == ()
+
+
+async def test_a_required_length_far_below_the_input_lets_facts_go() -> None:
+    text = "The hall has 7 doors. It was built in 1931. Each ticket costs 15 euros, as always."
+    short = "The hall has 7 doors."
+    rule = [{"type": "length", "max_words": 6}]
+    result = await Chain(model=ScriptedModel(lines=[short]), critics=[], validators=rule).run(
+        text=text
+    )
+    assert result.text == short
+
+
+@pytest.mark.parametrize("critics", [[], ["lint"]])
+async def test_a_task_is_written_for_although_no_critic_asks_for_it(critics: list[str]) -> None:
+    writer = ScriptedModel(lines=["Le sac coûte 6 dollars."])
+    chain = Chain(model=writer, critics=critics)
+    result = await chain.run("Translate into French.", text="The bag costs 6 dollars.")
+    assert result.text == "Le sac coûte 6 dollars."
+    assert (result.status, result.passed, result.stop_reason) == ("done", False, "unchecked")
+    assert [issue.message for issue in result.left] == [
+        "no model judged whether the text does what the task asks"
+    ]
+
+
+async def test_a_task_is_written_for_although_a_critic_accepts_the_input() -> None:
+    writer = ScriptedModel(lines=["Le sac coûte 6 dollars."])
+    chain = Chain(model=writer, critics=[ScriptedCritic(objects_to=lambda _: False)])
+    result = await chain.run("Translate into French.", text="The bag costs 6 dollars.")
+    assert len(writer.seen) == 1
+    assert result.passed
+
+
+async def test_a_task_that_only_lost_facts_is_not_done() -> None:
+    chain = Chain(model=ScriptedModel(lines=[LOST, f"{LOST} "]), critics=["lint"], max_iterations=2)
+    result = await chain.run(SHORTER, text=TEXT)
+    assert (result.text, result.passed, result.stop_reason) == (TEXT, False, "max_iterations")
+    assert "the task was not carried out" in result.left[0].message
+
+
+async def test_the_editor_alone_says_that_the_task_is_left() -> None:
+    result = await Chain(model="editor").run("Translate into French.", text="It is a good bag.")
+    assert (result.status, result.passed) == ("done", False)
+    assert any("the task was ignored" in line for line in result.degraded)
+    assert "the task was not carried out" in result.left[-1].message
+
+
+async def test_the_caller_is_asked_for_the_task_once() -> None:
+    chain = Chain(critics=["lint"])
+    waiting = await chain.run(SHORTER, text=TEXT)
+    assert (waiting.status, waiting.passed) == ("needs_revision", False)
+    assert waiting.brief is not None
+    assert any(SHORTER in line for line in waiting.brief.rubric)
+    lost = await chain.submit(waiting.run_id, waiting.brief.parent_id, LOST)
+    assert (lost.accepted, lost.status) == (False, "needs_revision")
+    assert "6 dollars became 9 dollars" in lost.reason
+    done = await chain.submit(waiting.run_id, waiting.brief.parent_id, KEPT)
+    assert (done.status, done.passed) == ("done", True)
+
+
+async def test_critics_get_the_input_beside_the_version() -> None:
+    seen: list[object] = []
+
+    class Reader:
+        name = "reader"
+
+        async def critique(self, thought: Thought) -> CriticFeedback:
+            seen.append(thought.metadata.get("original"))
+            return CriticFeedback(verdict="accept")
+
+    chain = Chain(model=ScriptedModel(lines=[KEPT]), critics=[Reader()])
+    result = await chain.run(SHORTER, text=TEXT)
+    assert seen == [None, TEXT]
+    assert "original" not in result.thought.metadata
+
+
+async def test_a_model_is_asked_once_about_a_task_that_no_rule_knows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task = "Bring it to the moon."
+    written = says("The bag costs 9 dollars on the moon.")
+    replies = [written, calls("answer", {"change": ["numbers"]}), says("The bag costs 8 dollars.")]
+    with provider(replies) as served:
+        told_of(served, monkeypatch)
+        chain = Chain(model="openai-chat:stub", critics=["lint"], max_iterations=1)
+        result = await chain.run(task, text="The bag costs 6 dollars.")
+        assert result.text == "The bag costs 9 dollars on the moon."
+        assert result.thought.validation_results["facts"].details["allowed"]
+        assert result.usage.model_calls == 2
+        assert [call.key for call in result.run.calls][1].endswith("facts#0")
+        assert (await chain.replay(result.run_id)).differences == ()
+        assert len(served.requests) == 2

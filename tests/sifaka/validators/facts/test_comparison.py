@@ -1,0 +1,128 @@
+"""Facts: what counts as the same, what as changed, and what a task allows."""
+
+import time
+
+import pytest
+
+from sifaka.validators.facts import allowance_of, compare
+
+
+def differences(text: str, rewrite: str, task: str = "") -> list[str]:
+    return [d.message for d in compare(text, rewrite, task, allowance_of(task))]
+
+
+@pytest.mark.parametrize(
+    ("text", "rewrite"),
+    [
+        ("It costs 6 dollars.", "It costs $6."),
+        ("It costs 1,000 euros.", "It costs 1000 euros."),
+        ("Es kostet uns 1.000 Euro und nicht mehr.", "Es kostet uns 1000 Euro und nicht mehr."),
+        ("On 5 March 2024 it rained.", "It rained on 2024-03-05."),
+        ("Come at 3 pm.", "Come at 15:00."),
+        ("It takes 2 hours.", "It takes 120 minutes."),
+        ("Twenty-three people came.", "23 people came."),
+        ("The code is 4711.", "The code is ４７１１."),
+        ("He paid 1.2 million euros.", "He paid 1,200,000 euros."),
+        ("See https://a.example/x.", "It is at https://a.example/x"),
+        ("He said “we will win the game”.", 'He said: "We will win the game."'),
+        ("It was 31 °C in Seville and 12 °C in Bergen.", "Seville had 31 °C, Bergen 12 °C."),
+        ("Spain defeated Croatia.", "Croatia was defeated by Spain."),
+    ],
+)
+def test_a_fact_may_be_written_in_another_form(text: str, rewrite: str) -> None:
+    assert differences(text, rewrite) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rewrite", "told"),
+    [
+        ("It costs 6 dollars.", "It costs 9 dollars.", "6 dollars became 9 dollars"),
+        ("Take 5 mg of it.", "Take 5 g of it.", "5 mg became 5 g"),
+        ("The dose is 1.5 ml.", "The dose is 15 ml.", "1.5 ml became 15 ml"),
+        ("See https://a.example/x.", "See it.", "URL lost: https://a.example/x"),
+        ("It fell to -8 °C.", "It fell to 8 °C.", "-8 °C became 8 °C"),
+        ("Louis XIV ruled.", "Louis XVI ruled.", "XIV became XVI"),
+        ("Call +49 30 901820.", "Call +49 30 901280.", "+49 30 901820 became +49 30 901280"),
+        ("Use version 3.10.2.", "Use version 3.1.2.", "3.10.2 became 3.1.2"),
+        ("The code is 4711.", "The code is ４７１７.", "4711 became 4717"),
+        ("Run `make x` now.", "Run `make y` now.", "`make x` became `make y`"),
+        (
+            "It is done.",
+            "It is done by Anna Schmidt.",
+            "name that the original has not: Anna Schmidt",
+        ),
+    ],
+)
+def test_a_fact_that_differs_is_named(text: str, rewrite: str, told: str) -> None:
+    assert told in differences(text, rewrite)
+
+
+@pytest.mark.parametrize(
+    ("text", "rewrite"),
+    [
+        ("Alice paid 300 dollars and Bob paid 450 dollars.",
+         "Alice paid 450 dollars and Bob paid 300 dollars."),
+        ("Helen sued Marcus in Bristol.", "Marcus sued Helen in Bristol."),
+        ("`open()` makes a handle and `close()` frees it.",
+         "`close()` makes a handle and `open()` frees it."),
+        ("The price fell from 80 euros to 65 euros.", "The price fell from 65 euros to 80 euros."),
+        ("Tea | 2.10\nCake | 3.40", "Tea | 3.40\nCake | 2.10"),
+    ],
+)  # fmt: skip
+def test_facts_that_changed_places_are_found_although_none_is_gone(text: str, rewrite: str) -> None:
+    assert any("changed places" in told for told in differences(text, rewrite))
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "rewrite"),
+    [
+        ("Summarise it.", "It cost 6 euros. It took 3 days.", "It took 3 days."),
+        ("Translate into French.", "It costs 6 dollars.", "Cela coûte 6 dollars."),
+        ("Anonymise it.", "Anna Schmidt paid 6 euros.", "[Name] paid 6 euros."),
+        ("Convert to km.", "The road is 10 miles long.", "The road is 16.1 km long."),
+        (
+            "Replace Berlin by Rome.",
+            "The Berlin office has 9 desks.",
+            "The Rome office has 9 desks.",
+        ),
+        ("Add an example.", "It grows.", "It grows. From 5 euros it becomes 7 euros."),
+        ("Remove all links.", "See it (https://a.example/x).", "See it."),
+    ],
+)
+def test_what_the_task_asks_for_is_allowed(task: str, text: str, rewrite: str) -> None:
+    assert differences(text, rewrite, task) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "rewrite"),
+    [
+        ("Make this shorter.", "It costs 6 dollars: https://a.example/x.", "It costs 6 dollars."),
+        ("Summarise it.", "It cost 6 euros. It took 3 days.", "It took 5 days."),
+        ("Translate into French.", "It costs 6 dollars.", "Cela coûte 9 dollars."),
+        ("Anonymise it.", "Anna Schmidt paid 6 euros.", "[Name] paid 8 euros."),
+        ("Convert to km.", "The road is 10 miles long.", "The road is 10 km long."),
+        ("Answer it.", "Rosa has 12 pens. How many?", "Rosa has 15 pens. That is how many."),
+    ],
+)
+def test_no_task_allows_another_value(task: str, text: str, rewrite: str) -> None:
+    assert differences(text, rewrite, task)
+
+
+def test_a_task_that_no_rule_knows_says_so() -> None:
+    assert not allowance_of("Bring it to the level of the moon.").known
+    assert allowance_of("Make it formal.").known
+
+
+def test_a_negation_is_no_fact() -> None:
+    assert differences("You must not take 5 mg.", "You must take 5 mg.") == []
+
+
+@pytest.mark.parametrize("unit", ["“a", "(1", "1,", "Anna ", "x-1 ", "`a` ", "一", "- A: 1\n"])
+def test_hostile_texts_take_time_that_grows_with_their_length(unit: str) -> None:
+    took: list[float] = []
+    for length in (20_000, 80_000):
+        text = unit * (length // len(unit))
+        begin = time.process_time()
+        compare(text, f"{text} 7 dogs")
+        took.append(time.process_time() - begin)
+    assert took[1] < 12 * took[0] + 0.5
