@@ -7,11 +7,11 @@ from typing import cast
 from sifaka._internal.immutable import Frozen
 from sifaka.chain.brief import Brief, brief_for
 from sifaka.chain.checks import Check, checks_of
-from sifaka.chain.inherited import findings
 from sifaka.chain.review import Review
 from sifaka.record.clustering import cluster
 from sifaka.record.diff import Hunk
 from sifaka.record.entries import RunStatus, StopReason
+from sifaka.record.outcome import findings, open_claims, shortfalls
 from sifaka.record.provenance import explained_diff
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.run import Run
@@ -87,12 +87,22 @@ class RunResult(Frozen):
 
         They are those of the validators it does not pass and, unless the caller has declined them,
         those of its critics. What several report counts once. A validator that fails without an
-        issue counts as one.
+        issue counts as one. A claim that could not be verified is among them, and each part that a
+        researched report lacks.
         """
+        lacking = [Issue(message=line, category="report", severity=4) for line in self._lacking]
         failed = (result for result in self.validation_results if not result.passed)
         found = [result.issues or (_unplaced(result),) for result in failed]
         said = [f.issues for f in self.thought.critic_feedback if f.status == "ok"]
-        return cluster(found if self.run.is_declined(self.thought) else [*found, *said])
+        if self.run.is_declined(self.thought):
+            return cluster([lacking, *found])
+        open_ = open_claims(self.thought.validation_results)
+        return cluster([lacking, *found, open_, *said])
+
+    @property
+    def _lacking(self) -> tuple[str, ...]:
+        """The parts that the research could not bring, a line each."""
+        return shortfalls(self.run.original)
 
     @property
     def checked(self) -> tuple[Check, ...]:

@@ -32,6 +32,7 @@ from sifaka.record.entries import (
     StopReason,
     Validated,
 )
+from sifaka.record.outcome import not_checked, shortfalls
 from sifaka.record.results import majority
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
@@ -244,10 +245,13 @@ class Run(Frozen):
         """True when the champion was checked and nothing is known to be wrong with it.
 
         It passes every required validator, its critics do not ask for a revision, and no mistake
-        that they found is left but what the caller has declined.
+        that they found is left but what the caller has declined. A report that lacks a part that
+        was to be researched does not pass, nor a text none of whose claims could be verified.
         """
         champion = self.champion
         if champion is None or not champion.text or not champion.passed:
+            return False
+        if shortfalls(self.original) or not_checked(champion.validation_results):
             return False
         if self.is_declined(champion):
             return True

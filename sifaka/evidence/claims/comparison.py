@@ -12,7 +12,8 @@ from sifaka.evidence.claims.verdicts import JudgedSource
 from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Verification
-from sifaka.evidence.passages import nearest, passages_of
+from sifaka.evidence.overlap import RELEVANT, overlap
+from sifaka.evidence.passages import nearest, passages_of, without_heading
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.verify import NO_MODEL, PARALLEL, verifications
 from sifaka.record.claims import Claim
@@ -107,10 +108,15 @@ async def _of(
 
 
 async def _passage(claim: Claim, document: SourceDocument) -> str:
-    """The words of a document that are nearest to a claim, exactly as they stand there."""
+    """The words of a document that are nearest to a claim, exactly as they stand there.
+
+    None of one that speaks about something else.
+    """
 
     def found() -> str:
         passages = nearest(claim.text, passages_of([document], longest=_PASSAGE), 1)
-        return passages[0].text if passages else ""
+        if not passages or overlap(claim.text, f"{document.title} {document.text}") < RELEVANT:
+            return ""
+        return without_heading(passages[0].text)
 
     return await to_thread.run_sync(found)
