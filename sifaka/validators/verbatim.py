@@ -7,7 +7,7 @@ whether a rewritten text still has it.
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from sifaka.text import prose
 from sifaka.text.markdown import code_spans
@@ -60,21 +60,27 @@ def keeps_urls(text: str) -> Keeps:
 
 def quotes_in(text: str) -> Wanted:
     """The quotations in double quotation marks of any style, outside code."""
-    hidden = blanked(text, code_spans(text))
-    found = (next(filter(None, match.groups())) for match in _QUOTES.finditer(hidden))
-    return {key: quote for quote in found if (key := _flat(quote).strip(" .,;:!?"))}
+    found = (quote for _, _, quote in quotations(blanked(text, code_spans(text))))
+    return {key: quote for quote in found if (key := flat(quote).strip(" .,;:!?"))}
+
+
+def quotations(text: str) -> Iterator[tuple[int, int, str]]:
+    """The start, end and words of each quotation; the marks are outside."""
+    for match in _QUOTES.finditer(text):
+        number = match.lastindex or 0
+        yield match.start(number), match.end(number), match[number]
 
 
 def keeps_quotes(text: str) -> Keeps:
     """Compares wording; the style of the marks, white space and final punctuation may change."""
-    flat = _flat(text)
+    flat = flat(text)
     return lambda key: key in flat
 
 
 def code_in(text: str) -> Wanted:
     """Fenced blocks and inline code, without their marks."""
     found = (text[start:end] for start, end in code_spans(text))
-    return {key: piece for piece in found if (key := _code_body(piece))}
+    return {key: piece for piece in found if (key := code_body(piece))}
 
 
 def keeps_code(text: str) -> Keeps:
@@ -116,7 +122,8 @@ def _number(token: str) -> str:
     return re.sub(r"[’'\u00a0\u202f\u2009]", "", digits)
 
 
-def _code_body(piece: str) -> str:
+def code_body(piece: str) -> str:
+    """A piece of code without its marks, white space aside."""
     if piece.startswith(("```", "~~~")):
         lines = piece.splitlines()[1:]
         if lines and not lines[-1].strip("`~ \t"):
@@ -125,5 +132,6 @@ def _code_body(piece: str) -> str:
     return " ".join(piece.strip("`").split())
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
+    """A text in one line, with one kind of quotation marks and dashes."""
     return " ".join(unicodedata.normalize("NFC", text).translate(_SAME).split())

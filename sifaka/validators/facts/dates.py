@@ -1,0 +1,140 @@
+"""Dates and times of day, however they are written."""
+
+import re
+from collections.abc import Iterator
+
+from sifaka.validators.facts.fact import Fact, Key
+from sifaka.validators.facts.vocabulary import MONTHS, WEEKDAYS, unit_of
+
+_MONTH = "(?P<month>[^\\W\\d_]{3,10})\\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|ª)?\.?"
+_ISO = re.compile(r"(?<![\w-])(?P<year>\d{4})[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})(?![\w-])")
+_CJK = re.compile(r"(?:(?P<year>\d{4})[年년]\s?)?(?P<month>\d{1,2})[月월](?:\s?(?P<day>\d{1,2})[日号일])?")
+_NUMERIC = re.compile(r"(?<![\w.])(?P<one>\d{1,2})(?P<mark>[./])(?P<two>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})(?![\w])")
+_DAY_FIRST = re.compile(
+    rf"(?<![\w.,]){_DAY}(?:\s+(?:of|de|di))?\s+{_MONTH}(?:,?\s+(?:de\s+|del\s+)?(?P<year>\d{{4}})(?!\d))?",
+)
+_MONTH_FIRST = re.compile(
+    rf"(?<![\w]){_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:.]\d|\d)(?:,?\s+(?P<year>\d{{4}})(?!\d))?"
+)
+_MONTH_YEAR = re.compile(rf"(?<![\w]){_MONTH},?\s+(?:of\s+|de\s+|del\s+)?(?P<year>\d{{4}})(?!\d)")
+_WORD = re.compile(r"[^\W\d_]+(?:-feira)?")
+_SHORTENED = frozenset({"mar", "may", "march", "mai", "sept", "jan", "dec", "mars", "mei", "august",
+                        "april", "marzo", "maggio", "jun", "jul", "nov", "feb", "apr", "aug", "sep",
+                        "oct", "okt", "dez", "avril", "juin"})  # fmt: skip
+_BEFORE_MONTH = re.compile(
+    r"(?:in|of|by|until|since|from|to|till|before|after|during|last|next|late|early|mid|and|im|en|bis"
+    r"|seit|de|à|this|through)[ ]$",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"(?<![\w:.,])(?P<hour>\d{1,2})(?:(?P<mark>[:.]|[ \u00a0\u202f]?[hH][ \u00a0\u202f]?)(?P<minute>[0-5]\d)(?![\d:])"
+    r"(?P<second>:[0-5]\d)?)?(?:[ \u00a0\u202f]?(?P<half>[ap]\.?[ ]?m\b\.?|[AP]\.?M\b\.?)|[ \u00a0\u202f](?P<clock>Uhr|o['’]clock|heures|uur|Ur)\b)?"
+)
+_NAMED = re.compile(r"\b(?P<noon>noon|midday|mittags?|midi|mediodía)\b|\b(?:midnight|mitternacht|minuit|medianoche)\b", re.IGNORECASE)  # fmt: skip
+
+
+def dates(text: str) -> Iterator[Fact]:
+    """The dates, months and days of the week; none overlaps another."""
+    taken: list[tuple[int, int]] = []
+    blank = text
+    for pattern in (_ISO, _CJK, _NUMERIC, _DAY_FIRST, _MONTH_FIRST, _MONTH_YEAR):
+        for match in list(pattern.finditer(blank)):
+            keys = tuple(_readings(match))
+            if keys:
+                end = match.end()
+                taken.append((match.start(), end))
+                yield Fact(kind="date", shown=match.group().strip(), start=match.start(), end=end, keys=keys)
+        if taken:
+            blank = _without(blank, taken)
+            taken = []
+    for match in _WORD.finditer(blank):
+        word = match.group().lower()
+        day = WEEKDAYS.get(word)
+        if day is None and word.endswith("s"):
+            day = WEEKDAYS.get(word[:-1])
+        if day is not None and (match.group()[0].isupper() or word not in {"sunday"}):
+            yield Fact(kind="date", shown=match.group(), start=match.start(), end=match.end(),
+                       keys=(("weekday", day),))  # fmt: skip
+        elif (month := MONTHS.get(word)) and match.group()[0].isupper() and len(word) > 3 or (
+            word == "may" and match.group() == "May"
+        ):  # fmt: skip
+            month = MONTHS[word]
+            if word in _SHORTENED and not _BEFORE_MONTH.search(blank, max(0, match.start() - 12), match.start()):
+                continue
+            yield Fact(kind="date", shown=match.group(), start=match.start(), end=match.end(),
+                       keys=((None, month, None),))  # fmt: skip
+
+
+def _without(text: str, spans: list[tuple[int, int]]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for start, end in sorted(spans):
+        pieces += [text[at:start], " " * (end - start)]
+        at = end
+    return "".join((*pieces, text[at:]))
+
+
+def _readings(match: re.Match[str]) -> Iterator[Key]:
+    found = match.groupdict()
+    year = int(found["year"]) if found["year"] else None
+    if "one" in found:
+        one, two = int(found["one"]), int(found["two"])
+        if year is not None and year < 100:
+            year += 2000 if year < 70 else 1900
+        if one <= 31 and two <= 12:
+            yield (year, two, one)
+        if found["mark"] == "/" and two <= 31 and one <= 12 and one != two:
+            yield (year, one, two)
+        return
+    word = found["month"]
+    month = int(word) if word.isdigit() else _month(word, bool(found.get("day")))
+    day = int(found["day"]) if found.get("day") else None
+    if month and month <= 12 and (day is None or 0 < day <= 31):
+        yield (year, month, day)
+
+
+def _month(word: str, with_day: bool) -> int | None:
+    lower = word.lower()
+    if lower in MONTHS:
+        return MONTHS[lower]
+    if not with_day or len(lower) < 5 or unit_of(lower) or lower in WEEKDAYS:
+        return None
+    return _misspelt(lower)
+
+
+def _misspelt(word: str) -> int | None:
+    """The month that a word with a slip of the keyboard means."""
+    from rapidfuzz.distance import OSA
+
+    known = [name for name in MONTHS if len(name) > 3 and name[0] == word[0]]
+    near = [name for name in known if OSA.distance(name, word, score_cutoff=1) <= 1]
+    return MONTHS[near[0]] if near else None
+
+
+def times(text: str) -> Iterator[Fact]:
+    """The times of day, to the minute."""
+    for match in _TIME.finditer(text):
+        keys = tuple(_times(match))
+        if keys:
+            yield Fact(kind="time", shown=match.group().strip(), start=match.start(), end=match.end(), keys=keys)
+    for match in _NAMED.finditer(text):
+        keys = ((12, 0),) if match["noon"] else ((0, 0), (24, 0))
+        yield Fact(kind="time", shown=match.group(), start=match.start(), end=match.end(), keys=keys)
+
+
+def _times(match: re.Match[str]) -> Iterator[Key]:
+    hour, minute = int(match["hour"]), int(match["minute"] or 0)
+    half, mark = match["half"], (match["mark"] or "").strip()
+    if match["second"] or hour > 24:
+        return
+    if not half and not match["clock"] and (mark in {".", ""} or not match["minute"]):
+        return
+    if half:
+        if not 0 < hour <= 12:
+            return
+        yield (hour % 12 + (12 if half[0] in "pP" else 0), minute)
+        return
+    yield (hour, minute)
+    if 0 < hour < 12 and not match["hour"].startswith("0"):
+        yield (hour + 12, minute)
