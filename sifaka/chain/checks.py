@@ -33,7 +33,7 @@ def checks_of(thought: Thought, *, has_task: bool = False) -> tuple[Check, ...]:
 
 def _checks(thought: Thought, *, has_task: bool) -> Iterator[Check]:
     for name, result in thought.validation_results.items():
-        yield _of_validator(name, result)
+        yield _of_claims(name, result) if result.details else Check(what=name, done=True)
     for feedback in thought.critic_feedback:
         yield _of_critic(feedback)
     judged = any(f.judges_task and f.status == "ok" for f in thought.critic_feedback)
@@ -46,7 +46,7 @@ def _checks(thought: Thought, *, has_task: bool) -> Iterator[Check]:
         yield Check(what="meaning", done=False, reason=reason)
 
 
-def _of_validator(name: str, result: ValidationResult) -> Check:
+def _of_claims(name: str, result: ValidationResult) -> Check:
     known = verdicts(result)
     open_ = known.count("unverified")
     if not open_:

@@ -11,7 +11,7 @@ from sifaka.chain.review import Review
 from sifaka.record.clustering import cluster
 from sifaka.record.diff import Hunk
 from sifaka.record.entries import RunStatus, StopReason
-from sifaka.record.outcome import findings, open_claims, shortfalls
+from sifaka.record.outcome import RESEARCH, findings, shortfalls
 from sifaka.record.provenance import explained_diff
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.run import Run
@@ -90,19 +90,17 @@ class RunResult(Frozen):
         issue counts as one. A claim that could not be verified is among them, and each part that a
         researched report lacks.
         """
-        lacking = [Issue(message=line, category="report", severity=4) for line in self._lacking]
+        first = self.run.original
+        lines = shortfalls(first) if first is not None and RESEARCH in first.metadata else ()
+        lacking = [Issue(message=line, category="report", severity=4) for line in lines]
         failed = (result for result in self.validation_results if not result.passed)
         found = [result.issues or (_unplaced(result),) for result in failed]
         said = [f.issues for f in self.thought.critic_feedback if f.status == "ok"]
         if self.run.is_declined(self.thought):
             return cluster([lacking, *found])
-        open_ = open_claims(self.thought.validation_results)
+        passed = [result for result in self.validation_results if result.passed and result.details]
+        open_ = [each for r in passed for each in r.issues if each.rule == "unverified"]
         return cluster([lacking, *found, open_, *said])
-
-    @property
-    def _lacking(self) -> tuple[str, ...]:
-        """The parts that the research could not bring, a line each."""
-        return shortfalls(self.run.original)
 
     @property
     def checked(self) -> tuple[Check, ...]:

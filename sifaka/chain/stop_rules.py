@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.record.entries import StopReason
-from sifaka.record.outcome import not_checked, shortfalls
+from sifaka.record.outcome import shortcoming
 from sifaka.record.results import Issue, majority
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
@@ -34,10 +34,11 @@ def finished(run: Run) -> StopReason | None:
         asked = bool(run.prompt) and not judged and run.config.model in {AUTO, CALLER, HOST}
         if asked and not attempts(run):
             return None
-    if opposed or shortfalls(run.original):
+    if opposed:
         return "issues_left"
-    known = verdict or champion.validation_results
-    return "passed" if known and not not_checked(champion.validation_results) else "unchecked"
+    if reason := shortcoming(run.original, champion):
+        return reason
+    return "passed" if verdict or champion.validation_results else "unchecked"
 
 
 def _is_worth_a_try(run: Run, champion: Thought) -> bool:

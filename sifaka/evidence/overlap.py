@@ -48,3 +48,5 @@ def overlap(wanted: str, text: str) -> float:
 
 RELEVANT = 0.34
 """The overlap from which a document that no model has judged may be quoted for a question."""
+NAMED = 0.2
+"""The same for a claim, of which a document may know the subject and no more."""

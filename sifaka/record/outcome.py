@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import cast
+from typing import Literal, cast
 
-from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 
 RESEARCH = "research"
@@ -37,33 +37,28 @@ def _shortfalls(told: Mapping[str, object]) -> Iterator[str]:
             yield f"the research of the section {title!r} was cut by time"
         elif section.get("written") == "plain" and _words(section.get("stop_reasons")):
             yield f"the budget left no room to write the section {title!r}"
-    if not told.get("references"):
+    if not told.get("references", True):
         yield "nothing was found that the report could cite"
 
 
-def not_checked(results: Mapping[str, ValidationResult]) -> tuple[str, ...]:
-    """The required validators by name that could verify none of the claims they found."""
-    return tuple(
-        name
-        for name, result in results.items()
-        if result.required and (known := verdicts(result)) and set(known) == {"unverified"}
-    )
+def shortcoming(
+    original: Thought | None, champion: Thought
+) -> Literal["issues_left", "unchecked"] | None:
+    """The reason for which a version does not pass although its validators do.
+
+    Its research lacks a part, or a required validator could verify none of the claims it found.
+    """
+    if original is not None and RESEARCH in original.metadata and shortfalls(original):
+        return "issues_left"
+    for result in champion.validation_results.values():
+        if result.required and result.details and set(verdicts(result)) == {"unverified"}:
+            return "unchecked"
+    return None
 
 
 def verdicts(result: ValidationResult) -> tuple[str, ...]:
     """The verdicts on the claims that a validator has checked, in their order."""
     return tuple(str(claim.get("verdict")) for claim in _all(result.details.get("claims")))
-
-
-def open_claims(results: Mapping[str, ValidationResult]) -> tuple[Issue, ...]:
-    """The issues about claims that could not be verified, of validators that passed."""
-    return tuple(
-        issue
-        for result in results.values()
-        if result.passed and "unverified" in verdicts(result)
-        for issue in result.issues
-        if issue.rule == "unverified"
-    )
 
 
 def _all(told: object) -> Iterator[Mapping[str, object]]:

@@ -32,7 +32,7 @@ from sifaka.record.entries import (
     StopReason,
     Validated,
 )
-from sifaka.record.outcome import not_checked, shortfalls
+from sifaka.record.outcome import shortcoming
 from sifaka.record.results import majority
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
@@ -251,7 +251,7 @@ class Run(Frozen):
         champion = self.champion
         if champion is None or not champion.text or not champion.passed:
             return False
-        if shortfalls(self.original) or not_checked(champion.validation_results):
+        if shortcoming(self.original, champion):
             return False
         if self.is_declined(champion):
             return True
