@@ -22,6 +22,8 @@ _AROUND = 1_500
 """Characters on each side of a quote in which its sentences begin and end."""
 _NEARLY = 0.6
 """The likeness from which a claim repeats a sentence, so that another word in it is a change."""
+_AS_NEAR, _MOST = 0.7, 0.7
+"""The part of the nearness of the best sentence that another needs; that from which one will do."""
 _FEWEST = 2
 _LONGEST_NAME = 3
 _HEDGE = 20
@@ -76,55 +78,85 @@ def passage_of(quote: str, document: QuotableText, title: str) -> Passage:
     return Passage(tuple(sentences), f"{title}. {around[: spans[0][0]]}", title)
 
 
-def disagreement(claim: str, passages: Sequence[Passage]) -> str:
+def disagreement(claim: str, passages: Sequence[Passage], others: Sequence[str] = ()) -> str:
     """The reason for which quoted words do not bear a claim out; empty where some of them do.
 
     Their numbers with units, dates, times, names and addresses have to be those of the claim, as
     have negation and the direction of comparisons, and the telling words of the claim have to
     stand in them. A name may also stand before them or in the title. All of it has to be said in
-    one sentence or in two that follow each other.
+    one sentence, or in two that follow each other where none has most of it alone. A sentence that
+    says much less of it than another one of the document is not the one that speaks about it.
+
+    Args:
+        claim: The claim.
+        passages: What is quoted for it.
+        others: Further sentences of the document.
     """
-    reasons = ["nothing was quoted"]
+    ours = read(claim)
+    best = max((_nearness(ours, each.title, text) for each in passages
+                for text in (*each.sentences, *others)), default=0.0)  # fmt: skip
+    reason, told = ELSEWHERE if passages else "nothing was quoted", 0.0
     for passage in passages:
-        for at, sentence in enumerate(passage.sentences):
-            for words in (sentence, " ".join(passage.sentences[at : at + 2])):
-                before = " ".join((passage.before, *passage.sentences[:at]))
-                reason = _disagreement(claim, words, before, passage.title)
-                if not reason:
-                    return ""
-                reasons.append(reason)
-    # That of the words which at least speak about the claim tells most.
-    return next((each for each in reasons[1:] if each != ELSEWHERE), reasons[-1])
+        for words, before in _windows(passage, ours, best):
+            if not (found := _disagreement(ours, words, before)):
+                return ""
+            if (near := _nearness(ours, passage.title, words)) > told:
+                reason, told = found, near
+    return reason
+
+
+def _windows(passage: Passage, ours: Reading, best: float) -> Iterator[tuple[str, str]]:
+    """The words that may bear a claim out, each with what stands before them."""
+    single = [_nearness(ours, passage.title, text) for text in passage.sentences]
+    for at, near in enumerate(single):
+        if near < FLOOR and len(single) == 1:
+            continue
+        before = " ".join((passage.before, *passage.sentences[:at]))
+        if near >= FLOOR and near >= _AS_NEAR * best:
+            yield passage.sentences[at], before
+        if at + 1 < len(single) and best < _MOST:
+            both = " ".join(passage.sentences[at : at + 2])
+            if _nearness(ours, passage.title, both) > max(FLOOR, near, single[at + 1], best):
+                yield both, before
 
 
 def speaks_about(claim: str, passages: Sequence[Passage]) -> bool:
     """True when the telling words of a claim stand in some of the passages."""
     ours = read(claim)
-    return any(_is_near(ours, read(each.text), each.title) for each in passages)
+    return any(_nearness(ours, each.title, each.text) >= FLOOR for each in passages)
 
 
-def _disagreement(claim: str, quoted: str, before: str, title: str) -> str:
-    theirs, ours = read(quoted), read(claim)
-    if not _is_near(ours, theirs, title):
-        return ELSEWHERE
+def repeats_in_most(claim: str, passages: Sequence[Passage]) -> bool:
+    """True when a sentence that has most of a claim's words says nothing else than the claim."""
+    ours = read(claim)
+    return any(
+        _nearness(ours, passage.title, sentence) >= _MOST
+        and not _disagreement(ours, sentence, passage.before)
+        for passage in passages
+        for sentence in passage.sentences
+    )
+
+
+def _disagreement(ours: Reading, quoted: str, before: str) -> str:
+    theirs = read(quoted)
     for difference in differences(ours, theirs):
         if not (difference.kind == "name" and _stands_in(difference.after, before)):
             return _told(difference)
     return (
         _counted_otherwise(ours, theirs)
-        or said_otherwise(claim, quoted)
+        or said_otherwise(ours.text, quoted)
         or _of_another(ours, quoted)
-        or _exchanged(claim, quoted)
+        or _exchanged(valued(ours), valued(theirs))
     )
 
 
-def _is_near(ours: Reading, theirs: Reading, title: str) -> bool:
-    """True when what the claim says of the document's subject is found in the words quoted."""
-    wanted, found = stems(valued(ours)), stems(valued(theirs))
+def _nearness(ours: Reading, title: str, text: str) -> float:
+    """The share of what the claim says of the document's subject that stands in a text, 0 to 1."""
+    wanted = stems(valued(ours))
     own = wanted - stems(title)
     # A claim that has little besides the subject is compared with all its words.
     wanted = own if len(own) >= _FEWEST else wanted
-    return len(wanted & found) >= FLOOR * len(wanted)
+    return len(wanted & stems(valued(read(text)))) / max(1, len(wanted))
 
 
 def valued(reading: Reading) -> str:

@@ -7,8 +7,14 @@ from anyio import to_thread
 
 from sifaka.calls.concurrency import fan_out
 from sifaka.calls.journal import scope
-from sifaka.evidence.claims.bearing import ELSEWHERE, disagreement, passage_of, speaks_about
-from sifaka.evidence.claims.rules import judged_by_rule, repeats
+from sifaka.evidence.claims.bearing import (
+    ELSEWHERE,
+    disagreement,
+    passage_of,
+    repeats_in_most,
+    speaks_about,
+)
+from sifaka.evidence.claims.rules import judged_by_rule, sentences_near
 from sifaka.evidence.claims.verdicts import JudgedSource
 from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument, plain
@@ -138,11 +144,11 @@ def _borne_out(
     quotes = tuple(dict.fromkeys(passage.text for passage in passages))
     doubt = ""
     if assessment.judgement == "support":
-        doubt = disagreement(claim.text, passages)
+        doubt = disagreement(claim.text, passages, [*sentences_near(claim.text, document)])
     elif assessment.contradicts:
         if not speaks_about(claim.text, passages):
             doubt = ELSEWHERE
-        elif any(repeats(claim.text, quote) for quote in quotes):
+        elif repeats_in_most(claim.text, passages):
             doubt = "the words quoted say the same as the claim"
     if doubt:
         return JudgedSource(document, None, quotes[0], doubt=doubt)

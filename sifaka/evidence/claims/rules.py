@@ -27,9 +27,9 @@ def judged_by_rule(claim: str, document: SourceDocument) -> Assessment | None:
     `support`: a sentence says it in the same telling words in the same order. A contradiction: one
     sentence alone is about the same, and one number or date in it differs.
     """
-    sentences = list(_sentences(claim, document))
+    sentences = list(sentences_near(claim, document))
     for sentence in sentences:
-        if repeats(claim, sentence) and not disagreement(claim, [_passage(sentence, document)]):
+        if _repeats(claim, sentence) and not disagreement(claim, [_passage(sentence, document)]):
             return Assessment(criterion="claim", judgement="support", quotes=(sentence,))
     about = [each for each in sentences if _is_about(claim, each, document.title)]
     if len(about) != 1:
@@ -44,7 +44,8 @@ def judged_by_rule(claim: str, document: SourceDocument) -> Assessment | None:
     return Assessment(criterion="claim", judgement="reject", contradicts=True, quotes=tuple(about))
 
 
-def _sentences(claim: str, document: SourceDocument) -> Iterable[str]:
+def sentences_near(claim: str, document: SourceDocument) -> Iterable[str]:
+    """The sentences of the passages that have most of a claim's words."""
     passages = nearest(claim, passages_of([document], longest=_PASSAGE), _PASSAGES)
     for passage in passages:
         text = without_heading(passage.text)
@@ -55,7 +56,7 @@ def _passage(sentence: str, document: SourceDocument) -> Passage:
     return Passage((sentence,), document.title, document.title)
 
 
-def repeats(claim: str, sentence: str) -> bool:
+def _repeats(claim: str, sentence: str) -> bool:
     """True when a sentence has the telling words of a claim in their order, and says no other."""
     if len(sentence) > _LONGEST or said_otherwise(claim, sentence):
         return False
