@@ -63,6 +63,7 @@ async def times(client: Client, http: httpx2.AsyncClient, url: str, text: str) -
 
     claims = [f"The tower {n} is {n} metres high, word for word." for n in range(4)]
     asked = {"claims": claims, "sources": [{"text": text}], "model": "openai-chat:stub"}
+    out: dict[str, Any] = {}
     async with anyio.create_task_group() as group:
         group.start_soon(watch)
         out = data(await client.call_tool("verify_evidence", asked))
