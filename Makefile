@@ -20,7 +20,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki conformance crashes attack long-run formats-corpus lint types docs bench bench-editor bench-facts bench-quality coverage snapshots clean
+.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki conformance crashes attack long-run formats-corpus lint types docs bench bench-editor bench-facts bench-claims bench-quality coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -127,6 +127,10 @@ bench-editor: $(READY)
 # The guard of facts on labelled rewrites; writes the tables of docs/facts.md.
 bench-facts: $(READY)
 	$(BIN)/python -m benchmarks.quality.facts --markdown docs/facts.md
+
+# The checker of claims with judges that lie; writes the tables of docs/evidence.md.
+bench-claims: $(READY)
+	$(BIN)/python -m benchmarks.quality.claims --markdown docs/evidence.md
 
 # The site of the documents, with reference pages made of the code, in build/site.
 docs: $(READY)

@@ -123,6 +123,12 @@ class Ledger:
         return self._own_calls_left
 
     @property
+    def tokens_left(self) -> float:
+        """Tokens that are neither spent nor in use by a call; infinite without a limit."""
+        most = self.budget.max_tokens
+        return math.inf if most is None else most - _tokens(self._spent) - _tokens(self._in_flight)
+
+    @property
     def _own_calls_left(self) -> float:
         if self.budget.max_calls is None:
             return math.inf

@@ -49,6 +49,11 @@ class PartLedger(Ledger):
         """Calls that neither limit forbids."""
         return min(super().calls_left, self.whole.calls_left)
 
+    @property
+    def tokens_left(self) -> float:
+        """Tokens that neither limit forbids."""
+        return min(super().tokens_left, self.whole.tokens_left)
+
     def exhausted(self) -> str | None:
         """The first limit, its own or of the whole, that leaves no room for one more call."""
         return super().exhausted() or self.whole.exhausted()

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from sifaka._internal.immutable import Frozen
-from sifaka.record.results import CriticFeedback
+from sifaka.record.outcome import verdicts
+from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.thought import EDITOR, Thought
 
 
@@ -32,7 +33,7 @@ def checks_of(thought: Thought, *, has_task: bool = False) -> tuple[Check, ...]:
 
 def _checks(thought: Thought, *, has_task: bool) -> Iterator[Check]:
     for name, result in thought.validation_results.items():
-        yield Check(what=name, done=result.unchecked is None, reason=result.unchecked)
+        yield _of_validator(name, result)
     for feedback in thought.critic_feedback:
         yield _of_critic(feedback)
     judged = any(f.judges_task and f.status == "ok" for f in thought.critic_feedback)
@@ -43,6 +44,15 @@ def _checks(thought: Thought, *, has_task: bool) -> Iterator[Check]:
             unwritten = f"{reason}, and none wrote for it"
             yield Check(what="task", done=False, reason=unwritten if ignored else reason)
         yield Check(what="meaning", done=False, reason=reason)
+
+
+def _of_validator(name: str, result: ValidationResult) -> Check:
+    known = verdicts(result)
+    open_ = known.count("unverified")
+    if not open_:
+        return Check(what=name, done=result.unchecked is None, reason=result.unchecked)
+    reason = f"{open_} of {len(known)} claims could not be verified"
+    return Check(what=name, done=open_ < len(known), reason=reason)
 
 
 def _of_critic(feedback: CriticFeedback) -> Check:

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import assert_never
 
-from sifaka.chain.inherited import findings
 from sifaka.record.entries import (
     INTERRUPTED,
     Anchored,
@@ -23,6 +22,7 @@ from sifaka.record.entries import (
 )
 from sifaka.record.events import ChainEvent, Phase
 from sifaka.record.inquiry import ResearchStep
+from sifaka.record.outcome import findings
 from sifaka.record.results import majority
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore

@@ -1,21 +1,10 @@
 """The details of a run's research that its versions carry."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import cast
 
+from sifaka.record.outcome import RESEARCH, findings
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-
-RESEARCH = "research"
-"""The key in a version's metadata: `mode`, `partial`, `outline`, `sections`, ..."""
-_NOTHING: Mapping[str, object] = MappingProxyType({})
-
-
-def findings(thought: Thought | None) -> Mapping[str, object]:
-    """The details of the research that a version goes back to; empty where there was none."""
-    told = None if thought is None else thought.metadata.get(RESEARCH)
-    return cast("Mapping[str, object]", told) if isinstance(told, Mapping) else _NOTHING
 
 
 def carried(thought: Thought) -> Mapping[str, object]:

@@ -8,11 +8,11 @@ from sifaka._internal.immutable import Frozen
 from sifaka.chain.brief import Brief, brief_for
 from sifaka.chain.checks import Check, checks_of
 from sifaka.chain.facts import FACTS, guards
-from sifaka.chain.inherited import findings
 from sifaka.chain.review import Review
 from sifaka.record.clustering import cluster
 from sifaka.record.diff import Hunk
 from sifaka.record.entries import RunStatus, StopReason
+from sifaka.record.outcome import RESEARCH, findings, shortfalls
 from sifaka.record.provenance import explained_diff
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.run import Run
@@ -89,14 +89,22 @@ class RunResult(Frozen):
 
         They are those of the validators it does not pass and, unless the caller has declined them,
         those of its critics. What several report counts once. A validator that fails without an
-        issue counts as one.
+        issue counts as one. A claim that could not be verified is among them, and each part that a
+        researched report lacks.
         """
+        first = self.run.original
+        lines = shortfalls(first) if first is not None and RESEARCH in first.metadata else ()
+        lacking = [Issue(message=line, category="report", severity=4) for line in lines]
         failed = (result for result in self.validation_results if not result.passed)
         found = [result.issues or (_unplaced(result),) for result in failed]
         said = [f.issues for f in self.thought.critic_feedback if f.status == "ok"]
         if self.run.prompt and (reason := open_task(self.run)):
             found.append((Issue(message=reason, category="task", severity=4, rule="task"),))
-        return cluster(found if self.run.is_declined(self.thought) else [*found, *said])
+        if self.run.is_declined(self.thought):
+            return cluster([lacking, *found])
+        passed = [result for result in self.validation_results if result.passed and result.details]
+        open_ = [each for r in passed for each in r.issues if each.rule == "unverified"]
+        return cluster([lacking, *found, open_, *said])
 
     @property
     def checked(self) -> tuple[Check, ...]:

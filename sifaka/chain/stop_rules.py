@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.record.entries import StopReason
+from sifaka.record.outcome import shortcoming
 from sifaka.record.results import Issue, majority
 from sifaka.record.run import Run
 from sifaka.record.task import open_task
@@ -33,6 +34,8 @@ def finished(run: Run) -> StopReason | None:
             return None
     if opposed:
         return "issues_left"
+    if reason := shortcoming(run.original, champion):
+        return reason
     if run.prompt and open_task(run):
         # Where a version was written and lost, another one may not.
         return "unchecked" if _is_of_writer(champion) or run.config.model == EDITOR else None

@@ -1,6 +1,7 @@
 """From the answers of a verifier to judgements, and from judgements to a class and a score."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from time import monotonic
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -14,10 +15,12 @@ from sifaka.evidence.model import (
     Judgement,
     Verification,
 )
-from sifaka.evidence.quotes import find_quote
+from sifaka.evidence.quotes import QuotableText
 
 _MOST_QUOTES = 5
 """Looked up for one criterion."""
+_SECONDS = 2.0
+"""Seconds for the quotes of one document. It takes a hostile answer to need as many."""
 
 
 class Answered(NamedTuple):
@@ -39,6 +42,9 @@ def assess(
     criterion that was judged twice has the worst of its judgements, one that was skipped is
     `insufficient_information`; both are flagged. What was said about others is ignored.
 
+    It reads the texts once for each quote: run it in a thread. Quotes that are left when its time
+    is over count as not found.
+
     Args:
         answered: The verifier's answers.
         criteria: What it was asked about.
@@ -47,7 +53,33 @@ def assess(
     by_id: dict[str, list[Answered]] = {}
     for each in answered:
         by_id.setdefault(_known(each.criterion, criteria), []).append(each)
-    return tuple(_together(each.id, by_id.get(each.id, []), texts) for each in criteria)
+    look_up = _search_of(texts)
+    return tuple(_together(each.id, by_id.get(each.id, []), look_up) for each in criteria)
+
+
+def _search_of(texts: Sequence[str]) -> "_LookUp":
+    """The search for quotes in the texts, each looked up once."""
+    quotable = [QuotableText(text) for text in texts]
+    known: dict[str, str | None] = {}
+    end = monotonic() + _SECONDS
+
+    def found(quote: str) -> str | None:
+        for text in quotable:
+            span = text.find(quote) if monotonic() < end else None
+            if span is not None:
+                return text.text[slice(*span)]
+        return None
+
+    def look_up(quote: str) -> str | None:
+        if quote not in known:
+            known[quote] = found(quote)
+        return known[quote]
+
+    return look_up
+
+
+_LookUp = Callable[[str], str | None]
+"""The words of a quote as they stand in the document; None when they do not."""
 
 
 def _known(given: str, criteria: Sequence[Criterion]) -> str:
@@ -62,21 +94,21 @@ def _plain(identifier: str) -> str:
     return identifier.strip().casefold()
 
 
-def _together(criterion: str, said: Sequence[Answered], texts: Sequence[str]) -> Assessment:
+def _together(criterion: str, said: Sequence[Answered], look_up: _LookUp) -> Assessment:
     if not said:
         return Assessment(
             criterion=criterion, judgement="insufficient_information", flags=("missing",)
         )
-    checked = [_checked(criterion, each, texts) for each in said]
+    checked = [_checked(criterion, each, look_up) for each in said]
     worst = min(checked, key=lambda each: (WORST_FIRST.index(each.judgement), not each.contradicts))
     if len(checked) == 1:
         return worst
     return worst.model_copy(update={"flags": (*worst.flags, "duplicate")})
 
 
-def _checked(criterion: str, said: Answered, texts: Sequence[str]) -> Assessment:
+def _checked(criterion: str, said: Answered, look_up: _LookUp) -> Assessment:
     quotes = [quote for quote in said.quotes if quote.strip()][:_MOST_QUOTES]
-    found = [words for quote in quotes if (words := _found(quote, texts)) is not None]
+    found = [words for quote in quotes if (words := look_up(quote)) is not None]
     contradicts = said.contradicts and said.judgement == "reject"
     needs_quote = contradicts or said.judgement in {"support", "somewhat_support"}
     flags: tuple[Flag, ...] = ()
@@ -91,10 +123,6 @@ def _checked(criterion: str, said: Answered, texts: Sequence[str]) -> Assessment
         contradicts=contradicts,
         flags=flags,
     )
-
-
-def _found(quote: str, texts: Sequence[str]) -> str | None:
-    return next((words for text in texts if (words := find_quote(quote, text)) is not None), None)
 
 
 _WORTH: Mapping[Judgement, float] = MappingProxyType(

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import sha256
 from typing import Annotated
 
@@ -43,8 +44,7 @@ class SourceDocument(Frozen):
     @property
     def key(self) -> str:
         """The same for the same words of the same document, wherever it was found."""
-        named = f"{self.url or self.doi or self.id}\n{self.title}\n{self.text}"
-        return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return _digest(self.url or self.doi or self.id, self.title, self.text)
 
     @classmethod
     def of(cls, document: Document, *, adapter: str = GIVEN) -> "SourceDocument":
@@ -79,6 +79,13 @@ class SourceDocument(Frozen):
             score=self.score,
             metadata=metadata,
         )
+
+
+# It is asked for with each claim, and a source may be long.
+@lru_cache(maxsize=64)
+def _digest(name: str, title: str, text: str) -> str:
+    named = f"{name}\n{title}\n{text}"
+    return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def moment(told: object) -> datetime | None:

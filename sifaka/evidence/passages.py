@@ -15,6 +15,7 @@ _EXCERPT = 700
 GAP = "\n[...]\n"
 """Stands between the passages of an excerpt where something was left out."""
 _WORD = re.compile(r"\w+")
+_HEADING = re.compile(r"\s*(?:#{1,6}[ \t][^\n]*(?:\n\s*|\Z)|[^\n]+\n(?:={3,}|-{3,})[ \t]*\n\s*)")
 _BREAK = re.compile(r"\n\s*\n|(?<=[.!?])\s+|\s+")
 
 
@@ -76,6 +77,14 @@ def excerpt(text: str, query: str | Sequence[str], most_chars: int) -> str:
         parts += [] if not parts else ["\n"] if at - 1 in chosen else [GAP]
         parts.append(stretches[at])
     return "".join(parts)
+
+
+def without_heading(passage: str) -> str:
+    """The passage without the headings it begins with; the same when it has no more than those."""
+    rest = passage
+    while heading := _HEADING.match(rest):
+        rest = rest[heading.end() :]
+    return rest or passage
 
 
 def _in_turn(stretches: Sequence[str], queries: Sequence[str]) -> Iterator[int]:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
 
 from anyio import to_thread
 from pydantic import Field
@@ -22,6 +22,8 @@ from sifaka.models.prompt import Prompt
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
+Ts = TypeVarTuple("Ts")
+Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 NO_MODEL = "there is no model"
@@ -30,6 +32,8 @@ PARALLEL = 10
 _SHOWN = 8_000
 """Characters of a document that the model sees; of a longer one those nearest to the criteria."""
 _TITLE = 300
+_AT_ONCE = 100_000
+"""Characters that may be read without a thread, about a millisecond."""
 PROMPT = Prompt(
     purpose="Judges one document against criteria, with quotes that are looked up afterwards.",
     task="You judge one document against each criterion in `criteria`. Give one judgement for each "
@@ -113,7 +117,7 @@ async def _asked(
 ) -> Verification:
     from sifaka.models.structured import ask
 
-    text = plain(document.text)
+    text = await _aside(len(document.text), plain, document.text)
     prompt = "\n\n".join(
         (
             frame("question", question),
@@ -127,8 +131,17 @@ async def _asked(
         Answered(each.criterion, each.judgement, tuple(each.quotes), each.contradicts)
         for each in answer.judgements
     ]
-    assessments = assess(answered, criteria, (text, document.title, _published(document)))
+    texts = (text, document.title, _published(document))
+    size = len(text) * len(answered)
+    assessments = await _aside(size, assess, answered, criteria, texts)
     return Verification(document=document, assessments=assessments, usage=usage)
+
+
+async def _aside(size: int, read: Callable[[*Ts], Result], *given: *Ts) -> Result:
+    """The result of what reads `size` characters; in a thread where that holds the others up."""
+    if size <= _AT_ONCE:
+        return read(*given)
+    return await to_thread.run_sync(read, *given)
 
 
 def _line(criterion: Criterion) -> str:

@@ -32,6 +32,7 @@ from sifaka.record.entries import (
     StopReason,
     Validated,
 )
+from sifaka.record.outcome import shortcoming
 from sifaka.record.results import majority
 from sifaka.record.task import open_task
 from sifaka.record.thought import EDITOR, Thought
@@ -249,9 +250,13 @@ class Run(Frozen):
 
         It passes every required validator, its critics do not ask for a revision, and no mistake
         that they found is left but what the caller has declined. A task was carried out and judged.
+        A report that lacks a part that was to be researched does not pass, nor a text none of whose
+        claims could be verified.
         """
         champion = self.champion
         if champion is None or not champion.text or not champion.passed:
+            return False
+        if shortcoming(self.original, champion):
             return False
         if self.is_declined(champion):
             return True

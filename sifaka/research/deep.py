@@ -21,7 +21,7 @@ from sifaka.research.agents.report import PLANNER, SYNTHESIZER, planner_prompt, 
 from sifaka.research.draft import tidied
 from sifaka.research.iterative import research_section
 from sifaka.research.limits import Stop, stop_of
-from sifaka.research.outline import heading, outline_of, outline_without_model
+from sifaka.research.outline import heading, outline_of, outline_of_one, outline_without_model
 from sifaka.research.progress import record_plan, record_section
 from sifaka.research.report import Report, body_of
 from sifaka.research.resources import Work
@@ -102,6 +102,12 @@ async def _plan(ctx: StepContext[DeepState, Work, str]) -> Outline:
     except BudgetExceeded as error:
         outline = await outline_without_model(question, most)
         return outline.model_copy(update={"stops": (stop_of(error),)})
+    except ModelProviderError as error:
+        # The model has answered, twice, and named no section.
+        if error.code != "malformed":
+            raise
+        report_failure(logger, "research:planner", error, run_id=work.desk.run.run_id)
+        return outline_of_one(question, f"the plan could not be read: {error.message}")
     return outline_of(planned, most)
 
 

@@ -8,7 +8,7 @@ from sifaka._internal.immutable import Frozen
 from sifaka.evidence.classify import ranked
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Classification, Evidence, Judgement
-from sifaka.evidence.passages import excerpt
+from sifaka.evidence.passages import excerpt, without_heading
 from sifaka.evidence.ranking import identities
 
 LONGEST = 1_500
@@ -59,7 +59,8 @@ class Finding(Frozen):
     @property
     def words(self) -> tuple[str, ...]:
         """Its quotes, or the passage nearest to the query."""
-        return self.quotes or (excerpt(self.document.text, self.query, _SHOWN),)
+        shown = excerpt(self.document.text, self.query, _SHOWN)
+        return self.quotes or (without_heading(shown),)
 
 
 def source_of(document: SourceDocument) -> str:
@@ -96,4 +97,4 @@ def _quotes(evidence: Evidence) -> tuple[str, ...]:
         for quote in each.quotes
         if len(quote) <= _LONGEST_QUOTE
     ]
-    return tuple(dict.fromkeys(found))[:_MOST_QUOTES]
+    return tuple(dict.fromkeys(map(without_heading, found)))[:_MOST_QUOTES]

@@ -23,6 +23,10 @@ _STOPS: Mapping[str, Stop] = MappingProxyType(
 )
 
 
+_WRITING = 0.25
+"""The part of a section's tokens that its loop leaves to the writer."""
+
+
 def stop_of(error: BudgetExceeded) -> Stop:
     """The limit that left no room for a call."""
     return _STOPS[error.limit]
@@ -81,16 +85,27 @@ class Purse:
         *,
         spent: Usage,
         share: float,
+        tokens: float = math.inf,
         kept: KeptCall,
     ) -> "Purse":
-        """A purse out of the budget of a run; `share` is what its loop may still call."""
+        """A purse out of the budget of a run.
+
+        Args:
+            calls: The surroundings of the run.
+            budget: The section's own budget.
+            spent: The usage of the section before a resume.
+            share: Calls that its loop may still make.
+            tokens: Tokens that its loop and its writer may still use.
+            kept: The writer's call.
+        """
         whole = calls.ledger if budget is None else PartLedger(calls.ledger, budget, spent)
         if budget is not None and budget.max_calls is not None:
             # One of its own calls is the writer's.
             share = min(share, budget.max_calls - 1 - spent.model_calls)
-        loop = whole
-        if share != math.inf:
-            loop = PartLedger(whole, Budget(max_calls=max(0, int(share))))
+        tokens = min(tokens, whole.tokens_left) * (1 - _WRITING)
+        limits = {"max_calls": share, "max_tokens": tokens}
+        finite = {name: max(0, int(most)) for name, most in limits.items() if most != math.inf}
+        loop = PartLedger(whole, Budget(**finite)) if finite else whole
         return cls(
             looping=replace(calls, ledger=loop), writing=replace(calls, ledger=whole), kept=kept
         )
@@ -108,14 +123,16 @@ def shared_out(
     """A purse for each of several sections that are worked on at the same time.
 
     A call for each writer is reserved before any of them begins, then those `besides`. The rest is
-    shared out evenly. Returns the purses, and the calls `besides`.
+    shared out evenly. Of tokens a part of each share is kept for its writer, and as many for each
+    call `besides`. Returns the purses, and the calls `besides`.
     """
     writers = [KeptCall(calls.ledger) for _ in spent]
     others = [KeptCall(calls.ledger) for _ in range(besides)]
     left = calls.ledger.calls_left
     share = left if left == math.inf else left // max(1, len(spent))
+    tokens = calls.ledger.tokens_left / max(1, len(spent) + besides * _WRITING)
     purses = tuple(
-        Purse.of(calls, budget, spent=before, share=share, kept=call)
+        Purse.of(calls, budget, spent=before, share=share, tokens=tokens, kept=call)
         for before, call in zip(spent, writers, strict=True)
     )
     return purses, others

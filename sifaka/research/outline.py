@@ -10,6 +10,8 @@ from sifaka.research.findings import one_line
 from sifaka.research.state import Outline, SectionPlan
 from sifaka.validators.report_lines import REFERENCES
 
+ANSWER = "Answer"
+"""The heading of the only section of a report."""
 _LONGEST_TITLE = 120
 _LONGEST_QUESTION = 2_000
 _CITATION = re.compile(r"\[(\^?[\d,; ]+)\]")
@@ -29,6 +31,12 @@ def outline_of(plan: ReportPlan, most: int) -> Outline:
         sections=_told_apart(planned[:most]),
         degraded=_left_out(planned[most:]),
     )
+
+
+def outline_of_one(question: str, degraded: str) -> Outline:
+    """The whole question as the only section."""
+    section = SectionPlan(title=ANSWER, question=question)
+    return Outline(sections=(section,), degraded=(f"{degraded}; the report has one section",))
 
 
 async def outline_without_model(question: str, most: int) -> Outline:

@@ -10,7 +10,7 @@ from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.inquiry import Inquiry, ResearchMode
 from sifaka.record.thought import Thought
 from sifaka.research.agents.agent import trimmed
-from sifaka.research.outline import heading
+from sifaka.research.outline import ANSWER, heading
 from sifaka.research.progress import ResearchSteps, record_plan
 from sifaka.research.protocol import Desk
 from sifaka.research.report import Report
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model
 
-ANSWER = "Answer"
-"""The heading of the only section of iterative research."""
 AUTHOR = "research"
 """The author of a report that no model has written."""
 LONG = 40

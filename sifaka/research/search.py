@@ -16,6 +16,7 @@ from sifaka.evidence.classify import classify, ranked
 from sifaka.evidence.criteria import Criterion, weighted
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Evidence, Searched, Verification
+from sifaka.evidence.overlap import RELEVANT, overlap
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.search import search
 from sifaka.evidence.verify import NO_MODEL, PARALLEL, verifications
@@ -115,7 +116,7 @@ async def _evidence(loop: Loop, state: LoopState, haul: Haul) -> list[Evidence]:
     documents = [document for document, _ in haul.documents.values()]
     if loop.work.model is None:
         asked = " ".join((loop.plan.question, *state.now.gaps))
-        order = await to_thread.run_sync(rank_documents, asked, documents)
+        order = await to_thread.run_sync(_relevant, loop.plan.question, asked, documents)
         best = max((document.score or 0.0 for document in order), default=0.0) or 1.0
         return [
             Evidence(
@@ -130,6 +131,14 @@ async def _evidence(loop: Loop, state: LoopState, haul: Haul) -> list[Evidence]:
     late = [Verification(document=document, degraded=_TIME_OVER) for document in documents]
     judged = [haul.judged.get(number, each) for number, each in enumerate(late)]
     return [classify(each, criteria) for each in judged]
+
+
+def _relevant(
+    question: str, asked: str, documents: Sequence[SourceDocument]
+) -> list[SourceDocument]:
+    """The documents that speak about the question by their words, best first."""
+    ranked_ = rank_documents(asked, documents)
+    return [d for d in ranked_ if overlap(question, f"{d.title} {d.text}") >= RELEVANT]
 
 
 def _criteria(loop: Loop, state: LoopState) -> tuple[Criterion, ...]:

@@ -102,7 +102,10 @@ async def test_each_claim_of_a_text_gets_a_verdict_with_its_place_and_its_source
         assert each["claim"] == claim["claim"]
         assert TEXT[each["start"] : each["end"]] == each["quote"] == claim["quote"]
     (evidence,) = out["verdicts"][1]["evidence"]
-    assert (evidence["stance"], evidence["quote"]) == ("contradicts", "It was built in 1889")
+    assert (evidence["stance"], evidence["quote"]) == (
+        "contradicts",
+        "It was built in 1889 of iron.",
+    )
     assert evidence["quote"] in TOWER["text"]
     assert (evidence["title"], evidence["url"]) == (TOWER["title"], TOWER["url"])
     assert evidence["adapter"] == "given"
@@ -148,9 +151,13 @@ async def test_without_a_model_the_caller_judges_by_ranked_passages_and_nothing_
     client: Client,
 ) -> None:
     out = await verified(client, text=TEXT, sources=[SOUP, TOWER], max_documents=1)
-    assert {each["verdict"] for each in out["verdicts"]} == {"unverified"}
+    assert [each["verdict"] for each in out["verdicts"]] == [
+        "supported",
+        "unverified",
+        "unverified",
+    ]
     assert not out["blocking"]
-    (evidence,) = out["verdicts"][0]["evidence"]
+    (evidence,) = out["verdicts"][1]["evidence"]
     assert (evidence["stance"], evidence["title"]) == ("unjudged", "Tower")
     assert evidence["quote"] in TOWER["text"]
     assert "Judge each yourself" in out["instructions"]
@@ -170,7 +177,7 @@ async def test_the_words_of_the_answer_stand_alone(
         "blocking: yes",
         f"2. contradicted: {BUILT}",
         "[30:51]: 'It was built in 1888.'",
-        "- contradicts: 'It was built in 1889'",
+        "- contradicts: 'It was built in 1889 of iron.'",
         "from 'Tower', https://wiki.example/tower, by given, of 2024-05-01",
     ):
         assert needed in told
@@ -179,9 +186,9 @@ async def test_the_words_of_the_answer_stand_alone(
 async def test_the_words_of_an_answer_without_a_model_are_enough_to_judge_by(
     client: Client,
 ) -> None:
-    result = await client.call_tool("verify_evidence", {"claims": [TALL], "sources": [TOWER]})
+    result = await client.call_tool("verify_evidence", {"claims": [PAINTED], "sources": [TOWER]})
     told = words_of(result)
-    assert f"1. unverified: {TALL}" in told
+    assert f"1. unverified: {PAINTED}" in told
     assert f"- unjudged: {TOWER['text']!r}" in told
     assert "Judge each yourself" in told
     assert "no model" in told
@@ -422,7 +429,7 @@ async def test_the_tool_is_offered_where_it_is_asked_for_and_nowhere_else(tmp_pa
     async with Client(SifakaServer(settings)) as client:
         assert [t.name for t in (await client.list_tools()).tools] == ["verify_evidence"]
         out = await verified(client, claims=[TALL], sources=[TOWER])
-    assert out["verdicts"][0]["verdict"] == "unverified"
+    assert out["verdicts"][0]["verdict"] == "supported"
 
 
 async def test_it_works_over_stdio_and_over_http(tmp_path: Path, era: Era) -> None:

@@ -45,12 +45,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="for each claim",
     )
     parser.add_argument("--model", help="who judges: auto, caller or provider:name")
+    parser.add_argument(
+        "--allow-unverified",
+        action="store_true",
+        help="exit 0 also when no claim could be verified",
+    )
     opt.add_json(parser)
     parser.set_defaults(run=verify)
 
 
 def verify(options: argparse.Namespace, settings: Settings) -> int:
-    """Print what is known about each claim; 0 when none is contradicted."""
+    """Print what is known about each claim; 0 when none is contradicted and some were judged."""
     if options.file == "-" and "-" in options.source:
         raise ConfigurationError("standard input is read once", "name a file for the text")
     text = opt.read_text(options.file)
@@ -75,7 +80,8 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
     with termination_interrupts():
         out = VerifyOut.of(anyio.run(work))
     _print(out, as_json=options.json)
-    return 1 if out.blocking else 0
+    open_ = bool(out.verdicts) and all(each.verdict == "unverified" for each in out.verdicts)
+    return 1 if out.blocking or (open_ and not options.allow_unverified) else 0
 
 
 def _source(name: str) -> SourceIn:

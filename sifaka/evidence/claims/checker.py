@@ -44,9 +44,13 @@ class EvidenceChecker(Component):
     """Holds claims against what adapters find and against documents at hand; see `ClaimChecker`.
 
     One model call extracts the claims of a text. Each claim is searched for by itself, and each
-    document is judged in one call for every eight claims that found it. Without a model nothing is
-    judged: claims are sentences with numbers, names or dates, and their verdicts are `unverified`,
-    with the documents as they rank by the claim's words.
+    document is judged in one call for every eight claims that found it. Without a model
+    claims are sentences with numbers, names or dates. They are judged by rules where a document
+    says the same or another number, and are `unverified` otherwise, with the documents as they
+    rank by the claim's words.
+
+    A judgement stands on the whole sentences that its quotes are from: their numbers, dates, names,
+    negation and comparisons have to be the claim's. One that does not is no judgement.
 
     Args:
         adapters: Where to search.
@@ -162,7 +166,7 @@ class EvidenceChecker(Component):
     def _failures(self, judged: Iterable[Sequence[JudgedSource]]) -> list[str]:
         """A line for each document that was not judged."""
         if self.model is None:
-            return [f"{NO_MODEL}: the evidence is ranked, and nothing is judged"]
+            return [f"{NO_MODEL}: the evidence is ranked, and judged by rules alone"]
         failed = [each for held_ in judged for each in held_ if each.failure]
         return [f"{_named(each.document)}: {each.failure}" for each in failed]
 

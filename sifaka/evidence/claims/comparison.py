@@ -1,18 +1,27 @@
 """Holding claims against documents: one question a document, about all claims that found it."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from anyio import to_thread
 
 from sifaka.calls.concurrency import fan_out
 from sifaka.calls.journal import scope
+from sifaka.evidence.claims.bearing import (
+    ELSEWHERE,
+    disagreement,
+    passage_of,
+    repeats_in_most,
+    speaks_about,
+)
+from sifaka.evidence.claims.rules import judged_by_rule, sentences_near
 from sifaka.evidence.claims.verdicts import JudgedSource
 from sifaka.evidence.criteria import Criterion
-from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.model import Verification
-from sifaka.evidence.passages import nearest, passages_of
+from sifaka.evidence.documents import SourceDocument, plain
+from sifaka.evidence.model import Assessment, Verification
+from sifaka.evidence.overlap import NAMED, overlap
+from sifaka.evidence.passages import nearest, passages_of, without_heading
+from sifaka.evidence.quotes import QuotableText
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.verify import NO_MODEL, PARALLEL, verifications
 from sifaka.record.claims import Claim
@@ -48,6 +57,7 @@ async def held(
     A document is judged once for every `CLAIMS_EACH` claims that found it.
     """
     said: dict[tuple[int, str], JudgedSource] = {}
+    texts: dict[str, QuotableText] = {}
     for number, sheets in enumerate(_rounds(documents)):
         asked = [
             (sheet.document, [_criterion(n, claims[n]) for n in sheet.claims]) for sheet in sheets
@@ -60,7 +70,7 @@ async def held(
             )
         for sheet, answer in zip(sheets, answers, strict=True):
             for n in sheet.claims:
-                said[n, sheet.document.key] = await _of(n, claims[n], sheet.document, answer)
+                said[n, sheet.document.key] = await _of(n, claims[n], sheet.document, answer, texts)
     return {
         # Scores are those of the claim's own search.
         number: tuple(said[number, d.key]._replace(document=d) for d in found)
@@ -69,9 +79,23 @@ async def held(
 
 
 async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[JudgedSource, ...]:
-    """The documents of a claim as they rank by its words, each with its nearest passage."""
-    ranked = await to_thread.run_sync(partial(rank_documents, claim.text, documents))
-    return tuple([JudgedSource(d, None, await _passage(claim, d), NO_MODEL) for d in ranked])
+    """The documents of a claim as they rank by its words, each with its nearest passage.
+
+    Where no understanding is needed they are judged by rule.
+    """
+
+    def by_rule() -> list[tuple[SourceDocument, Assessment | None]]:
+        ranked = rank_documents(claim.text, documents)
+        return [(document, judged_by_rule(claim.text, document)) for document in ranked]
+
+    return tuple(
+        [
+            JudgedSource(document, assessment)
+            if assessment is not None
+            else JudgedSource(document, None, await _passage(claim, document), NO_MODEL)
+            for document, assessment in await to_thread.run_sync(by_rule)
+        ]
+    )
 
 
 def _rounds(documents: Mapping[int, Sequence[SourceDocument]]) -> list[list[_Sheet]]:
@@ -96,21 +120,51 @@ def _criterion(number: int, claim: Claim) -> Criterion:
 
 
 async def _of(
-    number: int, claim: Claim, document: SourceDocument, said: Verification
+    number: int,
+    claim: Claim,
+    document: SourceDocument,
+    said: Verification,
+    texts: dict[str, QuotableText],
 ) -> JudgedSource:
     wanted = _criterion(number, claim).id
     assessment = next((each for each in said.assessments if each.criterion == wanted), None)
     if assessment is not None:
-        return JudgedSource(document, assessment)
+        # Each is read for the claims before as well, and its characters are compared once.
+        text = texts.setdefault(document.key, QuotableText(plain(document.text)))
+        return await to_thread.run_sync(_borne_out, claim, document, assessment, text)
     failure = said.degraded or "the document was not judged"
     return JudgedSource(document, None, await _passage(claim, document), failure)
 
 
+def _borne_out(
+    claim: Claim, document: SourceDocument, assessment: Assessment, text: QuotableText
+) -> JudgedSource:
+    """A judgement with the whole sentences of its quotes, or the reason that it is in doubt."""
+    passages = [passage_of(quote, text, document.title) for quote in assessment.quotes]
+    quotes = tuple(dict.fromkeys(passage.text for passage in passages))
+    doubt = ""
+    if assessment.judgement == "support":
+        doubt = disagreement(claim.text, passages, [*sentences_near(claim.text, document)])
+    elif assessment.contradicts:
+        if not speaks_about(claim.text, passages):
+            doubt = ELSEWHERE
+        elif repeats_in_most(claim.text, passages):
+            doubt = "the words quoted say the same as the claim"
+    if doubt:
+        return JudgedSource(document, None, quotes[0], doubt=doubt)
+    return JudgedSource(document, assessment.model_copy(update={"quotes": quotes}))
+
+
 async def _passage(claim: Claim, document: SourceDocument) -> str:
-    """The words of a document that are nearest to a claim, exactly as they stand there."""
+    """The words of a document that are nearest to a claim, exactly as they stand there.
+
+    None of one that speaks about something else.
+    """
 
     def found() -> str:
         passages = nearest(claim.text, passages_of([document], longest=_PASSAGE), 1)
-        return passages[0].text if passages else ""
+        if not passages or overlap(claim.text, f"{document.title} {document.text}") < NAMED:
+            return ""
+        return without_heading(passages[0].text)
 
     return await to_thread.run_sync(found)

@@ -33,6 +33,8 @@ class JudgedSource(NamedTuple):
     """Its nearest passage, for people who judge themselves."""
     failure: str = ""
     """The reason it could not be judged."""
+    doubt: str = ""
+    """The reason a judgement on it does not stand: what was quoted does not bear it out."""
 
 
 def stance_of(assessment: Assessment) -> Stance:
@@ -118,7 +120,9 @@ def _reason(
     failure: str,
 ) -> str:
     if status == "unverified":
-        return failure or next(each.failure for each in held if each.failure)
+        doubts = (f"the judgement is in doubt: {each.doubt}" for each in held if each.doubt)
+        failures = (each.failure for each in held if each.failure)
+        return failure or next(doubts, "") or next(failures, "")
     if status != "not_enough_info":
         return ""
     if not evidence:

@@ -76,8 +76,10 @@ def test_json_is_the_structured_result_of_the_tool(
         told_of(served, monkeypatch)
         monkeypatch.setenv("SIFAKA_MODEL", "openai-chat:stub")
         arguments = ["--mode", "deep", "--iterations", "1", "--adapters", "pages", "--json"]
-        assert run(["research", QUESTION, *arguments]) == 0
+        assert run(["research", QUESTION, *arguments]) == 1
     out = json.loads(capsys.readouterr().out)
+    assert (out["passed"], out["stop_reason"]) == (False, "issues_left")
+    assert any("'Gas' could not be researched" in each["message"] for each in out["left"])
     assert out["research"]["partial"] is True
     assert [(s["title"], s["status"]) for s in out["research"]["sections"]] == [
         ("Oil", "done"),

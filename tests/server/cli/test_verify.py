@@ -67,6 +67,17 @@ def test_without_a_model_the_evidence_is_ranked_and_nothing_is_contradicted(
     assert said.err == "", "and no progress"
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_text_of_which_nothing_could_be_verified_is_no_success_unless_allowed(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "open.md").write_text("The tower was painted by Jane Doe in 1968.")
+    verify = ["verify", "open.md", "--source", "tower.txt"]
+    assert run(verify) == 1
+    assert "(1 unverified)" in capsys.readouterr().out
+    assert run([*verify, "--allow-unverified"]) == 0
+
+
 def test_what_is_configured_is_searched(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

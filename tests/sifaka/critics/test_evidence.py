@@ -47,7 +47,7 @@ async def test_it_asks_for_a_revision_only_when_something_blocks() -> None:
 
 async def test_it_abstains_with_a_reason_when_nothing_could_be_judged() -> None:
     text = "The tower is 330 metres high."
-    without = await heard(text, None)
+    without = await heard("The tower has been painted red since 1968.", None)
     assert (without.status, without.verdict) == ("abstained", None)
     assert without.reason == "no_evidence: 1 claim: 1 unverified (there is no model)"
     failing = await heard(text, ScriptedJudge(ModelProviderError("refused", code="rejected")))

@@ -1,6 +1,8 @@
 """Passages of documents, and excerpts of them."""
 
-from sifaka.evidence.passages import GAP, excerpt, nearest, passages_of
+import pytest
+
+from sifaka.evidence.passages import GAP, excerpt, nearest, passages_of, without_heading
 from sifaka.record.thought import Document
 
 HEIGHT = Document(id="d1", title="Heights", text="The tower is 330 metres high.")
@@ -52,3 +54,10 @@ def test_the_passages_of_an_excerpt_stand_in_the_text() -> None:
 def test_an_excerpt_of_what_matches_nothing_is_the_beginning() -> None:
     assert FILLING.startswith(excerpt(FILLING, "xylophone", 1_000).split("\n")[0])
     assert 0 < len(excerpt("x" * 5_000, "y", 10)) <= 10
+
+
+@pytest.mark.parametrize(
+    "passage", ["# Towers\n\nIt is high.", "Towers\n======\n\n## High\nIt is high.", "It is high."]
+)
+def test_a_passage_is_quoted_without_the_headings_it_begins_with(passage: str) -> None:
+    assert without_heading(passage) == "It is high."

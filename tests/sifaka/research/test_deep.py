@@ -279,3 +279,11 @@ async def test_two_runs_on_one_researcher_share_nothing() -> None:
     writers = [each.question for each in scholar.of("writer")]
     assert [sum(f"Question {n}" in each for each in writers) for n in range(2)] == [3, 3]
     assert {agent_of(each) for each in scholar.asked} >= {"planner", "synthesizer"}
+
+
+async def test_a_plan_without_a_section_becomes_a_report_with_one() -> None:
+    scholar = Scholar(planner=lambda _: {"title": "Lamps", "sections": []})
+    thought = await Bench(inquiry=DEEP).research(scholar.judge, shelf())
+    assert [each["title"] for each in told(thought)["sections"]] == ["Answer"]
+    assert any("the report has one section" in line for line in told(thought, "degraded"))
+    assert ReportValidator().validate(thought).passed

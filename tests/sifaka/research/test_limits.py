@@ -63,6 +63,17 @@ def test_the_loop_of_a_section_leaves_its_writer_one_of_its_own_calls() -> None:
     assert account.spent.model_calls == 3
 
 
+def test_the_loop_of_a_section_leaves_its_writer_a_quarter_of_its_tokens() -> None:
+    account = ledger(max_tokens=8_000)
+    purses, _ = shared_out(Calls(ledger=account), None, [Usage(), Usage()], besides=0)
+    assert [purse.looping.ledger.tokens_left for purse in purses] == [3_000, 3_000]
+    loop = purses[0].looping.ledger
+    loop.settle(loop.reserve(), Usage(model_calls=1, input_tokens=3_000))
+    assert loop.exhausted() == "tokens"
+    with purses[0].to_write():
+        assert purses[0].writing.ledger.exhausted() is None
+
+
 def test_what_a_section_has_spent_before_is_taken_off() -> None:
     account, spent = ledger(), Usage(model_calls=2)
     calls, kept = Calls(ledger=account), KeptCall(account)

@@ -151,18 +151,21 @@ async def test_when_the_verifier_is_down_claims_are_unverified_never_rejected() 
 
 
 async def test_without_a_model_evidence_is_ranked_with_its_nearest_passage_and_unjudged() -> None:
-    long = page("tower", f"{'Words of no use. ' * 80}\n\n{TOWER}\n\n{'More words. ' * 80}")
+    painted = "The tower by the river was painted 19 times."
+    told = "The tower was painted brown."
+    long = page("tower", f"{'Words of no use. ' * 80}\n\n{told}\n\n{'More words. ' * 80}")
     checker = EvidenceChecker(sources(SHIP, YEAR, long), None)
-    report = await checker.check(f"{TOWER} Nice, is it not?")
+    report = await checker.check(f"{painted} Nice, is it not?")
     (verdict,) = report.verdicts
-    assert (verdict.verdict, verdict.claim.quote) == ("unverified", TOWER)
+    assert (verdict.verdict, verdict.claim.quote) == ("unverified", painted)
     assert {each.stance for each in verdict.evidence} == {"unjudged"}
-    best, *others = verdict.evidence
-    assert TOWER in best.quote
-    assert best.quote in long.text
-    assert all((best.score or 0) >= (each.score or 0) for each in others)
+    (found,) = (each for each in verdict.evidence if each.title == long.title)
+    assert told in found.quote
+    assert found.quote in long.text
+    scores = [each.score or 0 for each in verdict.evidence]
+    assert scores == sorted(scores, reverse=True)
     (line,) = report.degraded
-    assert line == f"{NO_MODEL}: the evidence is ranked, and nothing is judged"
+    assert line == f"{NO_MODEL}: the evidence is ranked, and judged by rules alone"
     assert verdict.reason == NO_MODEL
     assert report.usage.model_calls == 0
 

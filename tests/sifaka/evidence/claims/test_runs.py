@@ -154,15 +154,33 @@ async def test_documents_of_retrievers_are_evidence_enough() -> None:
     assert evidence(nothing.thought).passed
 
 
+UNJUDGED = "The tower has 12 lifts. The tower was painted 19 times. The tower weighs 10 tons."
+
+
 async def test_without_a_model_nothing_is_rejected_and_the_verdict_says_why() -> None:
-    result = await chain(Shelf(), model="editor").run(text=WRONG)
+    result = await chain(Shelf(), model="editor").run(text=UNJUDGED)
     found = evidence(result.thought)
     assert (found.passed, found.score) == (True, 1.0)
     assert found.message == "3 claims: 3 unverified (there is no model)"
     assert {issue.severity for issue in found.issues} == {1}
     assert found.suggestions[0].startswith("3 claims have no evidence: give a source")
     stances = {e.stance for v in verdicts_in(found.details) for e in v.evidence}
-    assert stances == {"unjudged"}
+    assert stances <= {"unjudged"}
+
+
+async def test_a_text_none_of_whose_claims_could_be_verified_is_not_called_checked() -> None:
+    result = await chain(Shelf(), model="editor").run(text=UNJUDGED)
+    assert (result.passed, result.stop_reason) == (False, "unchecked")
+    (check,) = (each for each in result.checked if each.what == "evidence")
+    assert (check.done, check.reason) == (False, "3 of 3 claims could not be verified")
+    assert [issue.rule for issue in result.left] == ["unverified"] * 3
+
+
+async def test_without_a_model_rules_judge_what_needs_no_understanding() -> None:
+    result = await chain(Shelf(), model="editor").run(text=WRONG)
+    found = evidence(result.thought)
+    assert found.message == "3 claims: 1 supported, 2 contradicted"
+    assert not found.passed
 
 
 async def test_claims_without_information_ask_for_a_citation_and_do_not_block() -> None:

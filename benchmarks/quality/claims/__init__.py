@@ -1,0 +1,1 @@
+"""Claims over forty documents, with judges that lie about them."""

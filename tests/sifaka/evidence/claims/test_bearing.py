@@ -1,0 +1,83 @@
+"""Quoted words bear a claim out, or the judgement on it does not stand."""
+
+import pytest
+
+from sifaka.evidence.claims.bearing import disagreement, passage_of
+from sifaka.evidence.claims.rules import judged_by_rule
+from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.quotes import QuotableText
+
+TITLE = "The harbour museum"
+TEXT = (
+    "# The harbour museum\n\nTickets cannot be bought online; they are sold at the door. "
+    "The museum shows 74 ships from 12 countries.\n\n"
+    "Admission costs less than in the town museum. It was founded by Henrik Dahl in 1931. "
+    "Anna Berg designed the hall, while Erik Lund built the pier."
+)
+PAGE = SourceDocument(text=TEXT, title=TITLE)
+
+
+def reason(claim: str, *quotes: str) -> str:
+    text = QuotableText(TEXT)
+    return disagreement(claim, [passage_of(quote, text, TITLE) for quote in quotes])
+
+
+def test_a_quote_is_widened_to_its_whole_sentence_without_the_heading() -> None:
+    passage = passage_of("be bought online", QuotableText(TEXT), TITLE)
+    assert passage.text == "Tickets cannot be bought online; they are sold at the door."
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("The museum has 74 ships from twelve countries.", "shows 74 ships"),
+        ("Tickets are sold at the door.", "sold at the door"),
+        ("Henrik Dahl founded the museum in 1931.", "founded by Henrik Dahl"),
+        ("The town museum costs more than the admission here.", "Admission costs less than"),
+    ],
+)
+def test_a_true_claim_in_other_words_is_borne_out(claim: str, quote: str) -> None:
+    assert reason(claim, quote) == ""
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "told"),
+    [
+        ("Tickets can be bought online.", "be bought online", "negated"),
+        ("The museum shows 47 ships.", "shows 74 ships", "'47'"),
+        ("The museum was founded by Henrik Dahl in 1913.", "founded by Henrik Dahl", "'1913'"),
+        ("The museum was founded by Peter Moe in 1931.", "founded by Henrik Dahl", "Peter Moe"),
+        ("Anna Berg built the pier.", "Anna Berg designed the hall", "Erik Lund"),
+        ("Admission costs more than in the town museum.", "Admission costs less", "other way"),
+        ("Dogs are welcome in the garden.", "shows 74 ships from 12 countries", "something else"),
+    ],
+)
+def test_a_false_claim_is_not_whatever_real_words_are_quoted(
+    claim: str, quote: str, told: str
+) -> None:
+    assert told in reason(claim, quote)
+
+
+def test_without_a_quote_nothing_is_borne_out() -> None:
+    assert reason("The museum shows 74 ships.") == "nothing was quoted"
+
+
+def test_rules_alone_answer_where_no_understanding_is_needed() -> None:
+    same = judged_by_rule("The museum shows 74 ships from 12 countries!", PAGE)
+    assert same is not None
+    assert (same.judgement, same.quotes) == (
+        "support",
+        ("The museum shows 74 ships from 12 countries.",),
+    )
+    other = judged_by_rule("The museum shows 75 ships from 12 countries.", PAGE)
+    assert other is not None
+    assert (other.judgement, other.contradicts) == ("reject", True)
+    for claim in ("Tickets can be bought online.", "Twelve countries sent ships.", "It rains."):
+        assert judged_by_rule(claim, PAGE) is None
+
+
+@pytest.mark.parametrize("text", ["", "word " * 50_000, "a.b." * 20_000, "1 " * 50_000])
+def test_hostile_documents_and_claims_are_compared_in_no_time(text: str) -> None:
+    page = SourceDocument(text=text)
+    assert judged_by_rule("The tower has 12 doors.", page) is None
+    assert judged_by_rule("word " * 400, page) is None
