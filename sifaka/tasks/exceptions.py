@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sifaka.errors import ConfigurationError
-from sifaka.tasks.rules import ALL, RuleChoice, known_name
+from sifaka.tasks.rules import ALL, covers, known_name
 
 _COMMENT = re.compile(
     r"(?P<open><!--|\{/\*|\{#|^[ \t]*(?:\.\.|//|%+|\#))[ \t]*sifaka:[ \t]*"
@@ -25,7 +25,7 @@ class RuleException:
 
     def covers(self, line: int, rule: str) -> bool:
         """True when the findings of a rule in this line are not wanted."""
-        return self.first <= line <= self.last and RuleChoice(select=self.rules).wants(rule)
+        return self.first <= line <= self.last and covers(self.rules, rule)
 
 
 @dataclass(frozen=True, slots=True)
