@@ -71,7 +71,7 @@ def _settled(text: str, fixes: Tier, format: Format) -> Sequence[Edited]:
 def _log(rounds: Sequence[Edited]) -> tuple[Edit, ...]:
     """The edits of all rounds, each placed in the text before the first."""
     log: list[Edit] = []
-    origins = [_Origins(round_.edits) for round_ in rounds]
+    origins = [Origins(round_.edits) for round_ in rounds]
     for number, round_ in enumerate(rounds):
         for edit_ in round_.edits:
             start = edit_.start
@@ -81,7 +81,7 @@ def _log(rounds: Sequence[Edited]) -> tuple[Edit, ...]:
     return tuple(sorted(log, key=lambda entry: entry.start))
 
 
-class _Origins:
+class Origins:
     """The offsets before some edits, for those after them."""
 
     def __init__(self, edits: Sequence[Edit]) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -20,7 +20,6 @@ from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
-from sifaka.text.prose import Span
 from sifaka.text.sentences import blanked
 
 _CATEGORIES: Mapping[str, str] = {
@@ -72,9 +71,7 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
         raise PluginError(f"grammar: not checked, the text has more than {LIMIT:,} characters")
     if find_spec("harper") is None:
         raise PluginError("grammar: `harper-py` is not installed", "pip install harper-py")
-    text = _readable(parsed)
-    places = _places(parsed, text, rules)
-    for rule, start, end, message, kind, fix in _lints(text, places, rules):
+    for rule, start, end, message, kind, fix in _lints(list(stretches(parsed, rules)), rules):
         ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
         if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(start, end):
             continue
@@ -93,27 +90,29 @@ def _readable(parsed: ParsedText) -> str:
     return blanked(parsed.prose, [*parsed.foreign, *signs])
 
 
-def _places(parsed: ParsedText, text: str, rules: str) -> Iterator[Span]:
-    """The stretches that Harper has to read for some rules: all, or the sentences with signs."""
+def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, str]]:
+    """What Harper has to read for some rules: offsets and texts of at most 2,000 characters.
+
+    The sentences with signs, where all of the rules have signs.
+    """
+    text = _readable(parsed)
+    places = [(0, len(text))]
     if DEFAULT.issuperset(rules.split()):
         found = list(signs(text))
-        stretches = [
+        places = [
             (start, end)
             for start, end in parsed.sentences
             if bisect_left(found, start) < bisect_left(found, end)
         ]
-    else:
-        stretches = [(0, len(text))]
-    for stretch in stretches:
-        for part in _PART.finditer(text, *stretch):
+    for place in places:
+        for part in _PART.finditer(text, *place):
             if not part.group().isspace():
-                yield part.span()
+                yield part.start(), part.group()
 
 
-def _lints(text: str, places: Iterable[Span], rules: str) -> Iterator[HarperLint]:
-    places = list(places)
-    found = shared_harper().lint([text[start:end] for start, end in places], rules)
-    for (offset, _), lints in zip(places, found, strict=True):
+def _lints(parts: Sequence[tuple[int, str]], rules: str) -> Iterator[HarperLint]:
+    found = shared_harper().lint([part for _, part in parts], rules)
+    for (offset, _), lints in zip(parts, found, strict=True):
         for rule, start, end, message, kind, fix in lints:
             yield rule, offset + start, offset + end, message, kind, fix
 

@@ -45,8 +45,10 @@ def exceptions(text: str) -> Iterator[RuleException | UnknownRule]:
     if "sifaka:" not in text:
         return
     began: tuple[int, frozenset[str]] | None = None
+    line, at = 1, 0
     for match in _COMMENT.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
+        line += text.count("\n", at, match.start())
+        at = match.start()
         try:
             names = frozenset(known_name(name) for name in re.findall(r"[\w.-]+", match["names"]))
         except ConfigurationError as error:
