@@ -40,7 +40,8 @@ def measure() -> Report:
         method=f"{FILES} files of {SIZE:,} characters, each of paragraphs of this project's "
         "documents in another order, every sentence with a number of its own, so that no cache "
         "knows it. `sifaka check --jobs 2` as a new process, once with the default rules, once "
-        "without those of Harper, and on one file. The time of the processors is that of all processes.",
+        "without those of Harper, and on one file. The time of the processors is that of all of "
+        "its processes.",
         figures=(
             Figure(what="default rules", value=wall, unit="s", most=SECONDS),
             Figure(what="default rules, time of the processors", value=busy, unit="s"),
