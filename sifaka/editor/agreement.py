@@ -53,6 +53,7 @@ _INVERTED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?P<verb>[Ii]s) (?:you|they|we) [a-z]+"), "are"),
     (re.compile(r"\b(?P<verb>[Aa]re) (?:he|she|it) [a-z]+"), "is"),
 )  # fmt: skip
+_QUESTION_END = re.compile(r"[^.!?\n]{0,500}+(?:\n[^.!?\n]{0,500}+)?[?]")
 _QUESTION = lexicon("where when why how what who")
 _NUMBERS = r"(?:two|three|four|five|six|seven|eight|nine|ten|many(?! an? )|several)"
 _THERE = re.compile(
@@ -104,7 +105,7 @@ def _asks(parsed: ParsedText, match: re.Match[str]) -> bool:
     """True when a question begins with the words, or with one question word before them."""
     begin = parsed.sentence_start_before(match.start())
     before = parsed.text[begin : match.start()].split()
-    end = re.compile(r"[^.!?\n]*\n?[^.!?\n]*[?]").match(parsed.text, match.end())
+    end = _QUESTION_END.match(parsed.text, match.end())
     asked = end is not None and (
         not before or (len(before) == 1 and before[0].lower() in _QUESTION)
     )

@@ -29,6 +29,7 @@ _PLACE = re.compile(
     r"|england|germany|france|spain|italy|canada|australia|japan|china|india|russia)(?![\w'’\-/=:.]\w|[-/_])"
 )
 _NEXT = re.compile(r"(?<=[a-z]{3}[.] )(?:he|she|it|we|they|you)(?= [a-z]+)")
+_CHILDHOOD = re.compile(r" \w{1,20} (?:young|a|little|small|\d{1,3})\b")
 _ABBREVIATION = re.compile(r"(?:etc|approx|incl|resp|min|max|sec|vol|fig|par)\. \Z")
 
 
@@ -45,7 +46,7 @@ def capitals(parsed: ParsedText) -> Iterator[Issue]:
     for match in _PLACE.finditer(parsed.text):
         yield from _issue(parsed, *match.span("word"))
     for match in _NEXT.finditer(parsed.text):
-        if not _ABBREVIATION.search(parsed.text, 0, match.start()):
+        if not _ABBREVIATION.search(parsed.text, max(0, match.start() - 10), match.start()):
             yield from _issue(parsed, *match.span())
 
 
@@ -66,7 +67,7 @@ def _is_person(parsed: ParsedText, match: re.Match[str]) -> bool:
     if re.search(r"\b(?:[Mm]y|[Hh]is|[Hh]er) \w+ and \Z", before):
         return True
     if re.search(r"\b[Ww]hen \Z", before) and follows in {"was", "am"}:
-        return bool(re.match(r" \w+ (?:young|a|little|small|\d+)\b", parsed.text[match.end() :]))
+        return bool(_CHILDHOOD.match(parsed.text, match.end()))
     return follows in _VERBS or (follows in base_of_past() and follows not in {"was", "had"})
 
 

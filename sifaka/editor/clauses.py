@@ -12,6 +12,7 @@ _PAST_TIME = re.compile(
     r"\b(?:yesterday|ago|last (?:night|week|month|year|summer|winter|spring|autumn))\b",
     re.IGNORECASE,
 )
+_REST = re.compile(r"[^.!?\n]{0,500}")
 _AUXILIARY = re.compile(
     r"^\W*(?:do|does|did|can|could|will|would|shall|should|may|might|must|is|are|was|were|have|has"
     r"|had|let)\b",
@@ -40,5 +41,5 @@ def opens_clause(parsed: ParsedText, start: int) -> bool:
 def is_in_the_past(parsed: ParsedText, start: int) -> bool:
     """True when the sentence says that it happened yesterday, last year and the like."""
     begin = parsed.sentence_start_before(start)
-    after = re.compile(r"[^.!?\n]*").match(parsed.text, start)
-    return bool(_PAST_TIME.search(parsed.text[begin : after.end() if after else start]))
+    after = _REST.match(parsed.text, start)
+    return bool(_PAST_TIME.search(parsed.text, begin, after.end() if after else start))

@@ -1,7 +1,9 @@
 """Edits a text until no safe fix is left."""
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from sifaka.editor.apply import Edit, Edited, Tier, apply, apply_gated
 from sifaka.editor.gate import keeps_surroundings
@@ -69,23 +71,31 @@ def _settled(text: str, fixes: Tier, format: Format) -> Sequence[Edited]:
 def _log(rounds: Sequence[Edited]) -> tuple[Edit, ...]:
     """The edits of all rounds, each placed in the text before the first."""
     log: list[Edit] = []
+    origins = [Origins(round_.edits) for round_ in rounds]
     for number, round_ in enumerate(rounds):
         for edit_ in round_.edits:
             start = edit_.start
-            for earlier in reversed(rounds[:number]):
-                start = _origin(start, earlier.edits)
+            for earlier in reversed(origins[:number]):
+                start = earlier.of(start)
             log.append(replace(edit_, start=start))
     return tuple(sorted(log, key=lambda entry: entry.start))
 
 
-def _origin(offset: int, edits: Sequence[Edit]) -> int:
-    """The offset in the text before the edits; inside a replacement, that of its start."""
-    shift = 0
-    for entry in edits:
-        start = entry.start + shift
-        if offset < start:
-            break
-        if offset < start + len(entry.after):
-            return entry.start
-        shift += len(entry.after) - len(entry.before)
-    return offset - shift
+class Origins:
+    """The offsets before some edits, for those after them."""
+
+    def __init__(self, edits: Sequence[Edit]) -> None:
+        self._edits = edits
+        growth = (len(entry.after) - len(entry.before) for entry in edits)
+        self._shifts = [0, *accumulate(growth)]
+        """How much longer the text is before each edit, and after the last."""
+        self._starts = [
+            entry.start + shift for entry, shift in zip(edits, self._shifts, strict=False)
+        ]
+
+    def of(self, offset: int) -> int:
+        """The offset in the text before the edits; inside a replacement, that of its start."""
+        index = bisect_right(self._starts, offset)
+        if index and offset < self._starts[index - 1] + len(self._edits[index - 1].after):
+            return self._edits[index - 1].start
+        return offset - self._shifts[index]

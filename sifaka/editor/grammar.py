@@ -5,19 +5,22 @@ import json
 import os
 import re
 import sys
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Timer
 
 from sifaka.editor.harper_process import HarperLint
+from sifaka.editor.harper_rules import ALL, DEFAULT, OFF, SAFE, asked, signs
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
+from sifaka.text.sentences import blanked
 
 _CATEGORIES: Mapping[str, str] = {
     "Spelling": "spelling",
@@ -33,32 +36,20 @@ _CATEGORIES: Mapping[str, str] = {
 _IGNORED_KINDS = lexicon(
     "Spelling Capitalization Formatting Readability Enhancement Regionalism BoundaryError",
 )
-_OFF = lexicon(
-    # Prints to standard output.
-    "LookingForwardTo",
-    # Found by the editor's own rules, more carefully.
-    "SpellCheck LongSentences RepeatedWords AnA DiscourseMarkers Spaces",
-    # Wrong or a matter of house style in most of what they report about technical texts.
-    "SplitWords MergeWords PhrasalVerbAsCompoundNoun OxfordComma CommaFixes There CondenseAllThe",
-    "CompoundNouns MissingDeterminer MissingPreposition WrongNegative MassNouns FindOut Codebase",
-    "UseEllipsisCharacter EllipsisLength NumericRangeEnDash Dashes NoFrenchSpaces UnclosedQuotes",
-    "QuoteSpacing SentenceCapitalization AllowTo",
-    # Wrong in most of what they report about 1.6 million words of clean documents.
-    "InflectedVerbAfterTo MissingTo ModalBeAdjective NominalWants NounVerbConfusion",
-    "PronounInflectionBe QuiteQuiet RedundantThat SingleBe ThatThan ToTwoToo TransposedSpace",
-)
-_SAFE = frozenset({"AdjectiveDoubleDegree", "ModalOf", "ThenThan", "ThereToTheir"})
-"""At least five findings each, in labelled sentences and clean documents, and none was wrong."""
-
 LIMIT = 200_000
 """Characters beyond which grammar is not checked."""
 
 # Paragraphs together; a very long one in pieces, for Harper's time grows faster than the text.
-_PART = re.compile(r".{1,4000}(?:\n[ \t]*\n|\Z)|.{1,4000}[.!?]\s|.{1,4000}\s|.{1,4000}", re.DOTALL)
+_PART = re.compile(r".{1,2000}(?:\n[ \t]*\n|\Z)|.{1,2000}[.!?]\s|.{1,2000}\s|.{1,2000}", re.DOTALL)
+# Rows of signs and other scripts, of which Harper makes a token a character.
+_SIGNS = re.compile(r"[^A-Za-z]{60,}")
+_DEFAULT = asked(DEFAULT)
+_MEMORY = 500
+"""Parts whose findings are kept."""
 _IDLE_SECONDS = 30.0
 _PROGRAM = (
     str(Path(__file__).with_name("harper_process.py")),
-    json.dumps(sorted(_OFF)),
+    json.dumps(sorted(OFF)),
     str(_IDLE_SECONDS),
 )
 """Harper's process, and its arguments."""
@@ -66,36 +57,64 @@ _MOST_SECONDS = 120.0
 """Seconds for one text; the slowest of the longest texts took 17."""
 
 
-def grammar(parsed: ParsedText) -> Iterator[Issue]:
+def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
     """Harper's findings outside the reserved parts.
+
+    Args:
+        parsed: The text.
+        rules: Harper's rules that are wanted, as `sifaka.editor.harper_rules.asked` gives them.
 
     Raises:
         PluginError: Harper is not installed, it failed, or the text is too long for it.
     """
     if len(parsed.text) > LIMIT:
         raise PluginError(f"grammar: not checked, the text has more than {LIMIT:,} characters")
-    for rule, start, end, message, kind, fix in _lints(parsed.prose):
-        if kind in _IGNORED_KINDS or rule.startswith("Expand") or not parsed.free(start, end):
+    if find_spec("harper") is None:
+        raise PluginError("grammar: `harper-py` is not installed", "pip install harper-py")
+    for rule, start, end, message, kind, fix in _lints(list(stretches(parsed, rules)), rules):
+        ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
+        if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(start, end):
             continue
         message = message.replace("`", '"')
         category = _CATEGORIES.get(kind, "grammar")
         name = f"harper.{rule}"
-        if rule in _SAFE and fix is not None:
+        if rule in SAFE and fix is not None:
             yield parsed.safe(start, end, fix, message, rule=name, category=category)
         else:
             yield parsed.suggestion(start, end, message, rule=name, category=category, fix=fix)
 
 
-def _lints(text: str) -> Iterator[HarperLint]:
-    for match in _PART.finditer(text):
-        for rule, start, end, message, kind, fix in _lints_of_part(match.group()):
-            yield rule, match.start() + start, match.start() + end, message, kind, fix
+def _readable(parsed: ParsedText) -> str:
+    """The prose without what Harper could only lose time with: other languages, rows of signs."""
+    signs = [match.span() for match in _SIGNS.finditer(parsed.prose)]
+    return blanked(parsed.prose, [*parsed.foreign, *signs])
 
 
-@lru_cache(maxsize=100)
-def _lints_of_part(text: str) -> Sequence[HarperLint]:
-    """The findings in one part; after an edit only the parts that it changed are read again."""
-    return shared_harper().lint(text)
+def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, str]]:
+    """What Harper has to read for some rules: offsets and texts of at most 2,000 characters.
+
+    The sentences with signs, where all of the rules have signs.
+    """
+    text = _readable(parsed)
+    places = [(0, len(text))]
+    if DEFAULT.issuperset(rules.split()):
+        found = list(signs(text))
+        places = [
+            (start, end)
+            for start, end in parsed.sentences
+            if bisect_left(found, start) < bisect_left(found, end)
+        ]
+    for place in places:
+        for part in _PART.finditer(text, *place):
+            if not part.group().isspace():
+                yield part.start(), part.group()
+
+
+def _lints(parts: Sequence[tuple[int, str]], rules: str) -> Iterator[HarperLint]:
+    found = shared_harper().lint([part for _, part in parts], rules)
+    for (offset, _), lints in zip(parts, found, strict=True):
+        for rule, start, end, message, kind, fix in lints:
+            yield rule, offset + start, offset + end, message, kind, fix
 
 
 @dataclass(slots=True, eq=False)
@@ -107,37 +126,48 @@ class Harper:
 
     _lock: Lock = field(default_factory=Lock, init=False)
     _process: Popen[str] | None = field(default=None, init=False)
+    _known: dict[tuple[str, str], Sequence[HarperLint]] = field(
+        default_factory=dict[tuple[str, str], Sequence[HarperLint]], init=False
+    )
+    """The last answers; after an edit only the parts that it changed are read again."""
 
     @property
     def pid(self) -> int | None:
         """The process that was started last; None when it was closed."""
         return None if self._process is None else self._process.pid
 
-    def lint(self, text: str) -> list[HarperLint]:
-        """The findings of all rules that are not off.
+    def lint(self, parts: Sequence[str], rules: str = _DEFAULT) -> list[Sequence[HarperLint]]:
+        """The findings of some rules, as `asked` gives them, in each part of a text.
 
         Raises:
-            PluginError: Harper is not installed, it crashed, or it took too long.
+            PluginError: Harper crashed, or it took too long.
         """
-        question = json.dumps(text) + "\n"
         with self._lock:
-            answer = self._answer(question) if self._process else ""
-            if not answer:  # none is running, or the one that was has ended
-                if self._process is not None:
-                    self.close()
-                if find_spec("harper") is None:
-                    raise PluginError(
-                        "grammar: `harper-py` is not installed", "pip install harper-py"
-                    )
-                self._process = Popen(  # noqa: S603 - a fixed command; the text goes through stdin
-                    [sys.executable, "-I", *_PROGRAM],
-                    stdin=PIPE,
-                    stdout=PIPE,
-                    stderr=DEVNULL,
-                    encoding="utf-8",
-                    start_new_session=True,  # Ctrl-C is for the command, which ends this
-                )
-                answer = self._answer(question)
+            new = [part for part in dict.fromkeys(parts) if (rules, part) not in self._known]
+            if new:
+                answers = self._ask(json.dumps([rules, new]) + "\n")
+                self._known |= {
+                    (rules, part): found for part, found in zip(new, answers, strict=True)
+                }
+            found = [self._known[rules, part] for part in parts]
+            while len(self._known) > _MEMORY:
+                del self._known[next(iter(self._known))]
+        return found
+
+    def _ask(self, question: str) -> list[list[HarperLint]]:
+        answer = self._answer(question) if self._process else ""
+        if not answer:  # none is running, or the one that was has ended
+            if self._process is not None:
+                self.close()
+            self._process = Popen(  # noqa: S603 - a fixed command; the text goes through stdin
+                [sys.executable, "-I", *_PROGRAM],
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,
+                encoding="utf-8",
+                start_new_session=True,  # Ctrl-C is for the command, which ends this
+            )
+            answer = self._answer(question)
         if not answer:
             raise PluginError("grammar: Harper crashed on the text, or took too long")
         return json.loads(answer)

@@ -1,9 +1,10 @@
-"""The program in which Harper runs: a text a line in, its findings a line out.
+"""The program in which Harper runs: rules and texts a line in, the findings in each a line out.
 
 It is started by `sifaka.editor.grammar` as a file, so it imports nothing of the library. Harper's
 tables take 130 MB for the life of a process; they go with this one, which ends when it is idle.
 
-Arguments: the rules that are off, as a JSON list, and the idle seconds.
+Rules are names with spaces between, or `all` for those that are not off. Arguments: the rules that
+are off, as a JSON list, and the idle seconds.
 """
 
 import json
@@ -24,7 +25,7 @@ def main(off: Sequence[str], idle_seconds: float) -> None:
     """Answer until standard input ends or stays silent."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # a rule that prints must not end up among the answers
-    linter = _linter(off)
+    linter, on = _linter(), ""
     while True:
         idle = threading.Timer(idle_seconds, os._exit, (0,))
         idle.daemon = True
@@ -33,18 +34,28 @@ def main(off: Sequence[str], idle_seconds: float) -> None:
         idle.cancel()
         if not line:
             return
-        json.dump(list(_findings(linter, json.loads(line))), answers)
+        rules, texts = json.loads(line)
+        if rules != on:
+            _choose(linter, rules, off)
+            on = rules
+        json.dump([list(_findings(linter, text)) for text in texts], answers)
         answers.write("\n")
         answers.flush()
 
 
-def _linter(off: Sequence[str]) -> "Linter":
+def _linter() -> "Linter":
     from harper import Linter
 
-    linter = Linter()
-    rules = linter.get_default_lint_config()
-    linter.set_lint_config({**rules, **dict.fromkeys(rules.keys() & set(off), False)})
-    return linter
+    return Linter()
+
+
+def _choose(linter: "Linter", rules: str, off: Sequence[str]) -> None:
+    config = linter.get_default_lint_config()
+    if rules == "all":
+        linter.set_lint_config({**config, **dict.fromkeys(config.keys() & set(off), False)})
+    else:
+        names = frozenset(rules.split())
+        linter.set_lint_config({name: name in names for name in config})
 
 
 def _findings(linter: "Linter", text: str) -> Iterator[HarperLint]:

@@ -1,7 +1,8 @@
 """Nouns in the wrong number, and nouns without their article."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
@@ -167,4 +168,9 @@ def _plural(noun: str) -> str:
 
 def singular(plural: str) -> str | None:
     """The noun of a plural; None when it is not known."""
-    return next((noun for noun in _NOUNS if _plural(noun) == plural), None)
+    return _singulars().get(plural)
+
+
+@cache
+def _singulars() -> Mapping[str, str]:
+    return {_plural(noun): noun for noun in sorted(_NOUNS)}

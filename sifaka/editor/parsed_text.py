@@ -20,6 +20,8 @@ from sifaka.text.prose import Span, sentences
 
 REACH = 200
 """Characters of a long line that are examined."""
+FAR = 1_000
+"""Characters of a long sentence that are examined before a place in it."""
 
 _MARKS = re.compile(r"(?:[#>*+•\-–\s_\"'“(\[]|\d{1,3}[.)]\s)*")
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+•#]+|\d{1,3}[.)])[ \t]+", re.MULTILINE)
@@ -55,23 +57,24 @@ class ParsedText:
     @cached_property
     def reserved(self) -> Cover:
         """The parts closed to rules about English: the protected ones and other languages."""
-        return Cover(merged(chain(self.protected.spans, self._foreign)))
+        return Cover(merged(chain(self.protected.spans, self.foreign)))
 
     @cached_property
-    def _foreign(self) -> list[Span]:
+    def foreign(self) -> list[Span]:
+        """The parts in other languages than English."""
         return merged(foreign(self.prose))
 
     @property
     def foreign_share(self) -> float:
         """The share of the prose that is in other languages than English, 0 to 1."""
-        if not self._foreign:
+        if not self.foreign:
             return 0.0
         pieces, at = list[str](), 0
         for start, end in self.protected.spans:
             pieces += [self.prose[at:start], " " * (end - start)]
             at = end
         prose = "".join((*pieces, self.prose[at:]))
-        there = sum(_letters(prose[start:end]) for start, end in self._foreign)
+        there = sum(_letters(prose[start:end]) for start, end in self.foreign)
         return there / max(1, _letters(prose))
 
     @cached_property
@@ -115,9 +118,13 @@ class ParsedText:
         return not self.reserved.touches(start, end)
 
     def sentence_start_before(self, offset: int) -> int:
-        """The start of the sentence, list item or heading around an offset."""
+        """The start of the sentence, list item or heading around an offset.
+
+        Of a very long one, the place `FAR` characters before the offset.
+        """
         index = bisect_right(self._ordered_starts, offset) - 1
-        return self._ordered_starts[index] if index >= 0 else 0
+        start = self._ordered_starts[index] if index >= 0 else 0
+        return max(start, offset - FAR)
 
     def line(self, offset: int) -> str:
         """The line around an offset, as far as `REACH` characters to each side."""

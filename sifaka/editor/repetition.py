@@ -63,6 +63,12 @@ _DONE = lexicon(
 )
 # "He was passed by by a car."
 _WITH_BY = lexicon("passed dropped stopped")
+_WITH_IN_OR_ON = lexicon(
+    "log logs logged logging sign signs signed signing check checks checked turn turns turned move",
+    "moves moved moving go goes going went come comes coming came get gets getting got hold held",
+    "drop dropped call called hand handed carry carried stay stays stayed join joined play put set",
+)
+_NAME = re.compile(r" [A-Z][a-z]+")
 # "The people you work for for free".
 _FOR_FREE = lexicon("free fun nothing years ages hours days weeks months now so ever that this")
 
@@ -92,7 +98,7 @@ def repetition(parsed: ParsedText) -> Iterator[Issue]:
             if not _is_accident(parsed, start, end, word):
                 continue
         elif word in _GOVERNED:
-            if parsed.word_after(end) not in _DETERMINERS or _has_clause_before(parsed, start):
+            if not _has_object(parsed, start, end) or _has_clause_before(parsed, start):
                 continue
             if not _is_governed(parsed.word_before(start), word):
                 yield parsed.suggestion(
@@ -127,11 +133,23 @@ def _is_governed(verb: str, preposition: str) -> bool:
     return verb in _GOVERNED[preposition]
 
 
+def _has_object(parsed: ParsedText, start: int, end: int) -> bool:
+    """True when a noun goes with a preposition: an article follows, or a name does."""
+    if parsed.word_after(end) in _DETERMINERS:
+        return True
+    # "She logged in in London": the first one may belong to the verb.
+    return bool(_NAME.match(parsed.text, end)) and parsed.word_before(start) not in _WITH_IN_OR_ON
+
+
 def _has_clause_before(parsed: ParsedText, start: int) -> bool:
     """True when a preposition may belong to a clause inside: `the house they live in in summer`."""
     words = re.findall(
         r"[\w'’-]+", parsed.text[parsed.sentence_start_before(start) : start].lower()
     )
+    for number, word in enumerate(words):
+        if word in {"and", "but"}:
+            words = words[number + 1 :]  # what is before is a clause of its own
+            break
     if not _RELATIVE.union(("where", "when", "how")).isdisjoint(words):
         return True
     return not _PRONOUNS.isdisjoint(words[1:])

@@ -7,6 +7,7 @@ import subprocess
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 
@@ -26,6 +27,7 @@ _TERMS = lexicon(
 )
 _SHORT = frozenset({"teh", "hte", "adn"})
 _MEMORY = 50_000
+"""Words whose answers are kept, the latest."""
 _SECONDS = 10
 
 
@@ -143,12 +145,11 @@ class _Speller:
             new = sorted(wanted - self._known.keys())
             if new:
                 found = _ask(new)
-                if len(self._known) > _MEMORY:
-                    self._known.clear()
-                    found = _ask(sorted(wanted))
-                    new = sorted(wanted)
                 self._known.update({word: found.get(word, ()) for word in new})
-            return {word: self._known[word] for word in wanted if self._known[word]}
+            fixes = {word: self._known[word] for word in wanted if self._known[word]}
+            for word in list(islice(self._known, max(0, len(self._known) - _MEMORY))):
+                del self._known[word]
+            return fixes
 
 
 _SPELLER = _Speller()

@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import PurePath
@@ -117,19 +118,32 @@ def _settled(
 def _look(text: str, *, rules: RuleChoice, words: frozenset[str], format: Format) -> CheckedText:
     found = lint(text, format=format, rules=dict(rules.finders()))
     kept = (i for i in found.issues if rules.wants(i.rule or i.category) and not _accepts(words, i))
-    off = [each for each in exceptions(text) if isinstance(each, RuleException)]
-    unknown = (each for each in exceptions(text) if isinstance(each, UnknownRule))
+    told = list(exceptions(text))
+    off = sorted((each for each in told if isinstance(each, RuleException)), key=_first)
+    unknown = (each for each in told if isinstance(each, UnknownRule))
     skipped = [f"line {each.line}: {each.message}" for each in unknown]
     return CheckedText(
         text=text,
-        diagnostics=tuple(
-            each
-            for each in _diagnostics(text, kept)
-            if not any(one.covers(each.line, each.rule) for one in off)
-        ),
+        diagnostics=tuple(_without(off, _diagnostics(text, kept))),
         degraded=found.failed,
         skipped=(*skipped, *(line for line in found.degraded if line not in found.failed)),
     )
+
+
+def _without(off: Sequence[RuleException], found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """The findings, in text order, that no exception covers; those come by their first lines."""
+    waiting = deque(off)
+    reached: list[RuleException] = []
+    for each in found:
+        while waiting and waiting[0].first <= each.line:
+            reached.append(waiting.popleft())
+        reached = [one for one in reached if one.last >= each.line]
+        if not any(one.covers(each.line, each.rule) for one in reached):
+            yield each
+
+
+def _first(exception: RuleException) -> int:
+    return exception.first
 
 
 def _accepts(words: frozenset[str], issue: Issue) -> bool:

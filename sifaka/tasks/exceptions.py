@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sifaka.errors import ConfigurationError
-from sifaka.tasks.rules import ALL, RuleChoice, known_name
+from sifaka.tasks.rules import ALL, covers, known_name
 
 _COMMENT = re.compile(
     r"(?P<open><!--|\{/\*|\{#|^[ \t]*(?:\.\.|//|%+|\#))[ \t]*sifaka:[ \t]*"
@@ -25,7 +25,7 @@ class RuleException:
 
     def covers(self, line: int, rule: str) -> bool:
         """True when the findings of a rule in this line are not wanted."""
-        return self.first <= line <= self.last and RuleChoice(select=self.rules).wants(rule)
+        return self.first <= line <= self.last and covers(self.rules, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,10 @@ def exceptions(text: str) -> Iterator[RuleException | UnknownRule]:
     if "sifaka:" not in text:
         return
     began: tuple[int, frozenset[str]] | None = None
+    line, at = 1, 0
     for match in _COMMENT.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
+        line += text.count("\n", at, match.start())
+        at = match.start()
         try:
             names = frozenset(known_name(name) for name in re.findall(r"[\w.-]+", match["names"]))
         except ConfigurationError as error:

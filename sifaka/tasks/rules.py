@@ -2,16 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from types import MappingProxyType
 
 from sifaka._internal.suggestions import closest, did_you_mean
-from sifaka.editor import ADVISORS, RULES, Rule
+from sifaka.editor import ADVISORS, RULES, Rule, harper_rules
+from sifaka.editor.grammar import grammar
 from sifaka.errors import ConfigurationError
 
 ALL = "all"
 """The name of every rule together."""
+DEFAULT = "default"
+"""The name of all rules but those of Harper that are off by default."""
 HARPER = "harper"
 """The prefix of the rules of Harper, each `harper.<Name>`; alone it names all of them."""
+_GRAMMAR = "grammar"
+"""The group of Harper's rules; it selects those that are on by default, and ignores all."""
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "encoding": ("encoding",),
@@ -32,7 +38,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "nouns": ("plural", "this_these", "missing_article"),
         "capitals": ("capital",),
         "spelling": ("misspelling",),
-        "grammar": (HARPER,),
+        _GRAMMAR: (HARPER,),
         "style": ("hedge", "long_sentence"),
     }
 )
@@ -48,7 +54,7 @@ class RuleChoice:
     `ignore` wins.
     """
 
-    select: frozenset[str] = frozenset({ALL})
+    select: frozenset[str] = frozenset({DEFAULT})
     ignore: frozenset[str] = frozenset()
 
     @classmethod
@@ -69,15 +75,30 @@ class RuleChoice:
 
     def wants(self, rule: str) -> bool:
         """True when the findings of this rule are wanted."""
-        return _exactness(self.select, rule) > _exactness(self.ignore, rule)
+        family, _, name = rule.partition(".")
+        if family == HARPER and name not in harper_rules.DEFAULT:
+            return _exactness(self.select - {DEFAULT, _GRAMMAR}, rule) > self._ignored(rule)
+        return _exactness(self.select, rule) > self._ignored(rule)
+
+    def _ignored(self, rule: str) -> int:
+        return _exactness(self.ignore, rule)
 
     def finders(self) -> Iterator[tuple[str, Rule]]:
         """The groups that hold a wanted rule, each with the function that runs it."""
-        named = {name for name in self.select if name.startswith(f"{HARPER}.")}
         for group, finder in {**RULES, **ADVISORS}.items():
-            rules = GROUPS.get(group, (group,))
-            if any(self.wants(rule) for rule in rules) or (group == "grammar" and named):
+            if group == _GRAMMAR:
+                if asked := self._asked_of_harper():
+                    yield group, partial(grammar, rules=asked)
+            elif any(self.wants(rule) for rule in GROUPS.get(group, (group,))):
                 yield group, finder
+
+    def _asked_of_harper(self) -> str:
+        """The rules that Harper is to run; empty when none is wanted."""
+        if self.wants(f"{HARPER}.any"):
+            return harper_rules.ALL
+        named = {name.partition(".")[2] for name in self.select if name.startswith(f"{HARPER}.")}
+        names = harper_rules.DEFAULT | named
+        return harper_rules.asked(name for name in names if self.wants(f"{HARPER}.{name}"))
 
 
 def known_name(name: str) -> str:
@@ -90,10 +111,15 @@ def known_name(name: str) -> str:
     if form.partition(".")[0] == HARPER and "." in form:
         return _known_harper_rule(form)
     form = form.lower().replace("-", "_")
-    names = [ALL, *GROUPS, *(rule for rules in GROUPS.values() for rule in rules)]
+    names = [ALL, DEFAULT, *GROUPS, *(rule for rules in GROUPS.values() for rule in rules)]
     if form not in names:
         raise ConfigurationError(f"unknown rule {name!r}", did_you_mean(name, dict.fromkeys(names)))
     return form
+
+
+def covers(names: frozenset[str], rule: str) -> bool:
+    """True when one of the names is that of the rule, of its group, or of all."""
+    return _exactness(names, rule) > 0
 
 
 def _exactness(names: frozenset[str], rule: str) -> int:
@@ -103,18 +129,22 @@ def _exactness(names: frozenset[str], rule: str) -> int:
     family = rule.partition(".")[0]
     if names & {family, _GROUP_OF.get(family, family)}:
         return 2
-    return int(ALL in names)
+    return int(bool(names & {ALL, DEFAULT}))
 
 
 def _known_harper_rule(name: str) -> str:
-    from harper import Linter
-
-    rules = Linter().get_default_lint_config()
     wanted = name.partition(".")[2]
-    if wanted not in rules:
-        similar = closest(wanted, rules)
+    if wanted not in harper_rules.DEFAULT and wanted not in _all_of_harper():
+        similar = closest(wanted, _all_of_harper())
         raise ConfigurationError(
             f"unknown rule {name!r}",
             None if similar is None else f"did you mean '{HARPER}.{similar}'?",
         )
     return name
+
+
+@cache
+def _all_of_harper() -> Mapping[str, object]:
+    from harper import Linter
+
+    return Linter().get_default_lint_config()

@@ -7,7 +7,8 @@ Span = tuple[int, int]
 
 _URL = re.compile(r"(?:https?|ftp|mailto|file|wss?)://?[^\s<>\"'`)\]}]+|www\.[^\s<>\"'`)\]}]+")
 _SENTENCE_END = re.compile(
-    r"[.!?…]+[\"'”’)\]*_]*(?=\s|\Z)|[。！？｡]+[\"'”’)\]*_」』）】〉》]*|[।॥؟۔]+(?=\s|\Z)|\n[ \t]*\n"
+    r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s|\Z)"
+    r"|[。！？｡]+[\"'”’)\]*_」』）】〉》]*|[।॥؟۔]+(?=\s|\Z)|\n[ \t]*\n"
 )
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "e.g", "i.e"})
 """Abbreviations that a capital letter follows within a sentence."""

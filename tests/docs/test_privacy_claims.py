@@ -23,11 +23,11 @@ PROGRAMS = ("typos", "harper_process.py")
 PROGRAM = """
 from sifaka_mcp.cli import run
 
-text, spec, order, referring, sources = sys.argv[1:]
+text, spec, order, referring, sources, wrong = sys.argv[1:]
 for command, *rest in (
     ["improve", text, "--spec", spec],
     ["validate", text, "--spec", spec, "--original", text],
-    ["critique", text],
+    ["critique", wrong],
     ["verify", text, "--adapters", sources],
     ["research", "What is announced?", "--adapters", sources],
     ["validate", order, "--spec", referring],
@@ -68,7 +68,10 @@ def test_the_commands_never_ask_the_network_and_start_nothing_but_the_checkers(
     order.write_text("{}")
     referring.write_text(REFERRING)
     sources = f"sources=folder:{ROOT / 'examples' / 'sources'},past=thoughts:"
-    done = guarded(PROGRAM, tmp_path, "examples/announcement.md", spec, order, referring, sources)
+    wrong = tmp_path / "wrong.md"
+    wrong.write_text("We recieve it as follow.\n")  # Harper reads what has signs of a mistake
+    arguments = ("examples/announcement.md", spec, order, referring, sources, wrong)
+    done = guarded(PROGRAM, tmp_path, *arguments)
     ended = re.findall(r"^(\w+) (\d)$", done.stdout, re.MULTILINE)
     assert ended[:5] == [
         ("improve", "0"),

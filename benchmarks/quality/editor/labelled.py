@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-SetName = Literal["tuning", "held_out"]
+SetName = Literal["tuning", "held_out", "phrases"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ def test_a_text_that_kills_harper_twice_is_reported_as_not_checked(
     monkeypatch.setattr(grammar, "_MOST_SECONDS", 0.0)
     harper = grammar.Harper()
     with pytest.raises(PluginError, match="took too long"):
-        harper.lint("in in on on by " * 2_000)
+        harper.lint(["in in on on by " * 2_000])
     harper.close()
 
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from sifaka.editor import edit, lint
+from sifaka.editor import Tier, edit, lint
 
 MISTAKES = [
     # spelling
@@ -138,3 +138,25 @@ def test_two_spaces_after_every_sentence_are_a_habit_not_a_mistake() -> None:
 
 def test_a_wrong_article_before_a_fixed_word_is_fixed_in_the_next_round() -> None:
     assert edit("It is an  recieved parcel.").text == "It is a received parcel."
+
+
+@pytest.mark.parametrize(
+    ("text", "fixes"),
+    [
+        ("We live in in London.", "safe"),
+        ("The meeting is on on Monday.", "suggested"),
+        ("She was late, and we sat on on the bench.", "suggested"),
+    ],
+)
+def test_a_preposition_is_repeated_before_a_name_and_after_another_clause(
+    text: str, fixes: Tier
+) -> None:
+    assert edit(text, fixes=fixes).text == text.replace("in in", "in").replace("on on", "on")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["She logged in in London.", "The house and the garden they live in in Spring are cold."],
+)
+def test_a_preposition_may_belong_to_the_verb_before_it(text: str) -> None:
+    assert edit(text, fixes="suggested").text == text

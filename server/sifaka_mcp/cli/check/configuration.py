@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sifaka._internal.explain import explain
 from sifaka._internal.suggestions import did_you_mean
 from sifaka.errors import ConfigurationError
-from sifaka.tasks.rules import ALL, RuleChoice, known_name
+from sifaka.tasks.rules import DEFAULT, RuleChoice, known_name
 from sifaka.text.formats import UNCHECKED, Format
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class CheckTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    select: tuple[str, ...] = (ALL,)
+    select: tuple[str, ...] = (DEFAULT,)
     """The rules and groups that are wanted."""
     ignore: tuple[str, ...] = ()
     """Those of them that are not."""

@@ -224,7 +224,7 @@ def test_what_is_not_english_is_told(texts: Path, check: Check) -> None:
 def test_a_signal_ends_the_command_and_its_processes(
     texts: Path, number: signal.Signals, code: int
 ) -> None:
-    long = "All is well, and all of it is as it was on the day before. " * 100
+    long = "All is well, and all of it is as it was on the day before. " * 1_500
     write(texts, *(f"{each}.md" for each in range(64)), text=long)
     (texts / "0.md").write_text(WRONG)
     command = [sys.executable, "-m", "sifaka_mcp.cli", "check", ".", "--fix", "--jobs", "2"]

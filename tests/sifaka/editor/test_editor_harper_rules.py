@@ -1,0 +1,76 @@
+"""The choice among Harper's rules."""
+
+from itertools import chain
+
+import pytest
+
+from benchmarks.quality.editor.labelled import load
+from sifaka.editor import grammar, lint
+from sifaka.editor.harper_rules import ALL, DEFAULT, OFF, SAFE, asked, signs
+from sifaka.editor.report import findings
+from sifaka.tasks.check import check
+from sifaka.tasks.rules import RuleChoice
+
+HYPHEN = "Please double click on the icon in the corner."
+"""A matter of style that only a rule of Harper which is off by default finds."""
+
+
+def rules(text: str, choice: RuleChoice) -> set[str]:
+    return {found.rule for found in check(text, choice).diagnostics}
+
+
+def test_every_rule_that_is_on_finds_a_mistake_in_the_labelled_sentences() -> None:
+    samples = chain(load("tuning"), load("held_out"), load("phrases"))
+    found = findings("\n\n".join(each.text for each in samples), [grammar.grammar])[0]
+    assert DEFAULT - {(each.rule or "").removeprefix("harper.") for each in found} == set()
+
+
+def test_every_rule_is_one_of_harper() -> None:
+    from harper import Linter
+
+    known = Linter().get_default_lint_config().keys()
+    assert known >= DEFAULT | SAFE | OFF
+    assert SAFE <= DEFAULT
+    assert not DEFAULT & OFF
+
+
+def test_harper_reads_the_sentences_with_signs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    harper = grammar.Harper()
+    monkeypatch.setattr(grammar, "shared_harper", lambda: harper)
+    assert lint("The door was open. It was a cold day in the old town.").degraded == ()
+    assert harper.pid is None
+    lint("The door was open. We came in hurry to the old town.")
+    assert harper.pid is not None
+    harper.close()
+
+
+def test_a_sign_is_a_word_and_what_has_to_follow() -> None:
+    assert list(signs("We should off it. You should\nof seen it, and it’s everyday.")) == [
+        22,
+        45,
+        50,
+    ]
+
+
+def test_rules_that_are_off_by_default_can_be_chosen() -> None:
+    assert rules(HYPHEN, RuleChoice()) == set()
+    for names in (["harper.DoubleClick"], ["harper"], ["all"], ["default", "harper.DoubleClick"]):
+        assert rules(HYPHEN, RuleChoice.of(names)) == {"harper.DoubleClick"}
+    for names in (["grammar"], ["default"], ["harper.ModalOf"]):
+        assert rules(HYPHEN, RuleChoice.of(names)) == set()
+    for ignored in ("harper.DoubleClick", "harper", "grammar"):
+        assert rules(HYPHEN, RuleChoice.of(["all"], [ignored])) == set()
+    assert rules(HYPHEN, RuleChoice.of(["harper"], ["all"])) == {"harper.DoubleClick"}
+
+
+def test_a_comment_switches_such_a_rule_off_too() -> None:
+    text = f"{HYPHEN} <!-- sifaka: ignore grammar -->\n"
+    assert rules(text, RuleChoice.of(["all"])) == set()
+
+
+def test_only_wanted_rules_are_asked_for() -> None:
+    assert asked(["B", "A"]) == "A B"
+    assert asked(["A", ALL]) == ALL
+    assert rules("You should of seen it, as follow.", RuleChoice.of(["harper.AsFollows"])) == {
+        "harper.AsFollows"
+    }
