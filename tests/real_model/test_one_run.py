@@ -21,8 +21,8 @@ TEXT = (
     "Our support team answers most questions within 4 hours on working days. If you need an answer "
     "faster than that, you can call us, which costs 6 dollars, or read https://help.example.com."
 )
-TASK = "Shorten this to at most 20 words."
-RULES = [{"type": "length", "max_words": 20}]
+TASK = 'Rewrite this in a friendlier tone. Begin with "Hello".'
+RULES = [{"type": "regex", "must_match": [r"\AHello"]}]
 CRITICS = (
     "lint",
     "self_refine",
