@@ -95,9 +95,10 @@ async def test_both_forms_of_structured_answers_end_with_a_verdict_or_an_abstent
 
 async def test_the_answer_streams(model: OpenAIChatModel) -> None:
     request: list[ModelMessage] = [ModelRequest.user_text_prompt(f"{TASK}\n\n{TEXT}")]
-    async with provider_model(model).request_stream(
-        request, None, ModelRequestParameters()
-    ) as stream:
+    async with (
+        provider_model(model) as opened,
+        opened.request_stream(request, None, ModelRequestParameters()) as stream,
+    ):
         events = [event async for event in stream]
     assert events
     assert stream.get().parts
