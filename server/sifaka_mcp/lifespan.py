@@ -65,7 +65,7 @@ class Lifespan:
             store = ReadOnlyStore(store)
         try:
             async with (
-                Connections() as connections,
+                Connections(settings.local_providers()) as connections,
                 settings.open_adapters(store) as adapters,
                 anyio.create_task_group() as group,
             ):

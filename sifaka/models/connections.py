@@ -8,6 +8,7 @@ import anyio
 from anyio.lowlevel import RunVar
 
 from sifaka.errors import ConfigurationError
+from sifaka.models.local import LocalProviders
 from sifaka.models.provider import provider_model
 
 if TYPE_CHECKING:
@@ -22,11 +23,15 @@ class Connections:
     keeps one of these around them: `async with Connections() as connections: ...`. The first event
     loop that uses them has them to itself until they are closed; afterwards they can be used again.
 
+    Args:
+        local: The abilities of local providers; when None such a provider is asked as any other.
+
     Raises:
         ConfigurationError: Used from another event loop, as each `run_sync` has one of its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, local: LocalProviders | None = None) -> None:
+        self._local = local
         self._start_over()
 
     def _start_over(self) -> None:
@@ -55,10 +60,10 @@ class Connections:
         """
         names = (model, *fallbacks)
         if not all(isinstance(name, str) for name in names):
-            return provider_model(model, fallbacks)
+            return provider_model(model, fallbacks, local=self._local)
         self._stay_in_one_loop()
         if names not in self._models:
-            self._models[names] = provider_model(model, fallbacks)
+            self._models[names] = provider_model(model, fallbacks, local=self._local)
         return self._models[names]
 
     def holds(self, model: object) -> bool:

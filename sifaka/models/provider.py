@@ -1,10 +1,12 @@
 """PydanticAI models from their names."""
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from sifaka._internal.loading import load_pydantic_ai
 from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.models.local import LocalProviders, is_local
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -18,6 +20,7 @@ def provider_model(
     fallbacks: "Sequence[Model[Any] | str]" = (),
     *,
     call_timeout: float | None = None,
+    local: LocalProviders | None = None,
 ) -> "JournaledModel":
     """The model of a name such as `openai:gpt-5`, metered and journaled.
 
@@ -25,6 +28,7 @@ def provider_model(
         model: A name, or a PydanticAI model.
         fallbacks: Asked in their order when the one before has failed for good.
         call_timeout: Seconds that one call may take; `CALL_TIMEOUT` when None.
+        local: The abilities of local providers; when None such a provider is asked as any other.
 
     Raises:
         ConfigurationError: A name is unknown, or the provider's package or key is missing.
@@ -34,17 +38,21 @@ def provider_model(
 
     if isinstance(model, JournaledModel):
         return model
-    first = _metered(model, call_timeout)
+    first = _metered(model, call_timeout, local)
     if not fallbacks:
         return JournaledModel(first)
     from pydantic_ai.models.fallback import FallbackModel
 
-    others = [_metered(other, call_timeout, fallback=True) for other in fallbacks]
+    others = [_metered(other, call_timeout, local, fallback=True) for other in fallbacks]
     return JournaledModel(FallbackModel(first, *others, fallback_on=(ModelProviderError,)))
 
 
 def _metered(
-    model: "Model[Any] | str", call_timeout: float | None, *, fallback: bool = False
+    model: "Model[Any] | str",
+    call_timeout: float | None,
+    local: LocalProviders | None,
+    *,
+    fallback: bool = False,
 ) -> "MeteredModel":
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
@@ -73,9 +81,19 @@ def _metered(
         ) from error
     if isinstance(model, str):
         _leave_retries_to_us(inferred)
+    if local is not None and is_local(inferred.base_url) and _speaks_openai(inferred):
+        from sifaka.models.local_model import LocalModel
+
+        return LocalModel(inferred, local, call_timeout=call_timeout, fallback=fallback)
     usual = HostModel.call_timeout if isinstance(inferred, HostModel) else CALL_TIMEOUT
     timeout = call_timeout or usual
     return MeteredModel(inferred, call_timeout=timeout, fallback=fallback)
+
+
+def _speaks_openai(model: "Model[Any]") -> bool:
+    """True for the protocol of OpenAI's chats, which local engines speak."""
+    openai = sys.modules.get("pydantic_ai.models.openai")
+    return openai is not None and isinstance(model, openai.OpenAIChatModel)
 
 
 def _leave_retries_to_us(model: "Model[Any]") -> None:

@@ -17,6 +17,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from sifaka.models.local import QUESTION
+
 
 class Gate:
     """Where answers wait until they are let through."""
@@ -53,6 +55,21 @@ class Reply:
     """How long it takes; for scripts that show how long things take, not for tests."""
 
 
+def _completion(message: dict[str, Any], finish: str, tokens: tuple[int, int]) -> dict[str, Any]:
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": "stub",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {
+            "prompt_tokens": tokens[0],
+            "completion_tokens": tokens[1],
+            "total_tokens": sum(tokens),
+        },
+    }
+
+
 def says(text: str | None, *, tokens: tuple[int, int] = (10, 5), gate: Gate | None = None) -> Reply:
     body = _completion({"role": "assistant", "content": text}, "stop", tokens)
     return Reply(body=body, gate=gate)
@@ -76,6 +93,8 @@ def fails(status: int, **headers: str) -> Reply:
 
 
 HANGS = Reply(hangs=True)
+ABLE = calls("answer", {"larger": "second"}, tokens=(30, 10_000))
+"""Shows that a provider calls tools, and is fast."""
 
 
 Script = Callable[[dict[str, Any]], Reply]
@@ -88,6 +107,8 @@ class Provider:
 
     url: str
     requests: list[dict[str, Any]]
+    probes: list[dict[str, Any]]
+    """The questions for its abilities, which are not among the requests."""
     _left: threading.Event
 
     async def deserted(self) -> None:
@@ -96,14 +117,22 @@ class Provider:
 
 
 @contextmanager
-def provider(replies: Iterable[Reply] | Script) -> Generator[Provider]:
-    """A provider that gives these replies in order, then HTTP 500; or one by a script."""
+def provider(replies: Iterable[Reply] | Script, probe: Reply = ABLE) -> Generator[Provider]:
+    """A provider that gives these replies in order, then HTTP 500; or one by a script.
+
+    The question for its abilities has a reply of its own.
+    """
     script: Iterator[Reply] = iter(()) if callable(replies) else iter(replies)
     requests: list[dict[str, Any]] = []
+    probes: list[dict[str, Any]] = []
     left = threading.Event()
 
     async def complete(request: Request) -> Response:
-        requests.append(await request.json())
+        asked = await request.json()
+        if asked["messages"][-1]["content"] == QUESTION:
+            probes.append(asked)
+            return JSONResponse(probe.body, status_code=probe.status)
+        requests.append(asked)
         reply = replies(requests[-1]) if callable(replies) else next(script, fails(500))
         async with anyio.create_task_group() as group:
             group.start_soon(watch, request, group.cancel_scope)
@@ -130,7 +159,9 @@ def provider(replies: Iterable[Reply] | Script) -> Generator[Provider]:
         listener.listen()  # connections queue here until the server accepts them
         thread.start()
         try:
-            yield Provider(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", requests, left)
+            yield Provider(
+                f"http://127.0.0.1:{listener.getsockname()[1]}/v1", requests, probes, left
+            )
         finally:
             server.should_exit = True
             thread.join(timeout=10)
@@ -142,18 +173,3 @@ def told_of(served: Provider, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     return variables | {"SIFAKA_MODEL": "openai-chat:stub"}
-
-
-def _completion(message: dict[str, Any], finish: str, tokens: tuple[int, int]) -> dict[str, Any]:
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 1_700_000_000,
-        "model": "stub",
-        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-        "usage": {
-            "prompt_tokens": tokens[0],
-            "completion_tokens": tokens[1],
-            "total_tokens": sum(tokens),
-        },
-    }

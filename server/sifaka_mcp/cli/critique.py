@@ -4,6 +4,7 @@ import argparse
 
 import anyio
 
+from sifaka.chain.review import Review
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.criticism import review
 from sifaka_mcp.cli import options as opt
@@ -31,7 +32,12 @@ def critique(options: argparse.Namespace, settings: Settings) -> int:
         raise ConfigurationError(
             f"{options.spec} has validators, which `critique` does not run", "use `sifaka validate`"
         )
-    out = CritiqueTextOut.of(anyio.run(review, chain, text, options.prompt))
+
+    async def run() -> Review:
+        async with opt.closing(chain):
+            return await review(chain, text, options.prompt)
+
+    out = CritiqueTextOut.of(anyio.run(run))
     if options.json:
         print_json(out)
     else:

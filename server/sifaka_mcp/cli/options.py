@@ -4,7 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -162,6 +162,7 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> "C
         ConfigurationError: An option is wrong.
     """
     from sifaka.chain import Chain
+    from sifaka.models.connections import Connections
     from sifaka.models.loading import start_loading
 
     start_loading(settings.model)  # while the store is opened and the rest is read
@@ -178,15 +179,17 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> "C
         store=store,
         plugins=Plugins(settings.plugins),
         adapters=settings.open_adapters(store),
+        connections=Connections(settings.local_providers()),
         **more,
     )
 
 
 @asynccontextmanager
 async def closing(chain: "Chain") -> AsyncGenerator[None]:
-    """Closes the chain's adapters and store at the end."""
+    """Closes the chain's connections, adapters and store at the end."""
     try:
-        yield
+        async with chain.resources.connections or nullcontext():
+            yield
     finally:
         await chain.resources.adapters.aclose()
         await chain.store.aclose()

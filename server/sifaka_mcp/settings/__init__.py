@@ -18,6 +18,7 @@ from sifaka.errors import ConfigurationError, PluginError
 from sifaka.evidence.sources.collection import NONE, Adapters
 from sifaka.evidence.sources.keys import named_keys, secrets_of
 from sifaka.models import AUTO, CALLER, HOST
+from sifaka.models.local import LocalProviders
 from sifaka.plugins import Plugins
 from sifaka.record.thought import EDITOR
 from sifaka.storage import MemoryStorage
@@ -223,6 +224,10 @@ class Settings(HttpSettings):
             embedder=self.open_embedder(),
             plugins=Plugins(self.plugins),
         )
+
+    def local_providers(self) -> LocalProviders:
+        """The abilities of providers nearby, in the home folder; the file need not exist."""
+        return LocalProviders(None if self.read_only else self.home / "local_providers.json")
 
     def open_adapters(self, store: ThoughtStore) -> Adapters:
         """The configured adapters; nothing is touched before the first search.

@@ -1,0 +1,222 @@
+"""A local provider is asked once what it can do; each call is made as that allows."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+
+from sifaka import Budget, Chain
+from sifaka.models.connections import Connections
+from sifaka.models.local import Abilities, LocalProviders, is_local
+from tests.stubs.provider import (
+    ABLE,
+    Gate,
+    Provider,
+    Reply,
+    calls,
+    fails,
+    opinion,
+    provider,
+    says,
+    told_of,
+)
+
+pytestmark = pytest.mark.anyio
+
+PROSE = says("The second is larger.", tokens=(30, 10_000))
+OPINION = json.dumps({"verdict": "accept", "suggestions": ["say less"]})
+
+
+@asynccontextmanager
+async def asked(
+    *replies: Reply, probe: Reply, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[tuple[Provider, Chain]]:
+    """A provider, and a chain whose critic asks it."""
+    with provider(replies, probe) as served:
+        told_of(served, monkeypatch)
+        async with Connections(LocalProviders(file)) as connections:
+            yield (
+                served,
+                Chain(model="openai-chat:stub", critics=["self_refine"], connections=connections),
+            )
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "local_providers.json"
+
+
+async def test_one_that_calls_tools_is_asked_by_tools(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asked(opinion("accept"), probe=ABLE, file=file, monkeypatch=monkeypatch) as (
+        served,
+        chain,
+    ):
+        result = await chain.run(text="A text.")
+    assert result.passed
+    assert [request["tools"][0]["function"]["name"] for request in served.requests] == ["answer"]
+    assert len(served.probes) == 1
+
+
+@pytest.mark.parametrize(
+    "probe", [PROSE, fails(400), calls("answer", {"larger": "third"}), calls("answer", "{")]
+)
+async def test_one_that_does_not_is_asked_for_json_by_its_schema(
+    file: Path, monkeypatch: pytest.MonkeyPatch, probe: Reply
+) -> None:
+    async with asked(says(OPINION), probe=probe, file=file, monkeypatch=monkeypatch) as (
+        served,
+        chain,
+    ):
+        result = await chain.run(text="A text.")
+    assert result.run.thoughts[0].critic_feedback[0].suggestions == ("say less",)
+    (request,) = served.requests
+    assert "tools" not in request
+    schema = request["response_format"]["json_schema"]["schema"]
+    assert "verdict" in schema["required"]
+    system, question = request["messages"]
+    assert (system["role"], question["role"]) == ("system", "user")
+    assert json.dumps(schema) in system["content"], "for engines that ignore it"
+
+
+async def test_an_engine_that_refuses_schemas_is_asked_by_the_prompt_alone(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies = (fails(400), says(OPINION))
+    async with asked(*replies, probe=PROSE, file=file, monkeypatch=monkeypatch) as (served, chain):
+        result = await chain.run(text="A text.")
+    assert result.passed
+    assert ["response_format" in request for request in served.requests] == [True, False]
+    assert result.usage.model_calls == 2, "a refused call is a call"
+
+
+async def test_the_question_is_no_part_of_a_run(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asked(opinion("accept"), probe=ABLE, file=file, monkeypatch=monkeypatch) as (
+        served,
+        chain,
+    ):
+        result = await chain.replace(budget=Budget(max_calls=1)).run(text="A text.")
+    assert result.usage.model_calls == 1
+    assert len(result.run.calls) == 1
+    assert len(served.probes) == 1
+
+
+async def test_it_is_asked_once_by_parallel_calls_and_by_later_processes(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    critics = ["self_refine", "reflexion", "constitutional", "self_rag"]
+    async with asked(*[opinion("accept")] * 40, probe=ABLE, file=file, monkeypatch=monkeypatch) as (
+        served,
+        chain,
+    ):
+        await chain.replace(critics=critics).run(text="A text.")
+        async with Connections(LocalProviders(file)) as later:
+            await chain.replace(connections=later).run(text="A text.")
+    assert len(served.probes) == 1
+
+
+async def test_what_is_old_or_damaged_is_asked_again(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asked(*[opinion("accept")] * 3, probe=ABLE, file=file, monkeypatch=monkeypatch) as (
+        served,
+        chain,
+    ):
+        long_ago = datetime.now(UTC) - timedelta(days=8)
+        write(file, {f"{served.url}/ stub": Abilities(tokens_per_second=1, asked_at=long_ago)})
+        await chain.run(text="A text.")
+        write(file, {})
+        file.write_text("{", encoding="utf-8")  # noqa: ASYNC240 - a small file
+        async with Connections(LocalProviders(file)) as later:
+            await chain.replace(connections=later).run(text="A text.")
+    assert len(served.probes) == 2
+
+
+async def test_one_that_does_not_answer_is_asked_again_and_nothing_is_kept(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies = [opinion("accept")] * 2
+    async with asked(*replies, probe=fails(503), file=file, monkeypatch=monkeypatch) as (
+        served,
+        chain,
+    ):
+        assert (await chain.run(text="A text.")).passed
+        assert (await chain.run(text="A text.")).passed
+    assert len(served.probes) == 2
+    assert not file.exists()  # noqa: ASYNC240 - a small file
+
+
+async def test_without_a_place_to_keep_it_nothing_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with provider([opinion("accept")]) as served:
+        told_of(served, monkeypatch)
+        result = await Chain(model="openai-chat:stub", critics=["self_refine"]).run(text="A text.")
+    assert result.passed
+    assert served.probes == []
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://127.0.0.1:8080/v1", True),
+        ("http://[::1]:8080/v1", True),
+        ("http://localhost:11434/v1", True),
+        ("http://192.168.1.7/v1", True),
+        ("http://gpu:8000/v1", True),
+        ("http://host.docker.internal:11434/v1", True),
+        ("https://api.openai.com/v1", False),
+        ("https://openrouter.ai/api/v1", False),
+        ("http://8.8.8.8/v1", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_providers_elsewhere_are_asked_nothing(url: str | None, expected: bool) -> None:
+    assert is_local(url) is expected
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds", "parallel"), [(500.0, 120, 16), (20.0, 409.6, 2), (0.5, 1800, 2)]
+)
+def test_a_slow_one_gets_more_time_and_fewer_calls_at_once(
+    rate: float, seconds: float, parallel: int
+) -> None:
+    found = Abilities(tokens_per_second=rate, asked_at=datetime.now(UTC))
+    assert (found.call_timeout, found.parallel) == (seconds, parallel)
+
+
+async def test_calls_to_a_slow_one_wait_for_their_turn(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Abilities(tokens_per_second=1, asked_at=datetime.now(UTC))
+    gates = [Gate() for _ in range(5)]
+    replies = [Reply(body=opinion("accept").body, gate=gate) for gate in gates]
+    with provider(replies) as served:
+        told_of(served, monkeypatch)
+        write(file, {f"{served.url}/ stub": slow})
+        async with Connections(LocalProviders(file)) as connections:
+            critics = [{"type": "self_refine", "name": f"critic {n}"} for n in range(5)]
+            chain = Chain(model="openai-chat:stub", critics=critics, connections=connections)
+            async with anyio.create_task_group() as group:
+                group.start_soon(partial(chain.run, text="A text."))
+                for opened, gate in enumerate(gates):
+                    await gate.reached()
+                    assert len(served.requests) <= opened + 2
+                    gate.open()
+    assert len(served.requests) == 5
+    assert served.probes == []
+
+
+def write(file: Path, kept: dict[str, Abilities]) -> None:
+    file.parent.mkdir(exist_ok=True)
+    data = {name: found.model_dump(mode="json") for name, found in kept.items()}
+    file.write_text(json.dumps(data), encoding="utf-8")
