@@ -8,6 +8,7 @@ from sifaka._internal.immutable import Frozen
 from sifaka.chain.brief import Brief, brief_for
 from sifaka.chain.checks import Check, checks_of
 from sifaka.chain.inherited import findings
+from sifaka.chain.look_back import look_back_check
 from sifaka.chain.review import Review
 from sifaka.record.clustering import cluster
 from sifaka.record.diff import Hunk
@@ -97,7 +98,8 @@ class RunResult(Frozen):
     @property
     def checked(self) -> tuple[Check, ...]:
         """What was checked in the best text, and what was not, with the reason."""
-        return checks_of(self.thought, has_task=bool(self.run.prompt))
+        checks = checks_of(self.thought, has_task=bool(self.run.prompt))
+        return (*checks, *look_back_check(self.run))
 
     @property
     def turned_down(self) -> tuple[Thought, ...]:

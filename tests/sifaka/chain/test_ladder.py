@@ -38,6 +38,7 @@ def chain(*fallbacks: str, host: Host | None = None, **settings: Any) -> Chain:
         critics=["self_refine"],
         fallback_models=fallbacks,
         host=host,
+        look_back=0,  # these are about writers and critics
         **settings,
     )
 
