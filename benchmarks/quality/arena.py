@@ -1,14 +1,16 @@
 """The contenders in one continuous world, with the same random numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from benchmarks.quality.contenders import (
     BEST_OF_N,
+    BEST_OF_N_USUAL,
+    JUDGED_USUAL,
     NAIVE,
     NAIVE_LONG,
-    THOROUGH,
     Contender,
     at_equal_calls,
     at_own_settings,
@@ -18,8 +20,9 @@ from benchmarks.quality.pooling import spread
 from benchmarks.quality.samples import Mean, mean_of
 from benchmarks.quality.tables import Table
 
-MOST_WORSE = 0.03
-"""The share of results of `thorough` that may be worse than their input in the base world."""
+MOST_WORSE: Mapping[str, float] = MappingProxyType({"standard": 0.03, "thorough": 0.01})
+"""The share of an effort's results that may be worse than their input, in every world with a judge
+who tries."""
 CALLS = 25
 """Model calls of each policy where they are compared at equal calls."""
 _BLOCK = 50
@@ -36,6 +39,15 @@ OTHERS: tuple[tuple[str, ContinuousWorld], ...] = (
 """The changes to the base world."""
 _COARSE = ("critic counts in whole units", replace(BASE, grain=1.0))
 """Matters only where critics select."""
+LIARS: tuple[tuple[str, ContinuousWorld], ...] = (
+    ("always the first", replace(BASE, judging="first")),
+    ("always the second", replace(BASE, judging="second")),
+    ("always neither", replace(BASE, judging="neither")),
+    ("a coin", replace(BASE, judging="random")),
+    ("never an answer", replace(BASE, judging="refuses")),
+    ("always the newer", replace(BASE, judging="newer")),
+)
+"""Judges that do not look at the texts."""
 _WORSE = {"noise 1", "half of the judge's noise shared", "critic's noise 2"}
 
 
@@ -60,26 +72,34 @@ class Score:
         return lead is not None and lead.value < -2 * lead.error
 
 
-def own_settings(runs: int, seed: str, pool: ProcessPoolExecutor | None) -> tuple[Score, ...]:
+Pool = ProcessPoolExecutor | None
+
+
+def own_settings(runs: int, seed: str, pool: Pool) -> tuple[Score, ...]:
     """The base world, each contender with its own settings."""
     return _scores([(BASE_NAME, BASE)], at_own_settings(), runs, seed, pool)
 
 
-def equal_calls(runs: int, seed: str, pool: ProcessPoolExecutor | None) -> tuple[Score, ...]:
+def equal_calls(runs: int, seed: str, pool: Pool) -> tuple[Score, ...]:
     """The base world, each contender with about as many calls."""
     worlds = [(BASE_NAME, BASE.without_end())]
     return _with_lead(_scores(worlds, at_equal_calls(CALLS), runs, seed, pool))
 
 
-def other_worlds(runs: int, seed: str, pool: ProcessPoolExecutor | None) -> tuple[Score, ...]:
-    """The other worlds: the naive loop and `thorough`."""
-    pair = [c for c in at_own_settings() if c.name in {NAIVE_LONG, THOROUGH}]
-    return _scores(OTHERS, pair, runs, seed, pool)
+def other_worlds(runs: int, seed: str, pool: Pool) -> tuple[Score, ...]:
+    """The other worlds: the naive loop, best-of-3 and the efforts that look back."""
+    names = {NAIVE_LONG, BEST_OF_N_USUAL, *MOST_WORSE}
+    chosen = [c for c in at_own_settings() if c.name in names]
+    return _scores([*OTHERS, _COARSE], chosen, runs, seed, pool)
 
 
-def equal_calls_elsewhere(
-    runs: int, seed: str, pool: ProcessPoolExecutor | None
-) -> tuple[Score, ...]:
+def liars(runs: int, seed: str, pool: Pool) -> tuple[Score, ...]:
+    """The base world with judges that do not look: the efforts, and `judged`."""
+    chosen = [c for c in at_own_settings() if c.name in {*MOST_WORSE, JUDGED_USUAL}]
+    return _scores(LIARS, chosen, runs, seed, pool)
+
+
+def equal_calls_elsewhere(runs: int, seed: str, pool: Pool) -> tuple[Score, ...]:
     """As `equal_calls`, where the judge or the critic is worse: all but the naive loop."""
     chosen = [*(other for other in OTHERS if other[0] in _WORSE), _COARSE]
     worlds = [(name, world.without_end()) for name, world in chosen]
@@ -87,12 +107,21 @@ def equal_calls_elsewhere(
     return _with_lead(_scores(worlds, rivals, runs, seed, pool))
 
 
+def missed(scores: Iterable[Score]) -> list[str]:
+    """A line for each effort that misses its goal in a world."""
+    return [
+        f"{s.contender}, {s.world}: P(worse) {s.worse.value:.4f}, goal {MOST_WORSE[s.contender]:g}"
+        for s in scores
+        if s.worse.value > MOST_WORSE.get(s.contender, 1.0)
+    ]
+
+
 def _scores(
     worlds: Sequence[tuple[str, ContinuousWorld]],
     contenders: Sequence[Contender],
     runs: int,
     seed: str,
-    pool: ProcessPoolExecutor | None,
+    pool: Pool,
 ) -> tuple[Score, ...]:
     blocks = -(-runs // _BLOCK)
     jobs = [
@@ -127,7 +156,7 @@ def _score(world: str, contender: str, blocks: Sequence[Results]) -> Score:
 
 def _with_lead(scores: Sequence[Score]) -> tuple[Score, ...]:
     """The scores with the lead over the best-of-3 of the same world."""
-    rivals = {s.world: s for s in scores if s.contender.startswith(BEST_OF_N)}
+    rivals = {s.world: s for s in scores if s.contender.startswith(f"{BEST_OF_N}, K=")}
     return tuple(
         score
         if score is rivals[score.world]

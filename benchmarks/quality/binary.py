@@ -11,6 +11,8 @@ import anyio
 from benchmarks.quality.draws import stratified
 from sifaka.chain import Chain
 from sifaka.chain.judging import Preference
+from sifaka.chain.votes import LONGEST
+from sifaka.record.entries import LOOK_BACK
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel
@@ -62,7 +64,7 @@ class Parts:
         self._row: Sequence[float] = ()
         self._serial = 0
         self._asked: Counter[frozenset[str]] = Counter()
-        self._meetings: dict[tuple[frozenset[str], int], int] = {}
+        self._pairs: dict[frozenset[str], int] = {}
         self.writer = ScriptedModel(lines=repeat(self._revised))
         self.judge = ScriptedJudge(prefers=self._prefers)
 
@@ -70,7 +72,7 @@ class Parts:
         """The input of a run that is decided by these random numbers."""
         self._row, self._serial = row, 0
         self._asked.clear()
-        self._meetings.clear()
+        self._pairs.clear()
         return _text(good=row[0] < self._world.start, serial=0)
 
     def _revised(self, thought: Thought) -> str:
@@ -85,10 +87,10 @@ class Parts:
         The same two may meet again at the end; they are voted on anew then.
         """
         pair = frozenset((first, second))
-        meeting, asked = divmod(self._asked[pair], 2 * self._world.votes)
+        repeat = self._asked[pair] // 2
         self._asked[pair] += 1
-        number = self._meetings.setdefault((pair, meeting), len(self._meetings))
-        draw = self._row[1 + self._world.steps + number * self._world.votes + asked // 2]
+        number = self._pairs.setdefault(pair, len(self._pairs))
+        draw = self._row[1 + self._world.steps + number * _most_votes(self._world) + repeat]
         newer = max(pair, key=_serial)
         if _good(first) == _good(second):
             wins = draw < COIN
@@ -104,7 +106,12 @@ def play(block: Block) -> Outcome:
 
 def draws_for(world: BinaryWorld) -> int:
     """Random numbers that a run needs: for the input, each revision, and each vote."""
-    return 1 + world.steps + (world.steps + 1) * world.votes
+    return 1 + world.steps + (world.steps + 1) * _most_votes(world)
+
+
+def _most_votes(world: BinaryWorld) -> int:
+    """Votes on two texts that meet in a step, and again at the end."""
+    return world.votes + LONGEST * LOOK_BACK
 
 
 def chain_of(world: BinaryWorld, parts: Parts) -> Chain:

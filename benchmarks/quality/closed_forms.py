@@ -18,6 +18,29 @@ def majority_of(votes: int, accuracy: float) -> float:
     )
 
 
+def lead_of(by: int, most: int, accuracy: float) -> float:
+    """The probability that the right votes lead by so many before the wrong ones do.
+
+    A random walk between two bounds (the gambler's ruin), cut off after so many votes. Without the
+    cut it is `1 / (1 + ((1 - accuracy) / accuracy) ** by)`.
+
+    Args:
+        by: The lead that decides.
+        most: Votes at most; without such a lead by then, it is no success.
+        accuracy: How often one vote is right.
+    """
+    leads, reached = {0: 1.0}, 0.0
+    for _ in range(most):
+        following: dict[int, float] = defaultdict(float)
+        for lead, share in leads.items():
+            following[lead + 1] += share * accuracy
+            following[lead - 1] += share * (1 - accuracy)
+        reached += following.pop(by, 0.0)
+        following.pop(-by, None)
+        leads = following
+    return reached
+
+
 def naive(start: float, repair: float, harm: float, steps: int) -> float:
     """The share of good texts when each revision takes its predecessor's place.
 
@@ -67,23 +90,25 @@ def gated_with_look_back(
     votes: int,
     steps: int,
     *,
-    looks_back: bool = True,
+    look_back: int = 2,
 ) -> float:
     """The share of good texts after the champion was compared with the original at the end.
 
     A Markov chain over three things: whether the original is good, whether the champion is, and
-    whether any revision was accepted. A champion that is not the original goes back to it when more
-    than half of the votes prefer that. The decision on a revision as good as the champion changes
-    nothing in `gated`, but it counts as a step here: such votes are coins.
+    whether any revision was accepted. A champion that is not the original goes back to it unless
+    the votes for it lead by `look_back` within three times as many. The decision on a revision as
+    good as the champion changes nothing in `gated`, but it counts as a step here: such votes are
+    coins.
 
     Args:
         start: As for `gated`.
         repair: As for `gated`.
         harm: As for `gated`.
         accuracy: As for `gated`.
-        votes: As for `gated`; so many are given once more at the end.
+        votes: As for `gated`.
         steps: As for `gated`.
-        looks_back: Without it the result is that of `gated`.
+        look_back: The lead that the champion needs at the end. With 0 the result is that of
+            `gated`.
     """
     right, tie = majority_of(votes, accuracy), majority_of(votes, _COIN)
     states: dict[tuple[bool, bool, int], float] = {
@@ -101,12 +126,12 @@ def gated_with_look_back(
             following[original, better, longer] += share * written * taken
             following[state] += share * written * (1 - taken)
         states = following
-    good = 0.0
+    good, most = 0.0, 3 * look_back
     for (original, champion, accepted), share in states.items():
-        if looks_back and accepted == _ANY and original != champion:
-            # Right votes keep the champion if it is the good one, and bring the original back if
-            # that is: either way the good text wins.
-            good += share * right
+        if look_back and accepted == _ANY and original != champion:
+            # A good champion must be shown to be better; a good original must not be shown worse.
+            kept = lead_of(look_back, most, accuracy if champion else 1 - accuracy)
+            good += share * (kept if champion else 1 - kept)
         else:
             good += share * champion
     return good

@@ -6,12 +6,15 @@ from typing import Any
 
 NAIVE = "naive"
 BEST_OF_N = "best_of_n, n=3"
-THOROUGH = "thorough"
+EFFORTS = ("quick", "standard", "thorough")
 _STEPS = 3
 """Iterations of the policies at their own settings, as the effort `standard` has."""
 _LONG = 5
 """Those of the naive loop next to `thorough`, which has as many."""
 NAIVE_LONG = f"{NAIVE}, K={_LONG}"
+BEST_OF_N_USUAL = f"{BEST_OF_N}, K={_STEPS}"
+JUDGED_USUAL = f"judged, n=3, P=1, K={_STEPS}"
+_LOOKS_BACK = "look back"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +32,11 @@ class Policy:
     name: str
     settings: Mapping[str, Any]
     a_step: int
-    """Model calls of one iteration, with one critic."""
+    """Model calls of one iteration, with one critic, where the judge prefers no version."""
     once: int = 1
     """Those before the first: the critic reads the input."""
+    at_end: int = 0
+    """Those of the look back, as far as a clear outcome needs them; not every run has one."""
 
     def with_steps(self, steps: int) -> Contender:
         """This policy with so many iterations, and no other end."""
@@ -39,25 +44,32 @@ class Policy:
         return Contender(name=f"{self.name}, K={steps}", settings=settings)
 
     def with_calls(self, calls: int) -> Contender:
-        """This policy with as many iterations as come nearest to so many calls.
+        """This policy with as many iterations as come nearest to so many calls."""
+        return self.with_steps(max(1, round((calls - self.once - self.at_end) / self.a_step)))
 
-        The look back at the end of `judged` is not counted: not every run has one.
-        """
-        return self.with_steps(max(1, round((calls - self.once) / self.a_step)))
+
+def _judged(name: str, a_step: int, **settings: Any) -> Policy:
+    settings = {"policy": "judged", "look_back": 2, **settings}
+    return Policy(name=f"judged, {name}", settings=settings, a_step=a_step, at_end=4)
 
 
 POLICIES = (
     # No version follows the last one, so its critique is left out: one call less.
     Policy(name=NAIVE, settings={"policy": "last"}, a_step=2, once=0),
-    Policy(name="best", settings={"policy": "best"}, a_step=2),
-    Policy(name="judged, P=1", settings={"policy": "judged", "judge_repeats": 1}, a_step=4),
-    Policy(name="judged, P=3", settings={"policy": "judged", "judge_repeats": 3}, a_step=8),
+    Policy(name="best", settings={"policy": "best", "look_back": 0}, a_step=2),
     Policy(
-        name="judged, n=3, P=3",
-        settings={"policy": "judged", "judge_repeats": 3, "width": 3},
-        a_step=12,
+        name=f"best, {_LOOKS_BACK}", settings={"policy": "best", "look_back": 2}, a_step=2, at_end=4
     ),
-    Policy(name=BEST_OF_N, settings={"policy": "best_of_n", "width": 3}, a_step=6),
+    _judged("P=1", 4, judge_repeats=1),
+    _judged("P=3", 6, judge_repeats=3),
+    _judged("n=3, P=1", 12, judge_repeats=1, width=3),
+    Policy(name=BEST_OF_N, settings={"policy": "best_of_n", "width": 3, "look_back": 0}, a_step=6),
+    Policy(
+        name=f"{BEST_OF_N}, {_LOOKS_BACK}",
+        settings={"policy": "best_of_n", "width": 3, "look_back": 3},
+        a_step=6,
+        at_end=6,
+    ),
 )
 
 
@@ -66,14 +78,15 @@ def at_own_settings() -> tuple[Contender, ...]:
     return (
         *(policy.with_steps(_STEPS) for policy in POLICIES),
         POLICIES[0].with_steps(_LONG),
-        *(Contender(name=e, settings={"effort": e}) for e in ("quick", "standard", THOROUGH)),
+        *(Contender(name=e, settings={"effort": e}) for e in EFFORTS),
     )
 
 
 def at_equal_calls(calls: int) -> tuple[Contender, ...]:
     """Each policy with about so many model calls; best-of-N in several rounds and in one."""
     width = min(16, round((calls - 1) / 2))
-    settings = {"policy": "best_of_n", "width": width, "max_iterations": 1, "patience": None}
+    settings = {"policy": "best_of_n", "width": width, "look_back": 0}
+    settings |= {"max_iterations": 1, "patience": None}
     return (
         *(policy.with_calls(calls) for policy in POLICIES),
         Contender(name=f"best_of_n, n={width}, K=1", settings=settings),

@@ -5,17 +5,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import repeat
 from math import inf, sqrt
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 
 from benchmarks.quality.draws import Noise
 from sifaka.chain import Chain
 from sifaka.chain.judging import Preference
+from sifaka.errors import ModelProviderError
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedJudge, ScriptedModel
 
+Judging = Literal["honest", "first", "second", "neither", "random", "newer", "refuses"]
+"""The way a judge answers: by what it sees; always the same; by a coin; by age; not at all."""
 _FLAWLESS = 3.0
 """The quality from which on a critic has only one small thing to say."""
 _MOST_ISSUES = 8
@@ -40,6 +43,7 @@ class ContinuousWorld:
     critic_noise: float = 0.5
     grain: float = 0.25
     """The quality that equals one point of severity in a critic's issues."""
+    judging: Judging = "honest"
     threshold: float = 1.0
     """The quality from which on a critic that sees clearly asks for no revision."""
 
@@ -99,6 +103,17 @@ class Parts:
     def _prefers(self, first: str, second: str) -> Preference:
         self.judged += 1
         world = self._world
+        match world.judging:
+            case "first" | "second" | "neither":
+                return world.judging
+            case "random":
+                return "first" if self._taste.chance(0.5) else "second"
+            case "newer":
+                return "first" if _serial(first) > _serial(second) else "second"
+            case "refuses":
+                raise ModelProviderError("refused", code="rejected")
+            case "honest":
+                pass
         pair = frozenset((first, second))
         blur = sqrt(2) * world.judge_noise
         # The tilt is towards one of the two texts, so it changes sides with their order.
@@ -160,6 +175,10 @@ async def _play(games: Games) -> Results:
 def quality_of(text: str) -> float:
     """The quality that is written into a text."""
     return float(text.split()[1])
+
+
+def _serial(text: str) -> int:
+    return int(text.split()[3])
 
 
 def _text(quality: float, serial: int) -> str:

@@ -11,7 +11,10 @@ from benchmarks.quality.binary_grid import Cell
 from benchmarks.quality.closed_forms import gated, naive
 
 _REPRODUCIBLE = {"svg.hashsalt": "sifaka", "svg.fonttype": "none", "font.size": 9}
-_COLOURS = ("#666666", "#0072b2", "#56b4e9", "#d55e00", "#e69f00", "#009e73", "#cc79a7")
+_COLOURS = (
+    *("#666666", "#0072b2", "#56b4e9", "#d55e00", "#e69f00", "#009e73"),
+    *("#cc79a7", "#f0e442", "#000000"),
+)
 
 
 def draw(cells: Sequence[Cell], scores: Sequence[Score], file: Path) -> None:
@@ -79,7 +82,7 @@ def _draw_policies(axes: Any, scores: Sequence[Score]) -> None:
             capsize=2,
             label=f"{score.contender} ({score.calls.value:.0f} calls)",
         )
-    axes.axhline(MOST_WORSE, color="black", linewidth=0.8, linestyle=":")
+    axes.axhline(MOST_WORSE["standard"], color="black", linewidth=0.8, linestyle=":")
     axes.set_yscale("log")
     axes.set_title("Continuous world, base, equal calls")
     axes.set_xlabel("mean gain in quality")

@@ -113,7 +113,7 @@ def bound(
         ConfigurationError: A critic needs a model and there is none, or its own cannot be used.
     """
     judge: Judge | None = None
-    if settings.config.policy == "judged":
+    if settings.config.policy == "judged" or settings.config.look_back:
         own = settings.judge_model
         judge = own if isinstance(own, Judge) else ModelJudge(binding.model)
     critics = [each.bind(binding) for each in settings.chosen_critics]

@@ -1,11 +1,12 @@
 """Judges: which of two versions is better, asked in both orders."""
 
+from functools import partial
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, Field
 
-from sifaka._internal.immutable import Frozen
 from sifaka.calls.concurrency import fan_out
+from sifaka.chain.votes import VoteRule, Votes
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models.framing import frame
 from sifaka.models.original import original_of, with_original
@@ -87,59 +88,55 @@ class ModelJudge:
         return comparison.better
 
 
-class Votes(Frozen):
-    """The outcome of the repeats of a comparison."""
-
-    candidate: int
-    champion: int
-    undecided: int
-    """Repeats whose two orders disagree, see no difference, or got no answer."""
-
-    @property
-    def repeats(self) -> int:
-        """The number of comparisons of the two."""
-        return self.candidate + self.champion + self.undecided
-
-    def majority_for_candidate(self) -> bool:
-        """True when more than half of all repeats prefer the candidate."""
-        return self.candidate * 2 > self.repeats
-
-    def majority_for_champion(self) -> bool:
-        """True when more than half of all repeats prefer the champion."""
-        return self.champion * 2 > self.repeats
-
-
 async def compare_in_both_orders(
-    judge: Judge, candidate: Thought, champion: Thought, repeats: int
+    judge: Judge, candidate: Thought, champion: Thought, rule: VoteRule
 ) -> Votes:
-    """Compare two versions several times, each time in both orders, all at once.
+    """Compare two versions as often as the rule asks for, each time in both orders.
 
     A repeat counts only when its two orders agree: a judge that likes what stands first
-    (Wang et al. 2023, arXiv 2305.17926) has no vote. `2 * repeats` model calls, depth one.
+    (Wang et al. 2023, arXiv 2305.17926) has no vote. Two model calls for each repeat; those that
+    the rule asks for together are made at once. Without room for them, and when none of them gets
+    an answer, the comparison breaks off, and the votes say why.
+    """
+    votes = Votes()
+    while count := rule.missing(votes):
+        try:
+            more = await _repeats(judge, candidate, champion, votes.repeats, count)
+        except BudgetExceeded as error:
+            reason = f"the budget of {error.limit} is spent"
+            return votes.model_copy(update={"broke_off": reason})
+        votes += more
+        if more.unanswered == count and rule.missing(votes):
+            return votes.model_copy(update={"broke_off": "the judge gave no answer"})
+    return votes
+
+
+async def _repeats(
+    judge: Judge, candidate: Thought, champion: Thought, first: int, count: int
+) -> Votes:
+    """So many repeats at once, numbered from `first`.
 
     Raises:
         BudgetExceeded: There is no room for all of the calls; none was made.
     """
 
-    async def ask(first: Thought, second: Thought) -> Preference:
+    async def ask(one: Thought, other: Thought) -> Preference | None:
         try:
-            return await judge.compare(first, second)
+            return await judge.compare(one, other)
         except (ModelProviderError, BudgetExceeded):
-            return "neither"  # the other answers are paid for
+            return None  # the other answers are paid for
 
-    async def candidate_first() -> Preference:
-        return await ask(candidate, champion)
-
-    async def champion_first() -> Preference:
-        return await ask(champion, candidate)
-
-    orders = (("candidate first", candidate_first), ("champion first", champion_first))
+    orders = (
+        ("candidate first", partial(ask, candidate, champion)),
+        ("champion first", partial(ask, champion, candidate)),
+    )
     answers = await fan_out(
-        {f"{name} {n}": order for n in range(repeats) for name, order in orders}
+        {f"{name} {first + n}": order for n in range(count) for name, order in orders}
     )
     pairs = list(zip(answers[::2], answers[1::2], strict=True))
     return Votes(
         candidate=pairs.count(("first", "second")),
         champion=pairs.count(("second", "first")),
         undecided=sum(pair not in {("first", "second"), ("second", "first")} for pair in pairs),
+        unanswered=sum(None in pair for pair in pairs),
     )

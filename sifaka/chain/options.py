@@ -1,7 +1,7 @@
 """The options of a chain, as programs give them."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.host import Host
@@ -43,6 +43,10 @@ class TaskOptions(TypedDict, total=False):
     """Versions written at a time with `best_of_n` or `judged`; when None 3 and 1."""
     judge_repeats: int | None
     """Comparisons of two versions with `judged`, each in both orders."""
+    look_back: int | Literal["effort"] | None
+    """The comparisons by which a judge must prefer the best version to the input at the end, else
+    the input stands; at most three times as many are made. 0 asks no judge; by the effort when left
+    out. None is for records of runs from before there was a choice."""
     max_edit_ratio: float | None
     """The largest share of the original's words that may be changed."""
     protect: bool

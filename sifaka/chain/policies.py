@@ -15,9 +15,9 @@ from sifaka.chain.selection import (
     first_difference,
 )
 from sifaka.chain.stop_rules import twin
-from sifaka.errors import BudgetExceeded
+from sifaka.chain.votes import Fixed, Majority
 from sifaka.models import CALLER
-from sifaka.record.entries import Anchored, Decided, Decision, RunStatus, StopReason
+from sifaka.record.entries import Decided, Decision
 from sifaka.record.provenance import issues_of
 from sifaka.record.run import Run
 from sifaka.record.task import PREFERRED
@@ -74,10 +74,31 @@ def _compared(run: Run, candidate: Thought) -> Decision:
 async def decide_by_judge(run: Run, judge: Judge) -> tuple[Decided, ...]:
     """The decisions on the versions of a run that are not compared yet, for the policy `judged`.
 
-    Of several that were written at once, validators and critics pick one. What validators measure
-    decides on that one first, without a model call. Otherwise the judge compares it with the
-    champion in both orders, and the champion stays unless more than half of the repeats prefer it.
+    What validators measure decides first, without a model call. Otherwise the judge compares each
+    version with the champion that the one before has left, in both orders, and the champion stays
+    unless more than half of the repeats prefer the version.
     """
+    if run.config.look_back is None:
+        return await _decide_on_one(run, judge)
+    taken: list[Decided] = []
+    for candidate in run.undecided:
+        decision = _settled(run, candidate) or await _dueled(run, judge, candidate)
+        taken.append(Decided(thought_id=candidate.id, decision=decision))
+        run = run.apply(taken[-1])
+    return tuple(taken)
+
+
+async def _dueled(run: Run, judge: Judge, candidate: Thought) -> Decision:
+    if run.champion is None:
+        return _FIRST
+    if candidate.author == EDITOR:
+        return _compared(run, candidate)
+    measured = first_difference((*FACTS, *_protection(run)), candidate, run.champion)
+    return measured or await _judged(run, judge, candidate, run.champion)
+
+
+async def _decide_on_one(run: Run, judge: Judge) -> tuple[Decided, ...]:
+    """As runs decided from before `look_back`: critics picked the version that the judge saw."""
     settled = {t.id: decision for t in run.undecided if (decision := _settled(run, t))}
     open_ = [thought for thought in run.undecided if thought.id not in settled]
     if not open_:
@@ -90,35 +111,6 @@ async def decide_by_judge(run: Run, judge: Judge) -> tuple[Decided, ...]:
     if decision is None:
         decision = await _judged(run, judge, best, run.champion)
     return _decided({**settled, **beaten, best.id: decision})
-
-
-async def anchor(run: Run, judge: Judge, status: RunStatus, reason: StopReason) -> Anchored:
-    """Compare the champion with the original once more, at the end.
-
-    Each step of a long way may be a small loss that its judge took for a gain; the comparison of
-    the two ends sees the sum.
-    """
-    champion, original = _champion(run), _original(run)
-    decision = first_difference(FACTS, champion, original)
-    if decision is None:
-        with scope(f"{place(run, len(run.thoughts))}/anchor"):
-            decision = await _against_original(run, judge, champion, original)
-    return Anchored(decision=decision, status=status, stop_reason=reason)
-
-
-def unanchored(status: RunStatus, reason: StopReason) -> Anchored:
-    """The end without the comparison, when there is no time for it: the champion stays."""
-    reason_given = "not compared with version 0: the budget of seconds is spent"
-    decision = Decision(accepted=True, reason=reason_given)
-    return Anchored(decision=decision, status=status, stop_reason=reason)
-
-
-def needs_anchor(run: Run) -> bool:
-    """True when judges have put another version in the place of the original."""
-    champion, original = run.champion, run.original
-    if run.config.policy != "judged" or champion is None or original is None:
-        return False
-    return champion.id != original.id and original.author == "input" and bool(original.text.strip())
 
 
 def _better(run: Run, one: Thought, other: Thought) -> Thought:
@@ -140,37 +132,21 @@ def _decided(decisions: Mapping[str, Decision]) -> tuple[Decided, ...]:
     )
 
 
-async def _against_original(
-    run: Run, judge: Judge, champion: Thought, original: Thought
-) -> Decision:
-    try:
-        votes = await compare_in_both_orders(judge, champion, original, run.config.judge_repeats)
-    except BudgetExceeded as error:
-        return Decision(
-            accepted=True,
-            reason=f"not compared with version 0: the budget of {error.limit} is spent",
-        )
-    stays = not votes.majority_for_champion()
-    return Decision(
-        accepted=stays,
-        reason=f"compared with version 0 at the end: {votes.candidate} of {votes.repeats} "
-        f"comparisons prefer version {champion.iteration}, {votes.champion} version 0",
-    )
-
-
 async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
-    repeats = run.config.judge_repeats
-    try:
-        with scope(f"{place(run, candidate.iteration)}/judge"):
-            votes = await compare_in_both_orders(judge, candidate, champion, repeats)
-    except BudgetExceeded as error:
-        return Decision(accepted=False, reason=f"not judged: the budget of {error.limit} is spent")
-    if run.handed_over and candidate.author == CALLER and votes.undecided == repeats:
+    config = run.config
+    rule = Fixed if config.look_back is None else Majority
+    with scope(f"{place(run, candidate.iteration)}/judge"):
+        votes = await compare_in_both_orders(
+            judge, candidate, champion, rule(repeats=config.judge_repeats)
+        )
+    if votes.broke_off:
+        return Decision(accepted=False, reason=f"not judged: {votes.broke_off}")
+    if run.handed_over and candidate.author == CALLER and votes.undecided == votes.repeats:
         return _UNJUDGED
     return Decision(
-        accepted=votes.majority_for_candidate(),
-        reason=f"{PREFERRED} {votes.candidate} of {repeats} comparisons in both orders, version "
-        f"{champion.iteration} in {votes.champion}",
+        accepted=votes.candidate * 2 > config.judge_repeats,
+        reason=f"{PREFERRED} {votes.candidate} of {votes.repeats} comparisons in both orders, "
+        f"version {champion.iteration} in {votes.champion}",
     )
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from sifaka.record.entries import LOOK_BACK, Policy
+
 Effort = Literal["quick", "standard", "thorough"]
 
 
@@ -13,22 +15,26 @@ class Preset:
     """The settings of an effort; explicit ones win.
 
     With C calls of critics for a version, K rounds cost at most `C + K * width * (1 + C)` model
-    calls; judges add `2 * judge_repeats` for each round, and as many for the look back at the end.
+    calls. The look back at the end adds 2 to 6 for each comparison by which one text has to lead.
     """
 
     max_iterations: int
     """Versions that a model or the caller may write after the first."""
-    judged: bool = False
-    """True when a judge compares versions, where there is a model to ask."""
-    judge_repeats: int = 1
+    policy: Policy = "best"
+    """The policy where there is a model to ask; without one it is `best`."""
     width: int = 1
-    """Versions written at a time, where a judge compares the best of them."""
+    """Versions written at a time, with that policy."""
+    judge_repeats: int = 1
+    look_back: int | None = None
+    """See `ChainConfig.look_back`."""
 
 
 PRESETS: Mapping[Effort, Preset] = MappingProxyType(
     {
         "quick": Preset(max_iterations=1),
-        "standard": Preset(max_iterations=3),
-        "thorough": Preset(max_iterations=5, judged=True, judge_repeats=3, width=3),
+        "standard": Preset(max_iterations=3, look_back=LOOK_BACK),
+        "thorough": Preset(
+            max_iterations=5, policy="best_of_n", width=3, judge_repeats=3, look_back=3
+        ),
     }
 )

@@ -8,6 +8,7 @@ from sifaka._internal.immutable import Frozen
 from sifaka.chain.brief import Brief, brief_for
 from sifaka.chain.checks import Check, checks_of
 from sifaka.chain.facts import FACTS, guards
+from sifaka.chain.look_back import look_back_check
 from sifaka.chain.review import Review
 from sifaka.record.clustering import cluster
 from sifaka.record.diff import Hunk
@@ -113,6 +114,7 @@ class RunResult(Frozen):
         return (
             *((Check(what=FACTS, done=True),) if compared else ()),
             *checks_of(self.thought, has_task=bool(self.run.prompt)),
+            *look_back_check(self.run),
         )
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -15,7 +15,7 @@ from sifaka.chain.writers import asks_a_provider, can_judge, model_name
 from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER
-from sifaka.record.entries import ChainConfig, Facts, Fixes, Policy, Started
+from sifaka.record.entries import LOOK_BACK, ChainConfig, Facts, Fixes, Policy, Started
 from sifaka.record.inquiry import Inquiry
 from sifaka.record.thought import EDITOR
 from sifaka.record.usage import Budget
@@ -53,6 +53,7 @@ class ChainSettings:
     policy: Policy | None = None
     width: int | None = None
     judge_repeats: int | None = None
+    look_back: int | Literal["effort"] | None = "effort"
     max_edit_ratio: float | None = None
     protect: bool = True
     patience: int | None = 2
@@ -98,6 +99,11 @@ class ChainSettings:
                 "the policy `judged` needs a model that compares versions",
                 "configure one (judge_model, or model=provider:name), or use the policy `best`",
             )
+        if config.look_back and not self._has_judge:
+            raise ConfigurationError(
+                "the look back needs a model that compares versions",
+                "configure one (judge_model, or model=provider:name), or leave look_back out",
+            )
         if config.width > 1 and config.policy not in {"best_of_n", "judged"}:
             raise ConfigurationError(
                 f"width={config.width} has no effect with the policy `{config.policy}`",
@@ -108,11 +114,14 @@ class ChainSettings:
     def config(self) -> ChainConfig:
         """The settings as a run's record keeps them: data, with the meaning of the effort."""
         meant = PRESETS[self.effort]
-        by_effort = self.policy is None and meant.judged and self._has_judge
-        usual: Policy = "judged" if by_effort else "best"
+        by_effort = self.policy is None and self._has_judge
+        usual = meant.policy if by_effort else "best"
         policy = usual if self.policy is None else self.policy
         width = meant.width if by_effort else _WIDTH if policy == "best_of_n" else 1
         repeats = meant.judge_repeats
+        look_back = None if self.look_back == "effort" else self.look_back
+        if self.look_back == "effort" and policy != "last" and self._has_judge:
+            look_back = meant.look_back or (LOOK_BACK if policy == "judged" else None)
         return ChainConfig(
             model=model_name(self.model),
             validators=tuple(validator.spec() for validator in self.validators),
@@ -124,6 +133,7 @@ class ChainSettings:
             policy=policy,
             width=width if self.width is None else self.width,
             judge_repeats=repeats if self.judge_repeats is None else self.judge_repeats,
+            look_back=look_back,
             max_edit_ratio=self.max_edit_ratio,
             protect=self.protect,
             patience=self.patience,

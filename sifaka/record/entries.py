@@ -41,6 +41,8 @@ StopReason = Literal[
 Policy = Literal["best", "judged", "best_of_n", "last"]
 Fixes = Literal["none", "safe", "suggested"]
 Facts = Literal["require", "warn", "off"]
+LOOK_BACK = 2
+"""The usual value of `ChainConfig.look_back`."""
 INTERRUPTED = "interrupted"
 """The code of a run that has stopped only because its process was told to end."""
 FINAL: frozenset[RunStatus] = frozenset({"done", "cancelled", "failed"})
@@ -85,11 +87,20 @@ class ChainConfig(Frozen):
     facts: Facts | None = None
     """The weight of the comparison of facts with the input; None in records of runs from before
     there was one, in which also a task could go unwritten."""
+    look_back: int | None = Field(default=None, ge=0, le=9)
+    """The comparisons by which judges must prefer the best version to the input at the end; 0 means
+    that they are not asked. None without a model to ask, and in records of runs from before there
+    was a choice, in which judges looked back by a majority with the policy `judged` alone."""
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it, so that a changed configuration is noticed."""
-        usual = {"fixes": {None, "safe"}, "format": {None}, "facts": {None, "require"}}
+        usual = {
+            "fixes": {None, "safe"},
+            "format": {None},
+            "facts": {None, "require"},
+            "look_back": {None, LOOK_BACK},
+        }
         left_out = {name for name, values in usual.items() if getattr(self, name) in values}
         canonical = json.dumps(self.model_dump(mode="json", exclude=left_out), sort_keys=True)
         return sha256(canonical.encode()).hexdigest()
@@ -236,7 +247,11 @@ class Anchored(_Entry):
 
     kind: Literal["anchored"] = "anchored"
     decision: Decision
-    """Accepted when the champion stays; otherwise the original takes its place."""
+    """Accepted when the champion stays; otherwise `champion_id` takes its place."""
+    champion_id: str | None = None
+    """The version that the champion was compared with; version 0 when None."""
+    settled: bool = True
+    """False when the comparison was not made, or broke off: the champion stays unchecked."""
     status: RunStatus
     stop_reason: StopReason
     """The reason for which the run stops after this."""

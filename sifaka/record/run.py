@@ -168,7 +168,8 @@ class Run(Frozen):
             case Researched():
                 changes = {"research": (*self.research, entry)}
             case Anchored(decision=decision):
-                champion = self.champion_id if decision.accepted else self.thoughts[0].id
+                other = entry.champion_id or self.thoughts[0].id
+                champion = self.champion_id if decision.accepted else other
                 changes = {"ending": entry, "champion_id": champion}
             case Recovered():
                 changes = {"recoveries": (*self.recoveries, entry)}

@@ -12,6 +12,8 @@ from sifaka.calls.breakers import LONGEST_COOLDOWN, Breakers
 from sifaka.calls.context import PARALLEL
 from sifaka.calls.ledger import SHORTEST_ANSWER
 from sifaka.calls.recovery import LONGEST_WAIT, MOST_ATTEMPTS, plan_recovery
+from sifaka.chain.presets import PRESETS, Effort
+from sifaka.chain.votes import LONGEST
 from sifaka.errors import ModelProviderError
 from sifaka.record.entries import Policy, Strategy
 from sifaka.record.events import Phase
@@ -60,7 +62,7 @@ def test_a_policy_costs_what_is_told(row: list[str]) -> None:
     python = re.sub(r"(?<=[0-9A-Z)])(?=[A-Z(])", "*", formula)
     names: dict[str, Any] = {"K": 3, "C": 1, "W": 3, "P": 1, "__builtins__": {}}
     assert eval(python, names) == told  # noqa: S307 - our own document
-    assert calls_of_a_run(policy=policy, max_iterations=3) == told
+    assert calls_of_a_run(policy=policy, max_iterations=3, look_back=0) == told
 
 
 def test_every_policy_is_told() -> None:
@@ -70,10 +72,12 @@ def test_every_policy_is_told() -> None:
 
 def test_every_effort_costs_what_is_told() -> None:
     text = " ".join(section(DOCUMENT, "When it stops").split())
-    for told, effort in re.findall(r"(\d+) for `(\w+)`", text):
-        assert calls_of_a_run(effort=effort) == int(told)
-    (most,) = re.findall(r"`thorough` costs at most (\d+)", text)
-    assert calls_of_a_run(effort="thorough") == int(most)
+    rounds = {e: int(told) for told, e in re.findall(r"(\d+)(?: calls)? for `(\w+)`", text)}
+    assert rounds == {e: calls_of_a_run(effort=e, look_back=0) for e in get_args(Effort)}
+    added = re.findall(r"(\d+) to (\d+) with `(\w+)`", text)
+    leads = {effort: PRESETS[effort].look_back or 0 for _, _, effort in added}
+    assert added == [(str(2 * n), str(2 * LONGEST * n), e) for e, n in leads.items()]
+    assert {e for e, preset in PRESETS.items() if preset.look_back} == set(leads)
 
 
 def _highest(low: float, high: float) -> float:

@@ -8,6 +8,7 @@ from benchmarks.__main__ import BENCHMARKS
 from sifaka.chain import Chain
 from sifaka.chain.presets import PRESETS
 from sifaka.chain.selection import CRITERIA
+from sifaka.chain.votes import LONGEST
 from sifaka.chain.writers import writers_for
 from sifaka.models.metered import ATTEMPTS, CALL_TIMEOUT, LONGEST_WAIT
 from sifaka.record.entries import Entry, RunStatus, StopReason
@@ -37,13 +38,15 @@ def test_every_effort_is_told() -> None:
     text = section("docs/chain.md", "When it stops")
     efforts = table(text[text.index("| Effort") :])
     told = {
-        code(row[0])[0]: (int(row[1]), code(row[2])[0], int(row[3] or 1), int(row[4] or 1))
+        code(row[0])[0]: (int(row[1]), code(row[2])[0], int(row[3] or 1), int(row[4] or 0))
         for row in efforts
     }
     assert told == {
-        effort: (p.max_iterations, "judged" if p.judged else "best", p.judge_repeats, p.width)
+        effort: (p.max_iterations, p.policy, p.width, p.look_back or 0)
         for effort, p in PRESETS.items()
     }
+    most = {code(row[0])[0]: int(row[5].split()[0]) for row in efforts if row[5]}
+    assert most == {e: LONGEST * p.look_back for e, p in PRESETS.items() if p.look_back}
 
 
 def test_every_kind_of_model_is_told() -> None:

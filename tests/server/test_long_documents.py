@@ -108,6 +108,10 @@ class SectionHost(ScriptedHost):
     def answer(self, params: CreateMessageRequestParams) -> CreateMessageResult | ErrorData:
         self.asked.append(params)
         text = shown_text(words(params))
+        if '"better"' in (params.system_prompt or ""):
+            question = words(params)
+            says_first = question.index("part says") < question.index("part tells")
+            return said(json.dumps({"better": "first" if says_first else "second"}))
         return said(better(text) if is_for_a_writer(params) else json.dumps(judged(text)))
 
 
@@ -124,6 +128,6 @@ async def test_the_model_of_the_host_is_asked_for_all_sections_in_one_round(
         call = ByHand("improve_text", **arguments)
         async with Client(server, sampling_callback=host) as client:
             out = await call.finish(client, host)
-        assert [len(each.input_requests or {}) for each in call.rounds] == [len(NAMES)] * 3
+        assert [len(each.input_requests or {}) for each in call.rounds] == [*[len(NAMES)] * 3, 4]
     assert (out["status"], out["text"]) == ("done", better(TEXT))
-    assert len(host.asked) == 3 * len(NAMES) == out["usage"]["model_calls"]
+    assert len(host.asked) == 3 * len(NAMES) + 4 == out["usage"]["model_calls"]

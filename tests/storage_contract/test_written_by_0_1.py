@@ -110,6 +110,9 @@ def _of_0_1(run: Run) -> dict[str, Any]:
     dump = run.model_dump(mode="json")
     assert (dump.pop("declined"), dump["config"].pop("fixes")) == ({}, None)
     assert dump["config"].pop("format") is None
+    assert dump["config"].pop("look_back") is None
+    if dump["ending"] is not None:
+        assert (dump["ending"].pop("champion_id"), dump["ending"].pop("settled")) == (None, True)
     return dump
 
 

@@ -57,7 +57,7 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
         goes_on = _left_out(run) or CALLER in run.config.fallback_models
         if not goes_on:
             raise _silence(said)
-    if parts.judge is not None:
+    if parts.judge is not None and run.config.policy == "judged":
         return critiqued
     # The comparison costs nothing and follows from what is stored: one append holds both.
     return [*critiqued, *decide(reduce(Run.apply, critiqued, run))]

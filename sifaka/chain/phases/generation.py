@@ -10,6 +10,7 @@ from sifaka.calls.journal import scope
 from sifaka.chain.degradation import place, shortened
 from sifaka.chain.facts import lesson
 from sifaka.chain.inherited import carried
+from sifaka.chain.look_back import reserved_calls
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.phases.research import research
 from sifaka.chain.phases.retrieval import opening
@@ -160,7 +161,9 @@ def _affordable(
     judging = once = 0
     if base.text:
         judging = sum(critic.calls(base.text) for critic in parts.critics)
-        once = 2 * config.judge_repeats if parts.judge is not None else 0
+        if parts.judge is not None:
+            compared, once = reserved_calls(run)
+            judging += compared
     places = (f"{place(run, first + n)}/write" for n in range(config.width))
     recorded = calls.journal.recorded_at(*places)
     if not recorded:

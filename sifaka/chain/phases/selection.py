@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from sifaka.calls.recovery import code_of
 from sifaka.chain.judging import BesideOriginal
+from sifaka.chain.look_back import look_back, needs_look_back, unchecked
 from sifaka.chain.phases.context import PhaseContext
-from sifaka.chain.policies import anchor, decide, decide_by_judge, needs_anchor, unanchored
+from sifaka.chain.policies import decide, decide_by_judge
 from sifaka.chain.stop_rules import finished
 from sifaka.errors import BudgetExceeded, SifakaError
 from sifaka.record.entries import Entry, RunStatus, Stopped, StopReason
@@ -18,7 +19,7 @@ async def select(context: PhaseContext) -> Sequence[Entry]:
         BudgetExceeded: The time is over before the judge has answered.
     """
     run, judge, calls = context.recorder.run, context.parts.judge, context.calls
-    if judge is None:
+    if judge is None or run.config.policy != "judged":
         return decide(run)
     if run.champion is not None:
         await context.tell("select", "asking the judge")
@@ -28,19 +29,19 @@ async def select(context: PhaseContext) -> Sequence[Entry]:
 
 
 async def end(context: PhaseContext, *, status: RunStatus, reason: StopReason) -> Sequence[Entry]:
-    """Stop; where judges have decided, only after the comparison with the original."""
+    """Stop; where a version replaces the input by opinions alone, only after the look back."""
     run, judge, calls = context.recorder.run, context.parts.judge, context.calls
-    if judge is None or not needs_anchor(run):
+    if judge is None or not needs_look_back(run):
         return (Stopped(status=status, stop_reason=reason),)
-    await context.tell("select", "comparing the best version with the original")
-    anchored = unanchored(status, reason)
+    await context.tell("select", "comparing the best version with the input")
+    anchored = unchecked(run, status, reason)
     with calls.monitor.measure("phase", "select"), calls.ledger.within_time():
-        anchored = await anchor(run, judge, status, reason)
+        anchored = await look_back(run, judge, status, reason)
     return (anchored,)
 
 
 async def conclude(context: PhaseContext) -> Sequence[Entry]:
-    """Stop after the comparison with the original."""
+    """Stop after the look back."""
     ending = context.recorder.run.ending
     assert ending is not None, "the phase `anchored` has its entry"
     reason = ending.stop_reason

@@ -9,13 +9,16 @@ import pytest
 from benchmarks.quality.arena import (
     BASE,
     CALLS,
+    LIARS,
+    MOST_WORSE,
+    OTHERS,
     Score,
     equal_calls,
     own_settings,
     table_of,
 )
 from benchmarks.quality.contenders import POLICIES, Policy, at_equal_calls, at_own_settings
-from benchmarks.quality.continuous import ContinuousWorld, Games, Parts, Results, play
+from benchmarks.quality.continuous import ContinuousWorld, Games, Judging, Parts, Results, play
 from benchmarks.quality.samples import Mean
 
 CLEAR = replace(BASE, judge_noise=0.0, critic_noise=0.0, position_bias=0.0).without_end()
@@ -83,17 +86,51 @@ def test_a_policy_costs_what_it_says(policy: Policy) -> None:
         assert set(found.calls) == {policy.once + policy.a_step * steps}
 
 
-def test_a_long_way_costs_a_look_back() -> None:
-    world = replace(CLEAR, drift=1.0, spread=0.0)
+@pytest.mark.parametrize(("lead", "most"), [(1, 3), (2, 6), (3, 9)])
+def test_a_look_back_costs_as_many_comparisons_as_a_clear_lead_needs(lead: int, most: int) -> None:
+    better = replace(CLEAR, drift=1.0, spread=0.0)
+    settings: dict[str, Any] = {"policy": "best", "max_iterations": 2, "look_back": lead}
+    assert set(results(better, **settings).calls) == {1 + 2 * 2 + 2 * lead}
 
-    assert set(results(world, policy="judged", max_iterations=2).calls) == {1 + 2 * 4 + 2}
+    found = results(replace(better, judge_noise=5.0), **settings)
+    assert min(found.calls) == 1 + 2 * 2 + 2 * lead
+    assert max(found.calls) <= 1 + 2 * 2 + 2 * most
+
+
+@pytest.mark.parametrize(("name", "world"), [("base", BASE), *OTHERS])
+def test_an_effort_seldom_returns_what_is_worse(name: str, world: ContinuousWorld) -> None:
+    """The bounds are the goals; the whole simulation has 1,000 runs and the same ones."""
+    for effort, most in MOST_WORSE.items():
+        games = Games(world=world, settings={"effort": effort}, runs=200, seed="bounds")
+        gains = play(games).gains
+        assert sum(gain < 0 for gain in gains) <= most * len(gains), (name, effort)
+        assert sum(gains) > 0
+
+
+@pytest.mark.parametrize(("name", "world"), LIARS[:3])
+def test_a_judge_who_always_says_the_same_makes_no_text_worse(
+    name: str, world: ContinuousWorld
+) -> None:
+    for settings in ({"effort": "standard"}, {"effort": "thorough"}, {"policy": "judged"}):
+        games = Games(world=world, settings=settings, runs=RUNS, seed="liars")
+        assert set(play(games).gains) == {0.0}, name
+
+
+@pytest.mark.parametrize("judging", ["random", "refuses", "newer"])
+def test_no_judge_makes_texts_worse_than_none(judging: Judging) -> None:
+    world = replace(BASE, judging=judging)
+    for policy in ("best", "best_of_n"):
+        worse = [
+            sum(gain < 0 for gain in results(world, policy=policy, look_back=lead).gains)
+            for lead in (0, 2)
+        ]
+        assert worse[1] <= worse[0]
 
 
 def test_equal_calls_are_nearly_equal() -> None:
-    costs = [policy.once + policy.a_step * _steps(policy) for policy in POLICIES]
-
-    assert min(costs) >= CALLS - 1
-    assert max(costs) <= CALLS + 1
+    for policy in POLICIES:
+        cost = policy.once + policy.at_end + policy.a_step * _steps(policy)
+        assert abs(cost - CALLS) <= policy.a_step / 2
 
 
 def _steps(policy: Policy) -> int:

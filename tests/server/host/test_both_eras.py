@@ -25,14 +25,14 @@ ARGUMENTS: dict[str, Any] = {
     "model": "host",
     "critics": CRITICS,
 }
-IN_FOUR_ROUNDS_OF_CRITIQUE = 4 * 4 + 3
+WITH_FOUR_CRITIQUES_AND_A_LOOK_BACK = 4 * 4 + 3 + 4
 
 
 def is_the_third_draft(out: dict[str, Any], host: ScriptedHost) -> bool:
     """Check that a run has come to its usual end, and that no question was asked twice."""
     found = (out["status"], out["stop_reason"], out["text"], out["iterations"], out["degraded"])
     assert found == ("done", "passed", "Draft 3 of the text.", 3, [])
-    return out["usage"]["model_calls"] == len(host.asked) == IN_FOUR_ROUNDS_OF_CRITIQUE
+    return out["usage"]["model_calls"] == len(host.asked) == WITH_FOUR_CRITIQUES_AND_A_LOOK_BACK
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ async def test_over_http_the_host_is_asked_in_rounds_and_in_a_handshake_not_at_a
     assert (out["model"], out["status"], unasked.asked) == ("auto", "needs_revision", [])
 
 
-async def test_an_iteration_takes_two_rounds_and_all_critics_ride_one(tmp_path: Path) -> None:
+async def test_an_iteration_takes_two_rounds_and_the_look_back_takes_one(tmp_path: Path) -> None:
     host, call = ScriptedHost(content_with=3), ByHand("improve_text", **ARGUMENTS)
     async with hosted("memory", "auto", tmp_path, host) as client:
         out = await call.finish(client, host)
     assert out["text"] == "Draft 3 of the text."
-    assert [len(each.input_requests or {}) for each in call.rounds] == [4, 1, 4, 1, 4, 1, 4]
+    assert [len(each.input_requests or {}) for each in call.rounds] == [4, 1, 4, 1, 4, 1, 4, 4]
     assert all(len(each.request_state or "") < 1000 for each in call.rounds)
 
 

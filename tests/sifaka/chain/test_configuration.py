@@ -118,7 +118,7 @@ def test_a_chain_of_plain_data_is_built_from_its_record() -> None:
 def test_an_effort_means_for_another_model_what_it_means_for_that_model() -> None:
     chain = Chain(effort="thorough").with_model("test")
     assert chain.config == Chain(effort="thorough", model="test").config
-    assert (chain.config.policy, chain.config.width, chain.config.judge_repeats) == ("judged", 3, 3)
+    assert (chain.config.policy, chain.config.width, chain.config.look_back) == ("best_of_n", 3, 3)
     assert chain.settings.effort == "thorough"
 
 
@@ -136,6 +136,7 @@ def test_a_chain_that_was_judged_by_its_effort_can_get_a_model_that_cannot_judge
     chain = Chain(effort="thorough", model="test").with_model("editor")
     assert chain.config == Chain(effort="thorough", model="editor").config
     assert (chain.config.policy, chain.config.width, chain.config.max_iterations) == ("best", 1, 5)
+    assert chain.config.look_back is None
 
 
 def test_a_policy_that_was_asked_for_stays_with_another_model() -> None:

@@ -39,6 +39,7 @@ def chain(*fallbacks: str, host: Host | None = None, **settings: Any) -> Chain:
         fallback_models=fallbacks,
         host=host,
         facts="off",  # the drafts are told apart by their numbers
+        look_back=0,  # these are about writers and critics
         **settings,
     )
 

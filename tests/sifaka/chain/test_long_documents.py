@@ -70,6 +70,7 @@ def chain(provider: SectionProvider, store: ThoughtStore | None = None, **settin
         "critics": ["self_refine"],
         "section_chars": SECTION_CHARS,
         "max_iterations": 2,
+        "look_back": 0,  # it takes texts whole
     }
     return Chain(**{**defaults, **settings}, store=store or MemoryStorage())
 

@@ -34,9 +34,13 @@ RECORDED: dict[str, tuple[dict[str, Any], str]] = {
         {},
         "c34b03668e9756b809a93f34f53cb460541439edf1f6957d8c15ecbf76e932c8",
     ),
+    "the effort `thorough` of 0.1 with a model": (
+        {"model": "test", "max_iterations": 5, "policy": "judged", "width": 3, "judge_repeats": 3},
+        "2ba94b91217f33d4625b8f7c8a28c43501fdd38fc9a739628a81984e69a54d8b",
+    ),
     "an effort with a model": (
         {"effort": "thorough", "model": "test"},
-        "2ba94b91217f33d4625b8f7c8a28c43501fdd38fc9a739628a81984e69a54d8b",
+        "2c766e365dbfd314e4369f558192fa1a7bdd6f7f8ce328ed70b08f5ef172c1a6",
     ),
     "specs": (
         {

@@ -1,0 +1,141 @@
+"""The look back: the best version against the input, once more, at the end of a run.
+
+Each step of a long way may be a small loss that critics or a judge took for a gain; the comparison
+of the two ends sees the sum. The input means the editor's version of it where there is one: its
+edits are certain one by one.
+"""
+
+from sifaka.calls.journal import scope
+from sifaka.chain.checks import Check
+from sifaka.chain.degradation import place
+from sifaka.chain.judging import Judge, compare_in_both_orders
+from sifaka.chain.selection import FACTS, first_difference
+from sifaka.chain.stop_rules import attempts
+from sifaka.chain.votes import Fixed, Lead, Votes
+from sifaka.models import CALLER
+from sifaka.record.entries import Anchored, Decision, RunStatus, StopReason
+from sifaka.record.run import Run
+from sifaka.record.thought import EDITOR, Thought
+
+_WHAT = "no worse than the input"
+
+
+def needs_look_back(run: Run) -> bool:
+    """True when a version that only opinions may have preferred stands in place of the input.
+
+    The caller's own version is not looked back from: the caller has judged it.
+    """
+    champion, base = run.champion, _base(run)
+    if champion is None or base is None or champion.id == base.id:
+        return False
+    if run.config.look_back is None:
+        return run.config.policy == "judged"
+    by_caller = champion.author == CALLER or run.is_declined(champion)
+    return run.config.look_back > 0 and not by_caller and champion.id != run.thoughts[0].id
+
+
+async def look_back(run: Run, judge: Judge, status: RunStatus, reason: StopReason) -> Anchored:
+    """The comparison. What is measured decides without a model call; else the judge does."""
+    champion, base = _ends(run)
+    decision, settled = first_difference(FACTS, champion, base), True
+    if decision is None:
+        with scope(f"{place(run, len(run.thoughts))}/anchor"):
+            decision, settled = await _judged(run, judge, champion, base)
+    return Anchored(
+        decision=decision,
+        champion_id=base.id,
+        settled=settled,
+        status=status,
+        stop_reason=reason,
+    )
+
+
+def unchecked(run: Run, status: RunStatus, reason: StopReason) -> Anchored:
+    """The end without the comparison, when there is no time for it: the champion stays."""
+    _, base = _ends(run)
+    reason_given = f"not compared with version {base.iteration}: the budget of seconds is spent"
+    decision = Decision(accepted=True, reason=reason_given)
+    return Anchored(decision=decision, settled=False, status=status, stop_reason=reason)
+
+
+def reserved_calls(run: Run) -> tuple[int, int]:
+    """The judge's calls that each further version needs, and those needed once.
+
+    There must be room for the look back, as far as a clear outcome needs it, before a second
+    version is written. A budget too small for that still buys one version.
+    """
+    config = run.config
+    comparison = 2 * config.judge_repeats if config.policy == "judged" else 0
+    if config.look_back is None:
+        return 0, comparison
+    return comparison, 2 * config.look_back if attempts(run) else 0
+
+
+def look_back_check(run: Run) -> tuple[Check, ...]:
+    """The look back among the checks of a finished run's text; none where none was needed."""
+    if not run.config.look_back or not run.finished:
+        return ()
+    if (ending := run.ending) is not None:
+        return (Check(what=_WHAT, done=ending.settled, reason=ending.decision.reason),)
+    if not needs_look_back(run):
+        return ()
+    return (Check(what=_WHAT, done=False, reason="the run ended before the comparison"),)
+
+
+async def _judged(
+    run: Run, judge: Judge, champion: Thought, base: Thought
+) -> tuple[Decision, bool]:
+    """The judge's decision, and False when the comparison broke off."""
+    config = run.config
+    rule = Fixed(repeats=config.judge_repeats)
+    if config.look_back is not None:
+        rule = Lead(by=config.look_back, in_doubt=_wins_in_doubt(run, champion, base))
+    votes = await compare_in_both_orders(judge, champion, base, rule)
+    if isinstance(rule, Fixed):
+        stays, unclear = not votes.majority_for_champion(), False
+    else:
+        stays, unclear = rule.accepts(votes), abs(votes.lead) < rule.by
+    counted = _counted(votes, champion, base)
+    if votes.broke_off:
+        counted = f" after {counted}" if votes.repeats else ""
+        text = f"not compared with version {base.iteration}: {votes.broke_off}{counted}"
+        return Decision(accepted=True, reason=text), False
+    stands = champion if stays else base
+    doubt = f"; not clear, so version {stands.iteration} stands" if unclear else ""
+    text = f"compared with version {base.iteration} at the end: {counted}{doubt}"
+    return Decision(accepted=stays, reason=text), True
+
+
+def _wins_in_doubt(run: Run, champion: Thought, base: Thought) -> bool:
+    """True for a version with a reason of its own: a task, or mistakes of the input that it mends.
+
+    Any other must be shown to be better than the input.
+    """
+    return bool(run.prompt) or len(champion.mistakes) < len(base.mistakes)
+
+
+def _counted(votes: Votes, champion: Thought, base: Thought) -> str:
+    return (
+        f"{votes.candidate} of {votes.repeats} comparisons prefer version {champion.iteration}, "
+        f"{votes.champion} version {base.iteration}"
+    )
+
+
+def _ends(run: Run) -> tuple[Thought, Thought]:
+    champion, base = run.champion, _base(run)
+    assert champion is not None, "the run needs the look back"
+    assert base is not None, "the run needs the look back"
+    return champion, base
+
+
+def _base(run: Run) -> Thought | None:
+    """The input, or the editor's version of it; None where there is no text to go back to."""
+    original = run.original
+    if original is None or original.author != "input" or not original.text.strip():
+        return None
+    if run.config.look_back is None or len(run.thoughts) == 1:
+        return original
+    edited = run.thoughts[1]
+    decision = run.decisions.get(edited.id)
+    is_certain = edited.author == EDITOR and decision is not None and decision.accepted
+    return edited if is_certain else original

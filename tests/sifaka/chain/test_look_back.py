@@ -1,0 +1,314 @@
+"""The look back: the best version against the input at the end of a run."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from sifaka import Budget, Chain, LintCritic, RunResult
+from sifaka.chain.checks import Check
+from sifaka.chain.judging import Preference
+from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.record.entries import ChainConfig
+from sifaka.storage import MemoryStorage
+from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel
+from tests.sifaka.chain.test_long_documents import Killing
+
+pytestmark = pytest.mark.anyio
+
+INPUT = "The old text is here."
+BETTER = "The new text is here."
+HAPPY_WITH_NEW = ScriptedCritic(objects_to=lambda text: "new" not in text)
+Prefers = Callable[[str, str], Preference]
+
+
+def new(first: str, second: str) -> Preference:
+    return "first" if "new" in first else "second"
+
+
+def old(first: str, second: str) -> Preference:
+    return "second" if "new" in first else "first"
+
+
+def always(answer: Preference) -> Prefers:
+    return lambda first, second: answer
+
+
+class Answers:
+    """A judge that counts, and follows a list of rules, the last one for good."""
+
+    def __init__(self, *rules: Prefers) -> None:
+        self.rules = rules
+        self.pairs: list[tuple[str, str]] = []
+
+    def __call__(self, first: str, second: str) -> Preference:
+        self.pairs.append((first, second))
+        comparison = (len(self.pairs) - 1) // 2
+        return self.rules[min(comparison, len(self.rules) - 1)](first, second)
+
+
+async def looked_back(
+    prefers: Prefers, prompt: str = "", *, text: str = INPUT, **settings: Any
+) -> RunResult:
+    defaults: dict[str, Any] = {
+        "model": ScriptedModel(lines=[BETTER]),
+        "critics": [HAPPY_WITH_NEW],
+        "judge_model": ScriptedJudge(prefers=prefers),
+    }
+    return await Chain(**{**defaults, **settings}).run(prompt, text=text)
+
+
+def check(result: RunResult) -> Check | None:
+    found = [each for each in result.checked if each.what == "no worse than the input"]
+    return found[0] if found else None
+
+
+async def test_a_version_that_the_judge_prefers_clearly_stands() -> None:
+    judge = Answers(new)
+    result = await looked_back(judge)
+    assert (result.text, result.stop_reason) == (BETTER, "passed")
+    assert len(judge.pairs) == 4, "a lead of two, each in both orders"
+    assert check(result) == Check(
+        what="no worse than the input",
+        done=True,
+        reason="compared with version 0 at the end: 2 of 2 comparisons prefer version 1, "
+        "0 version 0",
+    )
+
+
+async def test_a_judge_that_prefers_the_input_brings_it_back() -> None:
+    judge = Answers(old)
+    result = await looked_back(judge)
+    assert (result.text, result.changed, result.stop_reason) == (INPUT, False, "stalled")
+    assert len(judge.pairs) == 4
+    found = check(result)
+    assert found is not None
+    assert found.done
+    assert "0 of 2 comparisons prefer version 1, 2 version 0" in (found.reason or "")
+
+
+@pytest.mark.parametrize("answer", ["first", "second", "neither"])
+async def test_a_judge_that_always_says_the_same_changes_nothing(answer: Preference) -> None:
+    judge = Answers(always(answer))
+    result = await looked_back(judge)
+    assert result.text == INPUT
+    assert len(judge.pairs) == 2 * 6
+    found = check(result)
+    assert found is not None
+    assert (found.reason or "").endswith("not clear, so version 0 stands")
+
+
+async def test_after_one_vote_each_the_next_two_decide() -> None:
+    judge = Answers(new, old, new)
+    assert (await looked_back(judge)).text == BETTER
+    assert len(judge.pairs) == 2 * 4
+
+
+@pytest.mark.parametrize(("prefers", "text"), [(always("first"), BETTER), (old, INPUT)])
+async def test_in_doubt_a_version_that_was_written_for_a_task_stands(
+    prefers: Prefers, text: str
+) -> None:
+    result = await looked_back(prefers, "Say that it is new.")
+    assert result.text == text
+    found = check(result)
+    assert found is not None
+    assert found.done
+
+
+async def test_in_doubt_a_version_that_mends_a_mistake_stands() -> None:
+    settings: dict[str, Any] = {"critics": [LintCritic()], "fixes": "none"}
+    mended = "It is the same text."
+    settings["model"] = ScriptedModel(lines=[mended])
+    result = await looked_back(always("neither"), text="It is the the same text.", **settings)
+    assert result.text == mended
+
+
+async def test_what_validators_measure_needs_no_judge() -> None:
+    judge = Answers(old)
+    rules = [{"type": "content", "required": ["new"]}]
+    result = await looked_back(judge, validators=rules)
+    assert (result.text, judge.pairs) == (BETTER, [])
+    found = check(result)
+    assert found is not None
+    assert (found.reason or "").startswith("better in required validators failed")
+
+
+async def test_the_edited_input_is_what_is_compared_and_what_stands() -> None:
+    judge = Answers(old)
+    result = await looked_back(judge, text="The the old text is here.")
+    assert result.text == INPUT
+    assert {text for pair in judge.pairs for text in pair} == {INPUT, BETTER}
+    assert result.run.champion == result.run.thoughts[1]
+
+
+async def test_an_input_that_stays_is_not_looked_back_at() -> None:
+    judge = Answers(new)
+    result = await looked_back(judge, model=ScriptedModel(lines=["x y z"] * 3))
+    assert (result.text, judge.pairs, check(result)) == (INPUT, [], None)
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+async def test_there_is_nothing_to_go_back_to_without_an_input(text: str) -> None:
+    judge = Answers(old)
+    result = await looked_back(judge, "Write.", text=text)
+    assert (result.text, judge.pairs) == (BETTER, [])
+
+
+async def test_the_last_version_and_a_quick_one_stand_as_they_are() -> None:
+    judge = Answers(old)
+    kinds: list[dict[str, Any]] = [{"policy": "last"}, {"effort": "quick"}, {"look_back": 0}]
+    for settings in kinds:
+        result = await looked_back(judge, **settings)
+        assert (result.text, judge.pairs, check(result)) == (BETTER, [], None)
+
+
+async def test_a_judge_without_an_answer_leaves_the_best_and_the_result_says_so() -> None:
+    class Down:
+        asked = 0
+
+        async def compare(self, first: object, second: object) -> Preference:
+            self.asked += 1
+            raise ModelProviderError("down", code="server")
+
+    judge = Down()
+    result = await looked_back(new, judge_model=judge)
+    assert (result.text, result.status) == (BETTER, "done")
+    assert judge.asked == 4, "one that is down is not asked on and on"
+    assert check(result) == Check(
+        what="no worse than the input",
+        done=False,
+        reason="not compared with version 0: the judge gave no answer after "
+        "0 of 2 comparisons prefer version 1, 0 version 0",
+    )
+
+
+class Provider:
+    """A model that writes, and judges by a rule, over PydanticAI, so that its calls count."""
+
+    def __init__(self, prefers: Callable[[int], str]) -> None:
+        self.judged = 0
+        self._prefers = prefers
+
+    @property
+    def model(self) -> FunctionModel:
+        return FunctionModel(self._answer, model_name="provider")
+
+    def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if not info.output_tools:
+            return ModelResponse([TextPart(BETTER)])
+        question = str(messages[0].parts[-1].content)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+        new_is_first = question.index("new") < question.index("old")
+        says = self._prefers(self.judged // 2)
+        self.judged += 1
+        answers: Mapping[str, str] = {
+            "new": "first" if new_is_first else "second",
+            "old": "second" if new_is_first else "first",
+        }
+        better = answers.get(says, says)
+        return ModelResponse([ToolCallPart(info.output_tools[0].name, {"better": better})])
+
+
+def asking(provider: Provider, **settings: Any) -> Chain:
+    return Chain(model=provider.model, critics=[HAPPY_WITH_NEW], **settings)
+
+
+@pytest.mark.parametrize(
+    ("room", "asked", "broke_off"),
+    [
+        (4, 0, "not compared with version 0: the budget of calls is spent"),
+        (5, 4, "after 0 of 2 comparisons prefer version 1, 0 version 0"),
+        (9, 8, None),
+    ],
+)
+async def test_a_budget_that_ends_it_leaves_the_best_and_the_result_says_so(
+    room: int, asked: int, broke_off: str | None
+) -> None:
+    provider = Provider(lambda n: "first" if n < 2 else "new")
+    result = await asking(provider, budget=Budget(max_calls=room)).run(text=INPUT)
+    assert (result.text, provider.judged) == (BETTER, asked)
+    assert result.usage.model_calls <= room
+    found = check(result)
+    assert found is not None
+    assert found.done is (broke_off is None)
+    assert (broke_off or "") in (found.reason or "")
+
+
+async def test_a_second_version_is_written_only_when_the_look_back_can_be_paid() -> None:
+    never = ScriptedCritic(objects_to=lambda _: True)
+    for calls, written in ((1, 1), (5, 1), (6, 2)):
+        chain = Chain(model=Provider(lambda _: "new").model, critics=[never])
+        result = await chain.replace(budget=Budget(max_calls=calls)).run(text=INPUT)
+        assert len(result.run.thoughts) == 1 + written, calls
+
+
+async def test_a_run_that_is_looked_back_at_replays_exactly() -> None:
+    store = MemoryStorage()
+    for prefers in ("new", "old", "first"):
+        chain = asking(Provider(lambda _, says=prefers: says), store=store)
+        result = await chain.run(text=INPUT)
+        replay = await chain.replay(result.run_id)
+        assert replay.exact, replay.differences
+        assert replay.run.ending is not None
+        assert result.run.ending is not None
+        assert replay.run.ending.decision == result.run.ending.decision
+
+
+@pytest.mark.parametrize("number", range(2, 2 + 8))
+async def test_a_run_killed_in_the_look_back_asks_no_question_twice(number: int) -> None:
+    memory = MemoryStorage()
+    killed = Provider(lambda n: "first" if n < 2 else "new")
+    with pytest.raises(BaseException) as raised:  # noqa: PT011 - looked at below
+        await asking(killed, store=Killing(memory, number)).run(text=INPUT)
+    assert "Killed" in repr(raised.value)
+    (summary,) = (await memory.recent(limit=1)).runs
+    kept = len((await memory.load(summary.run_id)).calls)
+    assert kept < number
+    after = Provider(lambda _: "new")
+    result = await asking(after, store=memory).resume(summary.run_id)
+    assert (result.text, result.stop_reason) == (BETTER, "passed")
+    assert len(result.run.calls) == kept + after.judged <= 1 + 8
+    replay = await asking(after, store=memory).replay(summary.run_id)
+    assert replay.exact, replay.differences
+
+
+async def test_records_from_before_there_was_a_choice_end_as_they_did() -> None:
+    """Their configuration names no look back: none with `best`, a majority with `judged`."""
+    judge = Answers(old)
+    result = await looked_back(judge, look_back=None)
+    assert (result.text, judge.pairs, result.run.ending) == (BETTER, [], None)
+
+    judge = Answers(new, always("first"))
+    result = await looked_back(judge, look_back=None, policy="judged")
+    assert result.text == BETTER
+    assert len(judge.pairs) == 4, "one comparison, and one at the end, which is no majority"
+    assert check(result) is None
+    assert ChainConfig.model_validate({"policy": "judged"}).look_back is None
+
+
+async def test_a_configuration_without_the_choice_is_the_usual_one() -> None:
+    usual = Chain(model="test").config
+    assert usual.look_back == 2
+    assert usual.model_copy(update={"look_back": None}).fingerprint == usual.fingerprint
+    assert Chain(model="test", look_back=0).config.fingerprint != usual.fingerprint
+
+
+async def test_a_look_back_without_a_model_is_a_clear_error() -> None:
+    assert Chain().config.look_back is None
+    assert Chain(model=ScriptedModel(lines=[])).config.look_back is None
+    with pytest.raises(ConfigurationError, match="look back needs a model"):
+        Chain(look_back=2)
+
+
+async def test_a_run_that_fails_before_the_end_says_what_was_not_compared() -> None:
+    down = ModelProviderError("down", code="server")
+    never = [ScriptedCritic(objects_to=lambda _: True, name=name) for name in ("one", "other")]
+    lines = [BETTER, down]
+    result = await looked_back(
+        old, model=ScriptedModel(lines=lines), critics=[*never, HAPPY_WITH_NEW]
+    )
+    assert (result.status, result.text) == ("failed", BETTER)
+    found = check(result)
+    assert found is not None
+    assert (found.done, found.reason) == (False, "the run ended before the comparison")
