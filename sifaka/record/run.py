@@ -86,6 +86,8 @@ class Run(Frozen):
     """The secret in the marks around quoted material in its prompts."""
     prompts: int = 1
     """The version of the prompts that its first calls were made with."""
+    mends: bool = False
+    """True when what is not of a draft is taken off it."""
     branch_of: str | None = None
     """The run whose best version this one began with."""
     tags: tuple[str, ...] = ()
@@ -130,6 +132,7 @@ class Run(Frozen):
             config=entry.config,
             frame_key=entry.frame_key or entry.run_id,
             prompts=entry.prompts,
+            mends=entry.mends,
             branch_of=entry.branch_of,
             tags=entry.tags,
             remembered=entry.remembered,
