@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -24,7 +24,7 @@ def pickled(value: Any) -> Any:
 
 
 def read_again(value: Any) -> Any:
-    kind: Any = type(value)
+    kind = cast("Any", type(value))
     return kind.model_validate_json(value.model_dump_json())
 
 
