@@ -10,6 +10,8 @@ _OVERLAP = 0.5
 """Share of the shorter span that two issues about one place have in common."""
 _ONE_PLACE = 0.4
 """Share of all that two spans cover which is in both, from which they are one place."""
+_LONGEST_PLACE = 120
+"""Characters up to which a stretch is one place; more of them may have several faults."""
 _ALIKE = 60.0
 """Percent of likeness from which messages about one place say the same."""
 _ALIKE_UNANCHORED = 80.0
@@ -185,7 +187,8 @@ def _overlap(one: _Report, other: _Report) -> float:
 def _one_place(one: _Report, other: _Report) -> bool:
     """True when two spans are one place: a word more or less at an end makes no other."""
     common = min(one.end, other.end) - max(one.start, other.start)
-    return common >= _ONE_PLACE * (max(one.end, other.end) - min(one.start, other.start))
+    both = max(one.end, other.end) - min(one.start, other.start)
+    return both <= _LONGEST_PLACE and common >= _ONE_PLACE * both
 
 
 def _span(issue: Issue) -> tuple[int, int]:

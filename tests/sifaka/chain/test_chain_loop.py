@@ -350,7 +350,8 @@ async def test_a_bug_in_a_tool_of_an_agent_ends_in_the_best_text_so_far(
     assert (result.status, result.stop_reason, result.text) == ("failed", "error", "a b c d")
     assert "ZeroDivisionError" in (result.error or "")
     assert "secret" not in (result.error or "")
-    assert caplog.records[0].exc_info is not None
+    stack: list[str] = vars(caplog.records[0])["sifaka_stack"]
+    assert any("look_up" in line for line in stack)
 
 
 async def test_a_bug_in_the_engine_is_raised_and_its_run_does_not_look_alive(

@@ -54,7 +54,7 @@ def test_one_opinion_may_say_two_things_of_one_place() -> None:
 
 def test_having_no_category_is_nothing_in_common() -> None:
     found = cluster(
-        [[at("wrong", "A verb is missing.")], [at("sentence is wrong", "Paris lies elsewhere.")]]
+        [[at("wrong", "A verb is missing.")], [at("second one is wrong", "Paris lies elsewhere.")]]
     )
     assert len(found) == 2
 
