@@ -9,7 +9,7 @@ from sifaka.calls.context import current_calls
 from sifaka.errors import ModelProviderError
 from sifaka.models.draft import Unfit, draft_of
 from sifaka.models.draft_source import Source
-from sifaka.models.prompts import WRITER_INSTRUCTIONS
+from sifaka.models.prompts import PROMPT
 from sifaka.models.protocol import Generation, Model
 from sifaka.record.thought import Thought
 
@@ -69,7 +69,7 @@ def source_of(thought: Thought, prompt: str) -> Source:
         text=thought.text,
         task=thought.prompt,
         prompt=prompt,
-        instructions=WRITER_INSTRUCTIONS if prompt else "",
+        instructions=PROMPT.text if prompt else "",
         material="\n".join(f"{d.title}\n{d.text}" for d in thought.pre_generation_context),
     )
 

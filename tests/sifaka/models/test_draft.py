@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from sifaka.models.draft import Draft, Unfit, draft_of, mended
 from sifaka.models.draft_source import Source
-from sifaka.models.prompts import WRITER_INSTRUCTIONS
-from tests.sifaka.models.drafts.made import FIRST, GOOD, MENDED, PROMPT, REFUSED, Made
+from tests.sifaka.models.drafts.made import FIRST, GOOD, INSTRUCTIONS, MENDED, PROMPT, REFUSED, Made
 
 REAL: list[dict[str, Any]] = [
     json.loads(line)
@@ -22,7 +21,7 @@ REAL: list[dict[str, Any]] = [
 
 def source(made: Made) -> Source:
     prompt = PROMPT.format(text=made.input) if made.input else f"Task: {made.task}"
-    return Source(text=made.input, task=made.task, prompt=prompt, instructions=WRITER_INSTRUCTIONS)
+    return Source(text=made.input, task=made.task, prompt=prompt, instructions=INSTRUCTIONS)
 
 
 def outcome(answer: str, given: Source) -> Draft | None:
@@ -65,7 +64,7 @@ def test_a_text_that_was_mended_once_stays(made: Made) -> None:
 @pytest.mark.parametrize("row", REAL, ids=lambda row: f"{row['number']}")
 def test_answers_of_a_real_small_model_become_what_they_must(row: dict[str, Any]) -> None:
     given = Source(
-        text=row["input"], task=row["task"], prompt=row["prompt"], instructions=WRITER_INSTRUCTIONS
+        text=row["input"], task=row["task"], prompt=row["prompt"], instructions=INSTRUCTIONS
     )
     draft = outcome(row["draft"], given)
     match row["must"]:
