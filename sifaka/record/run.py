@@ -85,13 +85,10 @@ class Run(Frozen):
     frame_key: str = Field(default="", repr=False)
     """The secret in the marks around quoted material in its prompts."""
     prompts: int = 1
-    """The version of the prompts that its first calls were made with."""
     mends: bool = False
-    """True when what is not of a draft is taken off it."""
     branch_of: str | None = None
     """The run whose best version this one began with."""
     tags: tuple[str, ...] = ()
-    """Words to find it by."""
     remembered: tuple[str, ...] = ()
     """Lessons of similar past runs, for the writer."""
     handed_over: bool = False

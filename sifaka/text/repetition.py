@@ -14,7 +14,7 @@ _MOST_WORDS = 40_000
 _TIMES = 4
 _WORDS = 24
 """A stretch is a loop from so many repetitions, and so many words of them."""
-_CHARACTER = re.compile(r"(?!\s|[-=_*.#~|])(.)\1{39,}", re.DOTALL)
+_CHARACTER = re.compile(r"(?!\s|[-=_*.#~|])(.)\1{119,}", re.DOTALL)
 _SPELT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _TWICE = 40
 """Characters of a text from which two copies of it are no figure of speech."""
