@@ -100,6 +100,7 @@ FINDINGS = (
     ),
 )
 """Four that are true, six that are not. Some share a category, two share a sentence."""
+CATEGORIES = tuple(dict.fromkeys(finding.category for finding in FINDINGS))
 _ID = {message: n for n, finding in enumerate(FINDINGS) for message in finding.messages}
 REAL = sum(finding.real for finding in FINDINGS)
 FALSE = len(FINDINGS) - REAL
@@ -116,6 +117,8 @@ class Panel:
     """The probability that it reports a certain false one."""
     reviews: int
     seed: str
+    varied: bool = False
+    """True when each report names a category by chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +162,7 @@ def opinion(panel: Panel, noise: Noise) -> dict[str, Any]:
         {
             "quote": _one(finding.quotes, noise),
             "message": _one(finding.messages, noise),
-            "category": finding.category,
+            "category": _one(CATEGORIES, noise) if panel.varied else finding.category,
             "severity": 3,
         }
         for finding in FINDINGS

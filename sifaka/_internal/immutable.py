@@ -1,9 +1,10 @@
 """Values that never change: the frozen model every state type is built from."""
 
 import copyreg
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
+from math import isfinite
 from types import MappingProxyType
-from typing import Annotated, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer
 
@@ -21,6 +22,10 @@ class Frozen(BaseModel):
         validate_default=True,
         defer_build=True,  # a validator is built when it is first used, not when it is imported
     )
+
+    def __hash__(self) -> int:
+        fields = type(self).model_fields
+        return hash((type(self), *(_hash(getattr(self, name)) for name in fields)))
 
     def __repr__(self) -> str:
         """One short line: long values are cut, and of collections the size is shown."""
@@ -68,7 +73,30 @@ def _reduced(
 copyreg.pickle(MappingProxyType, _reduced)  # Python does not copy these by itself
 
 
+def _hash(value: Any) -> int:
+    """A hash for equal values; what has none of its own counts by its kind alone."""
+    if isinstance(value, Mapping):
+        members = cast("Mapping[str, Any]", value).items()
+        return hash(frozenset((key, _hash(item)) for key, item in members))
+    if isinstance(value, tuple):
+        return hash(tuple(map(_hash, cast("tuple[Any, ...]", value))))
+    try:
+        return hash(value)
+    except TypeError:
+        return hash(type(cast("object", value)))
+
+
 def _freeze(value: object) -> object:
+    """A read-only copy.
+
+    Raises:
+        ValueError: It holds what JSON cannot keep, and what would come back as something else.
+    """
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"{value} cannot be kept as JSON; use a finite number, a string or None")
+    if isinstance(value, Set | bytes | bytearray):
+        kind = type(cast("object", value)).__name__
+        raise ValueError(f"a {kind} cannot be kept as JSON; use a list or a string")
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value).items()
         return MappingProxyType({key: _freeze(item) for key, item in items})

@@ -39,6 +39,8 @@ class Calls:
     """True in a replay: only the answers on record are charged."""
     frame_key: str = ""
     """The secret that the marks around quoted material are made with; the process's when empty."""
+    mends: bool = True
+    """True when what is not of a draft is taken off it; runs from before that keep theirs."""
     limiter: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(PARALLEL))
 
     @contextmanager

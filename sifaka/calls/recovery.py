@@ -39,6 +39,8 @@ _NEEDED: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
         "context_window": _SHORTER,
         "memory_limit_error": _SHORTER,
         "malformed": _ANEW,
+        "unfit": _ANEW,
+        "unfinished": _ANEW,
         "empty": _ANEW,
         "embedding_error": _AGAIN[:1],
     }
@@ -55,7 +57,7 @@ _OPTIONAL: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
 )
 """The same where a version can go on without; any other failure there is tried once more first."""
 
-_REPLIES = frozenset({"malformed", "empty"})
+_REPLIES = frozenset({"malformed", "empty", "unfit", "unfinished"})
 _SKIPPED_AT_WORST: frozenset[Phase] = frozenset({"critique"})
 _FINAL = frozenset(
     {
@@ -63,6 +65,8 @@ _FINAL = frozenset(
         "quota",
         "not_found",
         "rejected",
+        "broken",
+        "content_filter",
         "budget_exceeded",
         "configuration_error",
         "plugin_error",

@@ -194,7 +194,7 @@ class Chain(AssessingChain):
         Args:
             run_id: The run.
             parent_id: The version that was revised.
-            text: The revision. One that is wrapped in a code fence as a whole is unwrapped.
+            text: The revision. A fence around it all, a chat preface and the like are taken off.
             accept: True to end the run with the text as it is, which declines what is left.
             reason: The caller's reason for declining the issues that the revision leaves; with the
                 unchanged text it is the same as `accept`.
@@ -217,13 +217,13 @@ class Chain(AssessingChain):
         if (new := revision(run, parent_id, text, accept=accept, reason=reason)) is None:
             run = await accept_text(self.store, run, parent_id, reason or "")
             return Submission.taken(run, self.store.degraded)
-        run, draft = await take_in(self.store, run, parent_id, new, declined=reason)
+        run, draft = await take_in(self.store, run, parent_id, *new, declined=reason)
         fence = 0
         if draft.id not in run.decisions:
             fence = await self.store.claim(run_id)
             # Another process may have judged or stopped it meanwhile.
             run, _ = await take_in(
-                self.store, await self._own(run_id), parent_id, new, declined=reason
+                self.store, await self._own(run_id), parent_id, *new, declined=reason
             )
         if draft.id in run.decisions:
             return Submission.of(run, draft.id, self.store.degraded)

@@ -66,6 +66,7 @@ async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | 
         config=chain.settings.config,
         frame_key=new_frame_key(),
         prompts=PROMPTS_VERSION,
+        mends=True,
         branch_of=None if origin is None else origin.run_id,
         tags=chain.settings.tags,
         remembered=remembered,

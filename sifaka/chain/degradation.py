@@ -8,6 +8,10 @@ from sifaka.models.original import ORIGINAL, with_original
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
 
+_SMALLEST = 1_000
+"""Characters of the shortest text that is worked on in sections after failures."""
+_MOST_HALVINGS = 12
+"""After so many nothing is left of a document."""
 _DOCUMENT = 20_000
 """Characters of a document before any shortening counts from here."""
 
@@ -28,12 +32,26 @@ def first_place(key: str) -> str:
 def can_be_shortened(run: Run) -> bool:
     """True when a further shortening would leave out something around the text."""
     base = run.champion or run.latest
-    if base is None:
-        return False
+    if base is None:  # what its first version was to be written from is looked for again
+        done = _halvings(run)
+        return bool(
+            (run.config.retrievers and done < _MOST_HALVINGS) or (run.remembered and not done)
+        )
     left = shortened(run, with_original(base, run.original))
     documents = (*left.pre_generation_context, *left.post_generation_context)
     around = left.lessons or left.metadata.get(ORIGINAL)
-    return bool(around) or any(document.text for document in documents)
+    if around or any(document.text for document in documents):
+        return True
+    chars = section_chars(run, base.text)
+    return chars is not None and chars > _SMALLEST and len(base.text) > _SMALLEST
+
+
+def section_chars(run: Run, text: str) -> int | None:
+    """The characters beyond which a text is worked on in sections, after failures fewer."""
+    chars, halvings = run.config.section_chars, _halvings(run)
+    if chars is None or not halvings:
+        return chars
+    return max(_SMALLEST, min(chars, len(text)) >> halvings)
 
 
 def parallel(run: Run) -> int:
@@ -50,7 +68,7 @@ def shortened(run: Run, thought: Thought) -> Thought:
     """
     if not run.recoveries:
         return thought
-    halvings = sum(r.strategy == "shorter_context" for r in run.recoveries)
+    halvings = _halvings(run)
     if not halvings:
         return thought
 
@@ -69,3 +87,7 @@ def shortened(run: Run, thought: Thought) -> Thought:
             "metadata": MappingProxyType(kept),
         }
     )
+
+
+def _halvings(run: Run) -> int:
+    return sum(r.strategy == "shorter_context" for r in run.recoveries)

@@ -82,6 +82,7 @@ class Engine:
             journal=Journal(run.calls if journal is None else journal, self.recorder.record_call),
             replaying=journal is not None,
             frame_key=run.frame_key,
+            mends=run.mends,
             breakers=parts.breakers,
             monitor=parts.monitor,
             limiter=anyio.Semaphore(parallel(run) if run.recoveries else PARALLEL),

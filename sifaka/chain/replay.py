@@ -65,6 +65,7 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
             config=recorded.config,
             frame_key=recorded.frame_key,
             prompts=recorded.prompts,
+            mends=recorded.mends,
             remembered=recorded.remembered,
         )
     ]

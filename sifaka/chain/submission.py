@@ -8,12 +8,14 @@ from sifaka.chain.cancellation import is_interrupted
 from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
 from sifaka.models import CALLER
+from sifaka.models.draft import Draft, mended
+from sifaka.models.draft_source import Source
+from sifaka.models.writing import MENDED
 from sifaka.record.entries import Declined, Drafted, Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.input import check_text
-from sifaka.text.markdown import unwrapped
 
 _SILENCE = 5.0
 """Seconds without a new entry after which the worker of a run is taken for dead."""
@@ -67,8 +69,8 @@ def check_submission(text: str, *, accept: bool, reason: str | None) -> None:
 
 def revision(
     run: Run, parent_id: str, text: str, *, accept: bool, reason: str | None
-) -> str | None:
-    """The text that revises a version, without a code fence around it all.
+) -> Draft | None:
+    """The text that revises a version, without what is certainly not of it.
 
     Returns:
         None when the version is to stay as it is.
@@ -78,19 +80,27 @@ def revision(
     """
     version = next((t for t in run.thoughts if t.id == parent_id), None)
     if version is None:
-        return text
-    text = unwrapped(text, like=version.text) if text else version.text
+        return Draft(text)
+    source = Source(text=version.text, task=version.prompt)
+    draft = mended(text, source) if text else Draft(version.text)
+    text = draft.text
     if accept and text != version.text:
         raise ConfigurationError(
             "`accept` is for the text as it is, and the revision is another text",
             "leave out `accept` or `text`; `reason` declines what the revision leaves",
         )
     stays = accept or (reason is not None and text == version.text)
-    return None if stays else text
+    return None if stays else draft
 
 
 async def take_in(
-    store: ThoughtStore, run: Run, parent_id: str, text: str, *, declined: str | None = None
+    store: ThoughtStore,
+    run: Run,
+    parent_id: str,
+    text: str,
+    mended: tuple[str, ...] = (),
+    *,
+    declined: str | None = None,
 ) -> tuple[Run, Thought]:
     """Store a submission as the next version of a run that waits for it.
 
@@ -102,6 +112,7 @@ async def take_in(
         run: The run.
         parent_id: The version that was revised.
         text: The revision.
+        mended: The parts that were taken off it, in words.
         declined: The reason for declining what critics still report in it; None declines nothing.
 
     Returns:
@@ -121,6 +132,8 @@ async def take_in(
         draft = champion.next_iteration(iteration=len(run.thoughts)).with_text(
             text, author=CALLER, history=()
         )
+        if mended or MENDED in champion.metadata:
+            draft = draft.model_copy(update={"metadata": {**champion.metadata, MENDED: mended}})
         entries: list[Entry] = [Drafted(thought=draft)]
         if declined is not None:
             entries.append(Declined(thought_id=draft.id, reason=declined))

@@ -1,5 +1,6 @@
 """The form in which a model gives an opinion, and how it becomes feedback."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
 
@@ -23,6 +24,7 @@ _MOST_SCORES = 20
 _LONGEST_NAME = 60
 _LONGEST_FIX = 5_000
 _SECTION = "Judge the section as a part of that document. What other sections say is not missing."
+_WORD = re.compile(r"\w+")
 
 
 class FoundIssue(Form):
@@ -119,8 +121,13 @@ def anchored(
 ) -> tuple[Issue, ...]:
     """Issues at the places they quote; one whose quote is not in the text has no place."""
     anchors = Anchors(text)
-    told = [issue for issue in found if issue.message.strip()]
+    told = [issue for issue in found if _bare(issue.message) not in {"", _bare(issue.quote)}]
     return tuple(_issue(issue, text, anchors, rule) for issue in told[:MOST_ISSUES])
+
+
+def _bare(words: str) -> str:
+    """The words without case, punctuation and spaces; what only repeats a quote says nothing."""
+    return "".join(_WORD.findall(words)).casefold()
 
 
 def _issue(found: FoundIssue, text: str, anchors: Anchors, rule: str | None) -> Issue:

@@ -2,7 +2,8 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
@@ -21,8 +22,31 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
 
 
+_HALF = {
+    "output_limit": (
+        "cut off at the model's output limit",
+        "raise max_tokens in the model's settings, or shorten the text",
+    ),
+    "content_filter": (
+        "stopped by the provider's content filter",
+        "reword the task or the text, or choose another model",
+    ),
+    "unfinished": (
+        "broken off by the provider",
+        "try again or choose another model",
+    ),
+}
+"""The failure and a suggestion for answers that are no whole ones, by the code."""
+_ENDS = frozenset(
+    {"stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed", "finished"}
+)
+"""Providers' words for the end of an answer that is whole."""
+
+
 class DirectModel(Component):
     """A writer that asks a model once for each version, with no earlier conversation."""
+
+    _calls_tools = False
 
     def __init__(self, model: JournaledModel) -> None:
         self.model = model
@@ -71,7 +95,7 @@ class DirectModel(Component):
         """The version that the last answer of a conversation gives."""
         author = answered_by(response) or self.name
         return Generation(
-            text=_complete(text, response, author),
+            text=_complete(text, response, author, calls_tools=self._calls_tools),
             prompt_used=prompt,
             author=author,
             usage=_usage(messages),
@@ -86,6 +110,8 @@ class AgentModel(DirectModel):
     Fresh, because earlier attempts in the message history would grow the context with each
     iteration: the agent sees the task, the best version and this round's feedback.
     """
+
+    _calls_tools = True
 
     def __init__(
         self,
@@ -144,6 +170,28 @@ class AgentModel(DirectModel):
         return self._generation(text, prompt, result.response, result.new_messages())
 
 
+def unfinished(response: "ModelResponse", *, calls_tools: bool = False) -> str | None:
+    """The code for an answer that has not come to its end by itself; None for one that has.
+
+    A reason that PydanticAI has no word for is in the provider's details. Providers that give none
+    are trusted.
+
+    Args:
+        response: The answer.
+        calls_tools: True when it may end with a call of a tool.
+    """
+    reason = response.finish_reason
+    if response.state != "complete":
+        return "unfinished"
+    if reason is None:
+        given = (response.provider_details or {}).get("finish_reason")
+        known = given is None or str(given).casefold() in _ENDS
+        return None if known else "unfinished"
+    if reason == "stop" or (reason == "tool_call" and calls_tools):
+        return None
+    return {"length": "output_limit"}.get(reason, reason if reason in _HALF else "unfinished")
+
+
 def tool_calls(messages: "Sequence[ModelMessage]") -> list[ToolCall]:
     """The tool calls of a run in the order they were made, each with what it returned."""
     from pydantic_ai.messages import ToolCallPart, ToolReturnPart
@@ -158,13 +206,25 @@ def tool_calls(messages: "Sequence[ModelMessage]") -> list[ToolCall]:
         calls.append(
             ToolCall(
                 tool_name=part.tool_name,
-                arguments=part.args_as_dict(),
+                arguments=_finite(part.args_as_dict()),
                 result=_storable(returned.model_response_str()),
                 success=returned.outcome == "success",
                 tool_call_id=part.tool_call_id,
             )
         )
     return calls
+
+
+def _finite(value: Any) -> Any:
+    """Arguments with words in place of numbers that JSON has not."""
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value).items()
+        return {key: _finite(item) for key, item in members}
+    if isinstance(value, list):
+        return [_finite(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def _storable(text: str) -> str:
@@ -186,19 +246,18 @@ def _as_text(output: object) -> str:
     return str(output)
 
 
-def _complete(text: str, response: "ModelResponse", model: str) -> str:
+def _complete(text: str, response: "ModelResponse", model: str, *, calls_tools: bool) -> str:
     """The text of an answer, when it is a complete one.
 
     Raises:
-        ModelProviderError: The answer was cut off, with code `output_limit`, or `empty`.
+        ModelProviderError: The answer is no whole one, with code `output_limit`, `content_filter`
+            or `unfinished`, or `empty`.
     """
     provider = model.partition(":")[0]
-    if response.finish_reason == "length":
+    if (code := unfinished(response, calls_tools=calls_tools)) is not None:
+        failure, suggestion = _HALF[code]
         raise ModelProviderError(
-            f"{model}: the answer was cut off at the model's output limit",
-            "raise max_tokens in the model's settings, or shorten the text",
-            provider=provider,
-            code="output_limit",
+            f"{model}: the answer was {failure}", suggestion, provider=provider, code=code
         )
     if not text.strip():
         raise ModelProviderError(

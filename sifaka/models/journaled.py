@@ -3,12 +3,19 @@
 import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import TypeAdapter
 from pydantic_ai.exceptions import FallbackExceptionGroup
-from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse
+from pydantic_ai.messages import (
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+)
 from pydantic_ai.models import (
     CompletedStreamedResponse,
     ModelRequestParameters,
@@ -20,6 +27,7 @@ from pydantic_core import PydanticSerializationError
 from sifaka.calls.context import current_calls
 from sifaka.calls.journal import asking
 from sifaka.errors import ModelProviderError
+from sifaka.models.json_objects import clean
 from sifaka.models.metered import usage_of
 from sifaka.record.entries import Called
 
@@ -58,6 +66,9 @@ class JournaledModel(WrapperModel):
             return await self._ask(messages, model_settings, model_request_parameters)
         request = digest(messages, model_settings, model_request_parameters)
         recorded = journal.answer(key, request)
+        if recorded is None and calls.replaying:
+            # Another version of Sifaka may have asked in other words. No one is there to ask now.
+            recorded = journal.answer_at(key)
         if recorded is not None:
             answer = _Response.validate_json(recorded)
             if calls.replaying:
@@ -65,6 +76,8 @@ class JournaledModel(WrapperModel):
             return answer
         with asking(key):
             response = await self._ask(messages, model_settings, model_request_parameters)
+        if model_request_parameters.output_tools:
+            response = _whole(response)
         model = answered_by(response) or self.model_id
         written = _written(response, model)
         fallback = bool((response.metadata or {}).get("sifaka_fallback"))
@@ -118,6 +131,17 @@ def _written(response: ModelResponse, model: str) -> str:
             code="malformed",
         )
     return written
+
+
+def _whole(response: ModelResponse) -> ModelResponse:
+    """An answer that has a form, with a mark for each half of a surrogate pair in its words."""
+    parts = [
+        replace(part, **{name: clean(getattr(part, name))})
+        for part in response.parts
+        for name in ("args" if isinstance(part, ToolCallPart) else "content",)
+        if isinstance(part, TextPart | ThinkingPart | ToolCallPart)
+    ]
+    return replace(response, parts=parts) if len(parts) == len(response.parts) else response
 
 
 def answered_by(response: ModelResponse) -> str | None:

@@ -32,8 +32,8 @@ class Found(NamedTuple):
 
 
 def normal(word: str) -> str:
-    """A word without its case and the punctuation around it."""
-    return word.strip(" \t\r\n.,;:!?*_`'\"").casefold()
+    """A word without its case and the punctuation around it; a question stays one."""
+    return word.lstrip(" \t\r\n*_`'\"").rstrip(" \t\r\n.,;:!*_`'\"").casefold()
 
 
 def unambiguous(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:

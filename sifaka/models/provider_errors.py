@@ -1,5 +1,7 @@
 """Providers' errors, put into the words of our error tree."""
 
+import re
+
 from pydantic_ai import exceptions as pydantic_ai
 
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
@@ -16,12 +18,34 @@ _CODES: tuple[tuple[type[pydantic_ai.AgentRunError], str], ...] = (
     (pydantic_ai.ModelConnectionError, "connection"),
     (pydantic_ai.ModelUnavailableError, "server"),
     (pydantic_ai.ModelServerError, "server"),
-    (pydantic_ai.ContentFilterError, "rejected"),
+    (pydantic_ai.ContentFilterError, "content_filter"),
     (pydantic_ai.ModelRequestRejectedError, "rejected"),
     (pydantic_ai.ModelAPIError, "unknown"),
     (pydantic_ai.UnexpectedModelBehavior, "malformed"),
 )
 """From the most to the least specific: the first class that fits names the code."""
+_ABOUT_REQUEST = frozenset({400, 413, 422, 500})
+"""Statuses that a request which is too long may get: Ollama and llama.cpp have said 500."""
+_LONGEST_BODY = 4_000
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|string_above_max_length|model_max_prompt_tokens"
+    r"|(?:maximum|max|available|allowed) (?:context|prompt|model|sequence)[ _](?:length|size|window)"
+    r"|(?:context|prompt|sequence)[ _](?:length|size|window|limit)[^.]{0,40}exceed"
+    r"|exceeds?[^.]{0,60}(?:context (?:length|size|window|limit)|context_length|maximum (?:number of"
+    r" tokens|allowed (?:length|number))|token limit|limit of \d+ tokens|configured limit)"
+    r"|prompt is too long|prompt (?:\([^)]*\) )?is (?:too long|longer than)"
+    r"|input (?:is too long|token count[^.]{0,40}exceeds)|too many (?:input )?tokens"
+    r"|reduce the (?:length|size) of|tokens? \+ `?max_new_tokens|greater than the context length"
+    r"|context (?:the )?overflows?|too large for model",
+    re.IGNORECASE,
+)
+"""The words of OpenAI, Anthropic, Google, Mistral, Groq, Cohere, xAI, Bedrock, Ollama, vLLM,
+llama.cpp, LM Studio and TGI for a request that is too long."""
+_FILTERED = re.compile(
+    r"content_filter|content_policy_violation|ResponsibleAIPolicyViolation|content management policy"
+    r"|blocked by[^.]{0,40}(?:safety|content filter)|PROHIBITED_CONTENT",
+    re.IGNORECASE,
+)
 _LATER = "resume the run later"
 _WORDS = {
     "authentication": (
@@ -41,9 +65,13 @@ _WORDS = {
         "check the network and the provider's address",
     ),
     "server": ("the provider failed", _LATER),
+    "content_filter": (
+        "the provider's content filter stopped the request",
+        "reword the task or the text, or choose another model",
+    ),
     "rejected": (
         "the provider rejected the request",
-        "check the model's settings; its content filter may have stopped the text",
+        "check the model's name and settings: it may not take what was sent",
     ),
     "unknown": ("the request failed", "see the provider's status page"),
     "malformed": (
@@ -73,6 +101,8 @@ def translate(error: Exception, model: str) -> SifakaError:
         if isinstance(error, kind):
             is_http = isinstance(error, pydantic_ai.ModelHTTPError)
             status = f" (HTTP {error.status_code})" if is_http else ""
+            if is_http:
+                code = _code_of_body(error) or code
             if is_http and code == "unknown":
                 code = _code_of_status(error.status_code)
             retry_after = getattr(error, "retry_after", None)
@@ -86,6 +116,16 @@ def translate(error: Exception, model: str) -> SifakaError:
                 retry_after=retry_after,
             )
     raise error
+
+
+def _code_of_body(error: pydantic_ai.ModelHTTPError) -> str | None:
+    """The code that a body tells where status and class do not; it is read and not passed on."""
+    if error.status_code not in _ABOUT_REQUEST:
+        return None
+    body = f"{error.body} {error.provider_error_code} {error.provider_error_type}"[:_LONGEST_BODY]
+    if _TOO_LONG.search(body):
+        return "context_window"
+    return "content_filter" if _FILTERED.search(body) else None
 
 
 def _code_of_status(status: int) -> str:

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from sifaka.models.coercion import Misfit, fit
 from sifaka.models.json_objects import Found, clean, normal, objects_in, strict
+from sifaka.text.reasoning import answer_of
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -26,6 +27,24 @@ _WRAPPERS = frozenset(
     }
 )  # fmt: skip
 """Keys under which models put the answer instead of giving it."""
+_OPENING = re.compile(r"[\s:\"'(\[]*(?:```|~~~)?(?:json)?[\s\"'(\[]*$", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?:\s+|$)|\n\s*\n")
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|cannot|refuse to|rather than|instead of|neither|nor)|n['’]t)\b(?:\W+(?:really|quite|yet|simply|just))?"
+    r"(?:\W+(?:say|said|answer|give|vote|return|respond|reply|write|output|with|be|call|it))*\W*$"
+    r"|\b(?:example|e\.g|for instance|such as|something like|would be|could be|might be|if i|imagine|"
+    r"suppose|format|template|schema|looks? like)\b|\b(?:beispiel|exemple|ejemplo|esempio)|例如|比如",
+    re.IGNORECASE,
+)
+"""Words before an object that make an example or a denial of it."""
+_TAKEN_BACK = re.compile(
+    r"\b(?:i|we) (?:can(?:no|['’])t|could ?n['’]t|could not|won['’]t|will not|would ?n['’]t|would not|do ?n['’]t|do not|"
+    r"refuse|decline|am (?:not|unable)|['’]m (?:not|unable)|am sorry|['’]m sorry|take (?:that|it) back)"
+    r"|\b(?:is|was) (?:only |just |merely )?(?:an example|not my|a placeholder|wrong|a joke)"
+    r"|\b(?:sorry|scratch that|ignore (?:that|this|the above)|never ?mind|just kidding|on second thought)\b",
+    re.IGNORECASE,
+)
+"""Words after an object that take it back."""
 _HEADLESS = re.compile(r"[\"'][A-Za-z_ ]+[\"']\s*:")
 _QUOTING = str.maketrans(dict.fromkeys("‘’“”'`", '"') | {"\\": None})
 
@@ -43,13 +62,16 @@ def size_of(response: "ModelResponse") -> int:
 def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer:
     """The form that a reply amounts to.
 
-    An object in the reply's words that stands in the question word for word is an echo of the
+    Reasoning is no part of the reply: neither PydanticAI's own parts for it nor sections in the
+    text. An object in the reply's words that stands in the question word for word is an echo of the
     reviewed text, not an answer. Answers that contradict each other in a required field are none:
     an ambiguous verdict is no verdict.
 
     Raises:
         Unreadable: There is no answer in it.
     """
+    if response.finish_reason in {"content_filter", "error"}:
+        raise Unreadable("it was broken off")
     if size_of(response) > LONGEST_REPLY:
         raise Unreadable(f"it has more than {LONGEST_REPLY:,} characters")
     answers: list[Answer] = []
@@ -88,7 +110,22 @@ def _found(response: "ModelResponse") -> Iterator[Found]:
             is_sent = found.source is not None and sent.lstrip().startswith(found.source)
             yield Found(found.value) if is_sent else found
     if not calls:
-        yield from _written("".join(p.content for p in response.parts if isinstance(p, TextPart)))
+        said = "".join(p.content for p in response.parts if isinstance(p, TextPart))
+        answer = answer_of(said)
+        meant = [found for found in _written(answer.text) if _is_meant(found, answer.text)]
+        yield from meant
+
+
+def _is_meant(found: Found, text: str) -> bool:
+    """False for an object in words that make an example of it, deny it or take it back."""
+    if found.source is None:
+        return True
+    at = text.find(found.source)
+    if at < 0:
+        return True
+    sentence = _SENTENCE.split(_OPENING.sub("", text[:at]))[-1]
+    after = text[at + len(found.source) :].lstrip("`\n }])\"'")
+    return not (_DENIED.search(sentence) or _TAKEN_BACK.search(after))
 
 
 def _written(text: str) -> Iterator[Found]:

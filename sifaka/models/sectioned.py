@@ -17,6 +17,7 @@ from sifaka.models.protocol import Generation, Model
 from sifaka.models.section_answer import fault_of, in_place_of, pointed_at
 from sifaka.models.section_feedback import SectionFeedback, concerned, feedback_by_section
 from sifaka.models.section_note import Notes
+from sifaka.models.writing import UnfitDraft, written
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.text.glossary import lost_terms, shared_terms
@@ -63,6 +64,12 @@ class SectionedModel(Component):
         self._section_chars = section_chars
         self._protect = protect
 
+    def within(self, section_chars: int | None) -> "SectionedModel":
+        """This writer with other sections; itself for None."""
+        if section_chars in {None, self._section_chars}:
+            return self
+        return SectionedModel(self.writer, section_chars or 1, protect=self._protect)
+
     @property
     def name(self) -> str:
         """The writer's."""
@@ -95,10 +102,10 @@ class SectionedModel(Component):
             BudgetExceeded: There was room for none.
         """
         if len(thought.text) <= self._section_chars:
-            return await self.writer.generate_with_thought(thought)
+            return await written(self.writer, thought)
         work = _Work(thought, split(thought.text, self._section_chars // 2))
         answers = await self._answers(work, calls)
-        if answers and not any(isinstance(each, Generation) for each in answers.values()):
+        if answers and not any(isinstance(a, Generation | UnfitDraft) for a in answers.values()):
             raise _worst(list(answers.values()))
         outcomes = work.outcomes(answers, protect=self._protect and not thought.prompt)
         return _put_together(work.sections, outcomes, list(answers.values()))
@@ -127,8 +134,10 @@ class SectionedModel(Component):
         try:
             async with within:
                 with calls.set_aside(1):
-                    generation = await self.writer.generate_with_thought(thought)
+                    generation = await written(self.writer, thought)
         except (ModelProviderError, BudgetExceeded) as error:
+            if isinstance(error, UnfitDraft) and not error.generation.metered:
+                calls.ledger.charge(error.generation.usage)
             return error  # the others go on
         if not generation.metered:
             calls.ledger.charge(generation.usage)
@@ -174,7 +183,8 @@ class _Work:
         for at, answer in answers.items():
             section = self.sections[at]
             if not isinstance(answer, Generation):
-                status = "failed" if isinstance(answer, ModelProviderError) else "kept"
+                is_unfit = isinstance(answer, UnfitDraft | BudgetExceeded)
+                status = "kept" if is_unfit else "failed"
                 outcomes[at] = _Outcome(section.text, status, answer.message)
                 continue
             new = in_place_of(section, answer.text)

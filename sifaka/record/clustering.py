@@ -8,6 +8,10 @@ from sifaka.record.results import Issue
 
 _OVERLAP = 0.5
 """Share of the shorter span that two issues about one place have in common."""
+_ONE_PLACE = 0.4
+"""Share of all that two spans cover which is in both, from which they are one place."""
+_LONGEST_PLACE = 120
+"""Characters up to which a stretch is one place; more of them may have several faults."""
 _ALIKE = 60.0
 """Percent of likeness from which messages about one place say the same."""
 _ALIKE_UNANCHORED = 80.0
@@ -22,10 +26,11 @@ _MOST_SCATTERED = 1_500
 def cluster(groups: Sequence[Sequence[Issue]]) -> tuple[Issue, ...]:
     """The issues of several opinions, each reported once with the support it has.
 
-    Two issues are one when their spans overlap and they have a category in common or messages that
-    are alike; without spans, when they have the same category and messages much alike. Issues that
-    only repeat each other within one group count once. Of more than 400 issues in
-    one place, and of more than 1,500, the gravest 400 are merged and the others stay as they are.
+    Two issues are one when their spans are the same place, or overlap and they have a category in
+    common or messages that are alike; without spans, when they have the same category and messages
+    much alike. Issues that only repeat each other within one group count once. Of more than 400
+    issues in one place, and of more than 1,500, the gravest 400 are merged and the others stay as
+    they are.
 
     Args:
         groups: The issues of each opinion.
@@ -118,7 +123,7 @@ def _alike(report: _Report, seen: Sequence[_Report]) -> Iterable[tuple[int, floa
             yield at, alike
             continue
         category = categorised and seen[at].category == report.category
-        if category or alike >= _ALIKE:
+        if category or alike >= _ALIKE or _one_place(report, seen[at]):
             yield at, 1 + alike + 100 * shares[at] + (99 if category else 0)
 
 
@@ -177,6 +182,13 @@ def _overlap(one: _Report, other: _Report) -> float:
     if shorter == 0:  # a point, where something is missing
         return float(common >= 0)
     return max(0, common) / shorter
+
+
+def _one_place(one: _Report, other: _Report) -> bool:
+    """True when two spans are one place: a word more or less at an end makes no other."""
+    common = min(one.end, other.end) - max(one.start, other.start)
+    both = max(one.end, other.end) - min(one.start, other.start)
+    return both <= _LONGEST_PLACE and common >= _ONE_PLACE * both
 
 
 def _span(issue: Issue) -> tuple[int, int]:

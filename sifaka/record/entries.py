@@ -153,6 +153,8 @@ class Started(_Entry):
     the run's id when empty."""
     prompts: int = 1
     """The version of the prompts to models; 1 in records of runs from before it was recorded."""
+    mends: bool = False
+    """True when what is not of a draft is taken off it; False in records from before that."""
     branch_of: str | None = None
     """The run whose best version this one began with, under another configuration."""
     tags: tuple[Tag, ...] = Field(default=(), max_length=MOST_TAGS)

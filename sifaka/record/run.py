@@ -85,11 +85,10 @@ class Run(Frozen):
     frame_key: str = Field(default="", repr=False)
     """The secret in the marks around quoted material in its prompts."""
     prompts: int = 1
-    """The version of the prompts that its first calls were made with."""
+    mends: bool = False
     branch_of: str | None = None
     """The run whose best version this one began with."""
     tags: tuple[str, ...] = ()
-    """Words to find it by."""
     remembered: tuple[str, ...] = ()
     """Lessons of similar past runs, for the writer."""
     handed_over: bool = False
@@ -130,6 +129,7 @@ class Run(Frozen):
             config=entry.config,
             frame_key=entry.frame_key or entry.run_id,
             prompts=entry.prompts,
+            mends=entry.mends,
             branch_of=entry.branch_of,
             tags=entry.tags,
             remembered=entry.remembered,

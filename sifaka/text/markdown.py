@@ -22,11 +22,6 @@ _FRONT_MATTER = re.compile(
 )
 _BACKTICKS = re.compile(r"`+")
 _TAG_OR_ESCAPE = re.compile(r"\\[\[\]()`<>!\\]|<!--.*?(?:-->|\Z)|<[A-Za-z/!?][^<>\n]*>", re.DOTALL)
-_WRAPPED = re.compile(
-    r"(?P<mark>`{3,}|~{3,})[ \t]*(?P<name>markdown|md|text|txt|plaintext)?[ \t]*\r?\n"
-    r"(?P<text>.*)\n(?P=mark)",
-    re.DOTALL | re.IGNORECASE,
-)
 _LEAVES = frozenset({"paragraph_open", "heading_open", "tr_open", "html_block", "code_block"})
 """Blocks of which none is in another, and that are no fence."""
 Kind = Literal["heading", "fence", "list", "table", "other"]
@@ -214,20 +209,6 @@ def open_fence(text: str) -> str:
     """The mark that closes the block of code which is open at the end; empty without one."""
     last = Markdown(text).fences[-1:]
     return last[0].mark if last and not last[0].depth and not last[0].closed else ""
-
-
-def unwrapped(text: str, *, like: str) -> str:
-    """The text without the code fence that it is wrapped in as a whole, with its last line break.
-
-    Chat models wrap an answer so. A text stays as it is when `like`, the one that it stands for,
-    begins with a fence too, or when the fence names a language of code.
-    """
-    wrapped = _WRAPPED.fullmatch(text.strip())
-    if wrapped is None or like.lstrip().startswith(("```", "~~~")):
-        return text
-    body, end = wrapped["text"], like[len(like.rstrip()) :]
-    named = bool(wrapped["name"])
-    return body.rstrip() + end if named or wrapped["mark"] not in body else text
 
 
 @cache

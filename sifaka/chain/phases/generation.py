@@ -7,7 +7,7 @@ from functools import partial
 from sifaka.calls.concurrency import fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
-from sifaka.chain.degradation import place, shortened
+from sifaka.chain.degradation import place, section_chars, shortened
 from sifaka.chain.facts import lesson
 from sifaka.chain.inherited import carried
 from sifaka.chain.look_back import reserved_calls
@@ -21,7 +21,8 @@ from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.models import Generation, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.sectioned import SectionedModel
-from sifaka.record.entries import Drafted, Entry
+from sifaka.models.writing import REFUSED, UnfitDraft, written
+from sifaka.record.entries import Decided, Decision, Drafted, Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.text.input import check_text
@@ -69,7 +70,7 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
             continue
         if by_editor and twin(run, drafts[0].text):
             continue
-        return [Drafted(thought=draft) for draft in drafts]
+        return [entry for draft in drafts for entry in _drafted(draft)]
     is_edited = bool(writers) and isinstance(writers[-1], EditorModel)
     return await end(context, status="done", reason="no_safe_edit" if is_edited else "stalled")
 
@@ -108,12 +109,14 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
         with scope(f"{place(run, first)}/edit"):
             generation = await writer.generate_with_thought(base)
         return (_draft(run, base, generation, writer.name),)
+    if isinstance(writer, SectionedModel):
+        writer = writer.within(section_chars(run, base.text))
     lessons = _lessons(run)
     asked = shortened(run, base.model_copy(update={"lessons": lessons}))
-    written: Sequence[_Written] = ()
+    answers: Sequence[_Written] = ()
     with calls.monitor.measure("phase", "write"), calls.ledger.within_time():
         count, calls_each = _affordable(context, writer, asked, first)
-        written = await fan_out(
+        answers = await fan_out(
             {
                 f"{place(run, first + n)}/write": partial(
                     _generation, context, writer, asked, calls_each
@@ -121,28 +124,31 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
                 for n in range(count)
             }
         )
-    if not written:
+    if not answers:
         raise BudgetExceeded("seconds")
     generations = [
-        await _edited(context, base, each) for each in written if isinstance(each, Generation)
+        await _edited(context, base, each) for each in answers if isinstance(each, Generation)
     ]
-    failures = [each for each in written if not isinstance(each, Generation)]
-    if not generations:
+    failures = [each for each in answers if not isinstance(each, Generation)]
+    # A first version that is refused has nothing to stand beside.
+    refused = [each for each in failures if isinstance(each, UnfitDraft) and base.text]
+    if not generations and not refused:
         raise failures[0]
     drafted_from = base.model_copy(update={"lessons": asked.lessons})
     return [
         _draft(run, drafted_from, each, writer.name, candidate=n)
-        for n, each in enumerate(generations)
+        # Those that are decided on already come first: what is open stands at the end of a run.
+        for n, each in enumerate((*(error.refused for error in refused), *generations))
     ]
 
 
-async def _edited(context: PhaseContext, base: Thought, written: Generation) -> Generation:
+async def _edited(context: PhaseContext, base: Thought, answer: Generation) -> Generation:
     """A model's version with the certain edits, where the run is edited."""
     run, editor = context.recorder.run, context.parts.editor
     if editor is None or run.config.fixes is None:
-        return written
+        return answer
     with scope(f"{place(run, len(run.thoughts))}/edit"):
-        return await editor.edit_answer(base, written)
+        return await editor.edit_answer(base, answer)
 
 
 def _affordable(
@@ -184,18 +190,23 @@ async def _generation(
         if isinstance(writer, SectionedModel):
             generation = await writer.generate_within(base, calls)
         else:
-            generation = await writer.generate_with_thought(base)
+            generation = await written(writer, base)
     except (ModelProviderError, BudgetExceeded) as error:
+        if isinstance(error, UnfitDraft) and not error.generation.metered:
+            context.calls.ledger.charge(error.generation.usage)
         return error  # the others go on: they are paid for
     except SifakaError:
         raise
-    except Exception as error:
-        # A bug stays a bug and is raised; the log and its traceback name the model.
+    except Exception as error:  # noqa: BLE001 - the code of others may raise anything
+        # A writer, or a tool of an agent, is code of others: the run ends with what it has.
         source = writer.writer if isinstance(writer, SectionedModel) else writer
         run_id = context.recorder.run.run_id
         report_failure(logger, f"model:{writer.name}", error, source=source, run_id=run_id)
-        error.add_note(f"in the model {writer.name!r}")
-        raise
+        return ModelProviderError(
+            f"{writer.name}: broke off with {type(error).__name__}",
+            "see the log for its traceback",
+            code="broken",
+        )
     if not generation.metered:
         context.calls.ledger.charge(generation.usage)
     try:
@@ -234,7 +245,18 @@ def _draft(
     return opening.with_text(generation.text, **changes)
 
 
+def _drafted(draft: Thought) -> Sequence[Entry]:
+    """The entries for a version: one that is refused is decided on without being looked at."""
+    refused = draft.metadata.get(REFUSED)
+    if refused is None:
+        return (Drafted(thought=draft),)
+    decision = Decision(accepted=False, reason=f"refused: {refused}")
+    return (Drafted(thought=draft), Decided(thought_id=draft.id, decision=decision))
+
+
 def _lessons(run: Run) -> tuple[str, ...]:
     """The lessons of past runs, and the last reflections on this run's versions."""
     said = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
+    refused = {str(t.metadata[REFUSED]): None for t in run.thoughts if REFUSED in t.metadata}
+    said += [f"An answer was refused: {reason}. Answer with the text alone." for reason in refused]
     return (*run.remembered, *tuple(dict.fromkeys(said))[-MEMORY:], *lesson(run))

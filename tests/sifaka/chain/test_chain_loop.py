@@ -3,8 +3,10 @@ from typing import Any
 
 import anyio
 import pytest
+from pydantic_ai import Agent
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.test import TestModel
 
 from sifaka import Budget, Chain, ChainEvent, Document, Thought
 from sifaka.errors import ConfigurationError, ModelProviderError
@@ -321,8 +323,7 @@ async def test_a_task_in_words_is_not_done_by_an_editor_that_cannot_read_it() ->
     assert result.status == "needs_revision"
 
 
-async def test_a_bug_in_a_part_is_raised_and_its_run_does_not_look_alive() -> None:
-    store = MemoryStorage()
+async def test_a_bug_in_a_writer_ends_in_the_best_text_so_far() -> None:
 
     class Buggy:
         name = "buggy"
@@ -330,8 +331,40 @@ async def test_a_bug_in_a_part_is_raised_and_its_run_does_not_look_alive() -> No
         async def generate_with_thought(self, thought: Thought) -> Generation:
             raise ZeroDivisionError("secret detail")
 
+    result = await chain(model=Buggy()).run(text="a b c d")
+    assert (result.status, result.stop_reason, result.text) == ("failed", "error", "a b c d")
+    assert result.error == "buggy: broke off with ZeroDivisionError — see the log for its traceback"
+    assert not result.passed
+
+
+async def test_a_bug_in_a_tool_of_an_agent_ends_in_the_best_text_so_far(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    agent = Agent(TestModel())
+
+    @agent.tool_plain
+    def look_up(word: str) -> str:  # pyright: ignore[reportUnusedFunction]
+        raise ZeroDivisionError("secret detail")
+
+    result = await chain(model=agent).run(text="a b c d")
+    assert (result.status, result.stop_reason, result.text) == ("failed", "error", "a b c d")
+    assert "ZeroDivisionError" in (result.error or "")
+    assert "secret" not in (result.error or "")
+    stack: list[str] = vars(caplog.records[0])["sifaka_stack"]
+    assert any("look_up" in line for line in stack)
+
+
+async def test_a_bug_in_the_engine_is_raised_and_its_run_does_not_look_alive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = MemoryStorage()
+
+    async def buggy(context: object) -> None:
+        raise ZeroDivisionError("secret detail")
+
+    monkeypatch.setattr("sifaka.chain.engine.write", buggy)
     with pytest.raises(ZeroDivisionError):
-        await chain(model=Buggy(), store=store).run(text="a b c d")
+        await chain("x", store=store).run(text="a b c d")
     (summary,) = (await store.recent(limit=1)).runs
     run = await store.load(summary.run_id)
     assert (run.status, run.stop_reason) == ("failed", "error")

@@ -127,7 +127,10 @@ async def recorded(attack: Callable[[str], str]) -> Recording:
         max_iterations=2,
         patience=None,
     )
-    await chain.run("Write politely.", text=f"Hello.\n{words}")
+    handle = await chain.start("Write politely.", text=f"Hello.\n{words}")
+    # As in records from before drafts were mended: what a model copies goes into later prompts.
+    handle.taken = handle.taken.model_copy(update={"mends": False})
+    await handle.work()
     return recording
 
 

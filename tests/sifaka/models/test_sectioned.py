@@ -79,8 +79,11 @@ async def test_a_text_up_to_the_limit_is_written_as_a_whole() -> None:
 
 
 async def test_a_text_that_there_is_not_yet_is_written_as_a_whole() -> None:
-    model, _ = writer(lambda thought: TEXT)
-    assert (await model.generate_with_thought(Thought(prompt=TASK))).text == TEXT
+    text = "\n\n".join(
+        f"Line {n} is not like line {n + 1} of it." for n in range(SECTION_CHARS // 20)
+    )
+    model, _ = writer(lambda thought: text)
+    assert (await model.generate_with_thought(Thought(prompt=TASK))).text == text
 
 
 async def test_a_task_is_carried_out_in_every_section_and_they_are_put_together_in_order() -> None:

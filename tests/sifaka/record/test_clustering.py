@@ -35,19 +35,26 @@ def test_the_same_place_and_similar_words_are_one_issue_whatever_the_category() 
     assert [issue.support for issue in found] == [2]
 
 
-def test_the_same_place_alone_is_not_the_same_issue() -> None:
+def test_the_same_place_is_the_same_issue_whatever_the_category_and_the_words() -> None:
     found = cluster(
         [
             [at("is wrong", "A verb is missing.", category="grammar")],
             [at("is wrong", "Paris lies elsewhere.", category="facts")],
         ]
     )
+    assert [issue.support for issue in found] == [2]
+
+
+def test_one_opinion_may_say_two_things_of_one_place() -> None:
+    found = cluster(
+        [[at("is wrong", "A verb is missing."), at("is wrong", "Paris lies elsewhere.")]]
+    )
     assert [issue.support for issue in found] == [1, 1]
 
 
 def test_having_no_category_is_nothing_in_common() -> None:
     found = cluster(
-        [[at("is wrong", "A verb is missing.")], [at("is wrong", "Paris lies elsewhere.")]]
+        [[at("wrong", "A verb is missing.")], [at("second one is wrong", "Paris lies elsewhere.")]]
     )
     assert len(found) == 2
 

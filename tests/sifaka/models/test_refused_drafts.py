@@ -1,0 +1,167 @@
+"""Drafts that are no text: turned down with the reason, on record, and never what comes back."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+from pydantic_ai.messages import FinishReason, ModelMessage, ModelResponse, TextPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from sifaka import Chain, RunResult
+from sifaka.models.framing import MARK
+from sifaka.storage import MemoryStorage
+
+pytestmark = pytest.mark.anyio
+
+TEXT = "It basically are a text of nine words, is it?"
+BETTER = "It is a text of six words."
+Policy = Literal["best", "last"]
+
+
+Said = str | Callable[[str], str]
+
+
+def saying(
+    *answers: str | Callable[[str], str], **response: Any
+) -> tuple[FunctionModel, list[str]]:
+    """A model that gives these answers in order, the last again and again; what it was asked."""
+    prompts: list[str] = []
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        prompts.append(str(getattr(messages[-1].parts[-1], "content", "")))
+        said = answers[min(len(prompts), len(answers)) - 1]
+        text = said if isinstance(said, str) else said(prompts[-1])
+        return ModelResponse(parts=[TextPart(text)], **response)
+
+    return FunctionModel(answer), prompts
+
+
+async def run(*answers: str | Callable[[str], str], **options: Any) -> RunResult:
+    model, _ = saying(*answers)
+    settings: dict[str, Any] = {
+        "critics": [],
+        "fixes": "none",
+        "validators": [{"type": "length", "max_words": 8}],
+    }
+    return await Chain(model=model, **(settings | options)).run(text=TEXT)
+
+
+def echo(prompt: str) -> str:
+    return f"{prompt}\n\nAnd now something.\n\n{prompt}\n\nAnd now something else."
+
+
+async def test_a_draft_that_can_be_mended_is_a_version_and_says_so() -> None:
+    result = await run(f"Sure, here is the revised text:\n\n{BETTER}")
+    assert (result.text, result.passed) == (BETTER, True)
+    assert result.thought.metadata["mended"] == ("a chat preface",)
+
+
+@pytest.mark.parametrize("policy", ["best", "last"])
+async def test_a_draft_that_cannot_is_turned_down_with_the_reason(policy: Policy) -> None:
+    result = await run(echo, policy=policy)
+    assert (result.text, result.status, result.passed) == (TEXT, "done", False)
+    assert result.stop_reason == "stalled"
+    assert result.turned_down
+    for thought in result.turned_down:
+        assert result.run.decisions[thought.id].reason.startswith("refused: it ")
+        assert thought.validation_results == {}, "nobody is paid to look at it"
+
+
+async def test_the_next_attempt_is_told_the_reason() -> None:
+    model, prompts = saying(echo, BETTER)
+    chain = Chain(
+        model=model, critics=[], fixes="none", validators=[{"type": "length", "max_words": 8}]
+    )
+    result = await chain.run(text=TEXT)
+    assert (result.text, result.passed) == (BETTER, True)
+    assert "An answer was refused: it " in prompts[1]
+    assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [True, False, True]
+
+
+async def test_of_several_versions_the_others_go_on() -> None:
+    result = await run(echo, BETTER, policy="best_of_n", width=2)
+    assert result.text == BETTER
+    assert len(result.run.thoughts) == 3
+    assert result.run.iterations == 1
+
+
+@pytest.mark.parametrize("answer", ["<think>for ever", "Write a text.", "la la " * 50])
+async def test_a_first_version_that_is_refused_fails_the_run(answer: str) -> None:
+    model, _ = saying(answer)
+    result = await Chain(model=model, critics=[]).run("Write a text.")
+    assert (result.status, result.text, result.passed) == ("failed", "", False)
+    assert result.run.error_code == "unfit"
+    assert "the answer was refused: it" in (result.error or "")
+
+
+async def test_a_run_with_refused_drafts_is_replayed_as_it_was() -> None:
+    store = MemoryStorage()
+    model, _ = saying(echo, f"```\n{BETTER}\n```")
+    chain = Chain(model=model, critics=[], store=store, max_iterations=2, patience=None)
+    result = await chain.run("Shorten it.", text=TEXT)
+    assert result.run.mends
+    assert (await chain.replay(result.run_id)).differences == ()
+
+
+async def test_a_run_from_before_drafts_were_mended_keeps_what_it_got() -> None:
+    store = MemoryStorage()
+    said = f"```\n{BETTER}\n```"
+    model, _ = saying(said)
+    rules = [{"type": "length", "max_words": 8}]
+    chain = Chain(model=model, critics=[], validators=rules, fixes="none", store=store)
+    handle = await chain.start("Shorten it.", text=TEXT)
+    handle.taken = handle.taken.model_copy(update={"mends": False})
+    result = await handle.work()
+    assert said in [thought.text for thought in result.run.thoughts]
+
+
+@pytest.mark.parametrize(
+    ("reason", "details", "code"),
+    [
+        ("content_filter", None, "content_filter"),
+        ("length", None, "output_limit"),
+        ("error", None, "unfinished"),
+        ("tool_call", None, "unfinished"),
+        (None, {"finish_reason": "abort"}, "unfinished"),
+        (None, {"finish_reason": "SAFETY"}, "unfinished"),
+        (None, {"finish_reason": "pause_turn"}, "unfinished"),
+        ("stop", None, None),
+        (None, None, None),
+        (None, {"finish_reason": "end_turn"}, None),
+    ],
+)
+async def test_half_an_answer_is_no_version(
+    reason: FinishReason | None, details: dict[str, Any] | None, code: str | None
+) -> None:
+    model, _ = saying(BETTER, finish_reason=reason, provider_details=details)
+    result = await Chain(
+        model=model, critics=[], fixes="none", validators=[{"type": "length", "max_words": 8}]
+    ).run(text=TEXT)
+    assert result.run.error_code == code
+    assert (result.text, result.passed) == ((BETTER, True) if code is None else (TEXT, False))
+
+
+async def test_what_the_caller_submits_is_mended_where_that_is_certain() -> None:
+    chain = Chain(model="caller", validators=[{"type": "length", "max_words": 8}], fixes="none")
+    waiting = await chain.run(text=TEXT)
+    revision = f"<think>shorter</think>\nHere is the revised text:\n\n{BETTER}"
+    result = await chain.submit(waiting.run_id, waiting.thought.id, revision)
+    assert (result.text, result.accepted) == (BETTER, True)
+    assert result.thought.metadata["mended"] == ("reasoning", "a chat preface")
+    again = await chain.submit(waiting.run_id, waiting.thought.id, revision)
+    assert again.run.version == result.run.version
+
+
+async def test_no_mark_of_a_prompt_comes_back_whatever_a_model_copies() -> None:
+    def whole(prompt: str) -> str:
+        return prompt
+
+    def end(prompt: str) -> str:
+        return prompt[prompt.index("<text") :]
+
+    def half(prompt: str) -> str:
+        return prompt[: len(prompt) // 2]
+
+    for copied in (whole, end, half):
+        result = await run(copied, policy="last")
+        assert MARK.search(result.text) is None

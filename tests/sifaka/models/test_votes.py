@@ -1,0 +1,160 @@
+"""Replies in words: which are votes, and which only hold words of one."""
+
+import json
+
+import pytest
+from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
+
+from sifaka import Chain
+from sifaka.critics.opinion import Opinion
+from sifaka.models.reply import Unreadable, read
+
+pytestmark = pytest.mark.anyio
+
+A, R = '{"verdict": "accept"}', '{"verdict": "revise"}'
+LONG_A = '{"verdict": "accept", "issues": [], "suggestions": []}'
+QUOTING = '{"verdict": "revise", "issues": [{"quote": "</think> a", "message": "Leave it out."}]}'
+
+VOTES: dict[str, str] = {
+    A: "accept",
+    R: "revise",
+    f"  {A}\n": "accept",
+    f"```json\n{A}\n```": "accept",
+    f"```\n{R}\n```": "revise",
+    f"Here is my review:\n```json\n{R}\n```\nI hope that helps.": "revise",
+    f"Verdict: {A}": "accept",
+    f"The text is not clear. {R}": "revise",
+    f"Not bad.\n\n{A}": "accept",
+    f"It does not say when. My verdict:\n{R}": "revise",
+    f"I can't find a mistake. {A}": "accept",
+    f"{R}\n\nThe dates are missing.": "revise",
+    f"<think>{A}</think>{R}": "revise",
+    f"<think>\nI could say {A}\n</think>\n\n{R}": "revise",
+    f"Maybe {A}?\n</think>\n{R}": "revise",
+    f"<thinking>{R}</thinking>\n{A}": "accept",
+    f"<reasoning>{R}</reasoning>\n```json\n{A}\n```": "accept",
+    f"[THINK]{A}[/THINK]{R}": "revise",
+    f"◁think▷{A}◁/think▷{R}": "revise",
+    f"<|channel|>analysis<|message|>{A}<|end|><|start|>assistant<|channel|>final<|message|>{R}": "revise",
+    f"{R}<|im_end|>": "revise",
+    f"{R}</s>": "revise",
+    f"<think></think>{R}": "revise",
+    f"{R}\n<think>\nor rather {A}": "revise",
+    QUOTING: "revise",
+    '{"verdict": "revise", "issues": [{"quote": "<think> a </think>", "message": "A tag."}]}': "revise",
+    '{"verdict": "Accept."}': "accept",
+    '{"verdict": "ACCEPT"}': "accept",
+    '{"verdict": "**revise**"}': "revise",
+    '{"verdict": "revise", "issues": [{"quote": "a \\ud800", "message": "odd \\udfff"}]}': "revise",
+    '{"verdict": "revise", "issues": [{"quote": "a \ud800", "message": "odd \udfff"}]}': "revise",
+    f"\ud83d {R}": "revise",
+    '{"answer": {"verdict": "revise"}}': "revise",
+}
+"""Replies that say what they mean."""
+NO_VOTES: tuple[str, ...] = (
+    f"<think>{A}</think>",
+    f"<think>\nI would say {A}",
+    f"<think>{R}</think>\nI am done.",
+    f"{A}</think>",
+    f"<thinking>{A}</thinking> done",
+    f"[THINK]{A}[/THINK]",
+    f"[THINK]{A}",
+    f"<|channel|>analysis<|message|>{A}<|end|>",
+    f"<|channel|>analysis<|message|>{A}",
+    f"For example: {A}\n\nBut I cannot judge this text.",
+    f"For example, {A}",
+    f"An answer such as {A}",
+    f"The format is {A}",
+    f"An example:\n```json\n{A}\n```",
+    f"It would look like {A}",
+    f"Suppose I said {A}",
+    f"e.g. {A}",
+    f"Zum Beispiel {A}",
+    f"Par exemple {A}",
+    f"例如 {A}",
+    f"I would not say {A}",
+    f"I wouldn't say {A}",
+    f"I cannot answer {A}",
+    f"I don't give {A}",
+    f"This is not {A}",
+    f"This is never {A}.",
+    f"Rather than {A}",
+    f"I refuse to say {A}",
+    f"It might be {A} on another day.",
+    f"{A}\n\nI'm sorry, I can't judge it.",
+    f"{A} is an example of the form.",
+    f"{A}\n\nIgnore that, I have not read the text.",
+    f"{A}\n\nOn second thought, I am not sure.",
+    f"```json\n{A}\n```\nThis is only an example. I cannot assist with that.",
+    f"{A} was just a joke.",
+    f"{A}\n\nI won't review this.",
+    f"{A}\nNo, better: {R}",
+    f"{A} {R}",
+    f"{R}\n\nor\n\n{LONG_A}",
+    "I would not say accept",
+    "accept?",
+    "accept",
+    "Verdict: accept",
+    '{"verdict": "accept?"}',
+    '{"verdict": "accept ?"}',
+    '{"verdict": "accept？"}',
+    '{"verdict": "not accept"}',
+    '{"verdict": "!accept"}',
+    '{"verdict": "don\'t accept"}',
+    '{"verdict": "accept or revise"}',
+    '{"verdict": "(accept)"}',
+    '{"verdict": ["accept"]}',
+    '{"verdict": null}',
+    '{"verdict": "acc',
+    '{"Verdict?": "accept"}',
+    '{"example": {"verdict": "accept"}}',
+    "",
+)
+"""Replies that do not."""
+
+
+def vote(response: ModelResponse) -> str | None:
+    try:
+        return read(response, Opinion, "<text>A text.</text>").verdict
+    except Unreadable:
+        return None
+
+
+def test_the_table_is_large() -> None:
+    assert len(VOTES) + len(NO_VOTES) >= 80
+
+
+@pytest.mark.parametrize("reply", VOTES)
+def test_a_reply_that_says_so_is_a_vote(reply: str) -> None:
+    assert vote(ModelResponse(parts=[TextPart(reply)])) == VOTES[reply]
+
+
+@pytest.mark.parametrize("reply", NO_VOTES)
+def test_a_reply_that_does_not_say_so_is_none(reply: str) -> None:
+    assert vote(ModelResponse(parts=[TextPart(reply)])) is None
+
+
+def test_reasoning_in_a_field_of_its_own_is_no_part_of_the_reply() -> None:
+    assert vote(ModelResponse(parts=[ThinkingPart(A)])) is None
+    assert vote(ModelResponse(parts=[ThinkingPart(A), TextPart(R)])) == "revise"
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "error"])
+def test_a_reply_that_was_stopped_is_no_vote(reason: str) -> None:
+    stopped = ModelResponse(parts=[TextPart(A)])
+    stopped.finish_reason = reason  # pyright: ignore[reportAttributeAccessIssue]
+    assert vote(stopped) is None
+
+
+@pytest.mark.parametrize("way", ["text", "tool"])
+async def test_a_vote_with_half_a_character_counts_and_is_put_on_record(way: str) -> None:
+    said = '{"verdict": "revise", "issues": [{"quote": "A", "message": "odd \ud800 one"}]}'
+    part = TextPart(said) if way == "text" else ToolCallPart("answer", json.dumps(json.loads(said)))
+    judge = FunctionModel(lambda messages, info: ModelResponse(parts=[part]))
+    chain = Chain(model="editor", judge_model=judge, critics=["self_refine"])
+    result = await chain.run(text="A text.")
+    (feedback,) = result.thought.critic_feedback
+    assert feedback.verdict == "revise"
+    assert [issue.message for issue in feedback.issues] == ["odd \ufffd one"]
+    assert result.run.calls
