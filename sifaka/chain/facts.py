@@ -14,7 +14,7 @@ from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.task import written
 from sifaka.record.thought import Thought
-from sifaka.text.prose import count_words
+from sifaka.text.words import count_words
 from sifaka.validators.execution import THREAD_FROM
 from sifaka.validators.facts import KINDS, Allowance, Difference, allowance_of, compare
 from sifaka.validators.spec import ISSUE_LIMIT

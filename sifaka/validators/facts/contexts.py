@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from sifaka.classifiers.function_words import FUNCTION_WORDS
+from sifaka.text.function_words import FUNCTION_WORDS
 from sifaka.text.sentences import sentence_spans
 from sifaka.validators.facts.fact import Fact
 from sifaka.validators.facts.reading import Reading

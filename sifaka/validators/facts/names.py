@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from sifaka.classifiers.function_words import FUNCTION_WORDS
+from sifaka.text.function_words import FUNCTION_WORDS
 from sifaka.text.sentences import sentence_spans
 from sifaka.validators.facts.fact import Fact
 from sifaka.validators.facts.units import unit_of
