@@ -81,7 +81,6 @@ class ChainConfig(Frozen):
     fixes: Fixes | None = None
     """The fixes that the editor makes in the input and in every version of a model; None in records
     of runs from before there was a choice, in which it edited for callers alone."""
-
     format: str | None = None
     """The format of the text; recognised by its look when None."""
     facts: Facts | None = None
@@ -95,13 +94,8 @@ class ChainConfig(Frozen):
     @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it, so that a changed configuration is noticed."""
-        usual = {
-            "fixes": {None, "safe"},
-            "format": {None},
-            "facts": {None, "require"},
-            "look_back": {None, LOOK_BACK},
-        }
-        left_out = {name for name, values in usual.items() if getattr(self, name) in values}
+        usual = {"fixes": "safe", "format": None, "facts": "require", "look_back": LOOK_BACK}
+        left_out = {name for name in usual if getattr(self, name) in {None, usual[name]}}
         canonical = json.dumps(self.model_dump(mode="json", exclude=left_out), sort_keys=True)
         return sha256(canonical.encode()).hexdigest()
 

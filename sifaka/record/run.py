@@ -32,9 +32,7 @@ from sifaka.record.entries import (
     StopReason,
     Validated,
 )
-from sifaka.record.outcome import shortcoming
-from sifaka.record.results import majority
-from sifaka.record.task import open_task
+from sifaka.record.task import passes, written
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
 
@@ -254,28 +252,14 @@ class Run(Frozen):
         A report that lacks a part that was to be researched does not pass, nor a text none of whose
         claims could be verified.
         """
-        champion = self.champion
-        if champion is None or not champion.text or not champion.passed:
-            return False
-        if shortcoming(self.original, champion):
-            return False
-        if self.is_declined(champion):
-            return True
-        verdict = majority(champion.critic_feedback)
-        if verdict is None and not champion.validation_results:
-            return False
-        return (
-            verdict != "revise" and not champion.mistakes and not (self.prompt and open_task(self))
-        )
+        return passes(self)
 
     def is_declined(self, thought: Thought) -> bool:
         """True when the caller has declined what is left in a version.
 
         The editor's version of a text inherits that from the text.
         """
-        while thought.author == EDITOR and thought.parent_id is not None:
-            thought = self.thought(thought.parent_id)
-        return thought.id in self.declined
+        return written(self, thought).id in self.declined
 
     @property
     def iterations(self) -> int:

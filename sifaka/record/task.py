@@ -1,7 +1,9 @@
-"""Whether the task of a run was carried out, as far as its record knows."""
+"""The task of a run: written for, judged and passed, as far as its record knows."""
 
 from typing import TYPE_CHECKING
 
+from sifaka.record.outcome import shortcoming
+from sifaka.record.results import majority
 from sifaka.record.thought import EDITOR, Thought
 
 if TYPE_CHECKING:
@@ -33,6 +35,21 @@ def open_task(run: "Run") -> str | None:
     if author == _CALLER or judged:
         return None
     return "no model judged whether the text does what the task asks"
+
+
+def passes(run: "Run") -> bool:
+    """True when the champion of a run was checked and nothing is known to be wrong with it."""
+    champion = run.champion
+    if champion is None or not champion.text or not champion.passed:
+        return False
+    if shortcoming(run.original, champion):
+        return False
+    if run.is_declined(champion):
+        return True
+    verdict = majority(champion.critic_feedback)
+    if verdict is None and not champion.validation_results:
+        return False
+    return verdict != "revise" and not champion.mistakes and not open_task(run)
 
 
 def written(run: "Run", thought: Thought) -> Thought:

@@ -4,15 +4,13 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 
-from sifaka.text.function_words import FUNCTION_WORDS
 from sifaka.text.sentences import sentence_spans
 from sifaka.validators.facts.fact import Fact
 from sifaka.validators.facts.reading import Reading
+from sifaka.validators.facts.vocabulary import stem_of
 
 _WORD = re.compile(r"[^\W_]+|[;:,|\n]")
-_STEM = 5
 _REACH = 8
 """Words on each side of a fact that are its context."""
 _PHRASES = 3
@@ -208,7 +206,7 @@ class _Text:
                 continue  # it may have moved itself
             if distance == 1 and step < 0 and word.lower() in _DIRECTIONS:
                 yield distance, f" {word.lower()}"
-            elif stem := _stem(word):
+            elif stem := stem_of(word):
                 yield distance, stem
 
     def distances(self, fact: Fact) -> Profile:
@@ -292,16 +290,3 @@ def _turned(old: _Text, new: _Text, a: tuple[Fact, Fact], b: tuple[Fact, Fact]) 
         if bisect_left(text.names, span[1]) - bisect_left(text.names, span[0]) > 3:
             return False
     return True
-
-
-@cache
-def _function_words() -> frozenset[str]:
-    return frozenset(w for code in ("en", "de", "fr", "es") for w in FUNCTION_WORDS[code].split())
-
-
-def _stem(word: str) -> str:
-    if len(word) == 1 and word.isupper():
-        return word
-    lower = word.lower()
-    small = len(lower) < 2 and lower.isascii() and not word.isdigit()
-    return "" if small or word in ";:,|\n" or lower in _function_words() else lower[:_STEM]

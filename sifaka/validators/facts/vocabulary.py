@@ -4,6 +4,10 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
+from sifaka.text.function_words import FUNCTION_WORDS
+
+_STEM = 5
+
 _SMALL = {
     "en": """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
         fifteen sixteen seventeen eighteen nineteen""",
@@ -156,3 +160,17 @@ def compound_part(word: str, small: Mapping[str, int]) -> int | None:
     if joined and one in small and small.get(ten, 0) >= 20:
         return small[one] + small[ten]
     return None
+
+
+def stem_of(word: str) -> str:
+    """The beginning of a word, which its forms share; empty for a word that says little."""
+    if len(word) == 1 and word.isupper():
+        return word
+    lower = word.lower()
+    small = len(lower) < 2 and lower.isascii() and not word.isdigit()
+    return "" if small or word in ";:,|\n" or lower in _function_words() else lower[:_STEM]
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    return frozenset(w for code in ("en", "de", "fr", "es") for w in FUNCTION_WORDS[code].split())

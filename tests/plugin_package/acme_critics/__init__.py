@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from sifaka.critics.judge import JudgingCritic
 from sifaka.errors import CriticError
+from sifaka.models.prompt import Prompt
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
@@ -38,6 +39,11 @@ def tone(*, wanted: str = "polite") -> Tone:
     return Tone(wanted)
 
 
+_PROMPT = Prompt(
+    purpose="Judges the tone.", task="Is it polite?", rules=("Answer by the text alone.",)
+)
+
+
 class Judge(JudgingCritic):
     """A critic that asks the chain's model, as the built-in ones do."""
 
@@ -45,7 +51,7 @@ class Judge(JudgingCritic):
     name: str = "acme judge"
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        feedback, _ = await self._opinion("Is it polite?", thought)
+        feedback, _ = await self._opinion(_PROMPT, thought)
         return feedback
 
 
