@@ -28,12 +28,15 @@ class Allowance:
     """True when numbers that count or measure stay although those that name something may go."""
     measures_stay: bool = False
     """True when numbers with a unit stay although others may be left out."""
+    keeps: frozenset[Kind] = frozenset()
+    """Kinds of which the task says that they stay, whatever else it asks for."""
     known: bool = True
     """False when the rules do not know such a task."""
 
     def widened(self, *, lose: Iterable[Kind] = (), add: Iterable[Kind] = ()) -> "Allowance":
         """The allowance with more kinds."""
-        return replace(self, lose=self.lose | frozenset(lose), add=self.add | frozenset(add))
+        wider = (self.lose | frozenset(lose)) - self.keeps
+        return replace(self, lose=wider, add=self.add | frozenset(add))
 
 
 NOTHING = Allowance()
@@ -153,6 +156,13 @@ _CREATE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A task to write something that says nothing of the text."""
+_KEEP = re.compile(
+    r"\b(?:(?:keep|keeping|preserve|preserving|retain|retaining)\b|(?:do not|don't|without)"
+    r" (?:chang|alter|touch|drop|los|remov|omit)\w*|behalte|lasse?\b|conserv|garde|mantén|conserva)"
+    r"(?P<object>[^.;]*)",
+    re.IGNORECASE,
+)
+_FACTS = re.compile(r"\b(?:facts?|fakten|faits|datos|hechos|everything else)\b", re.IGNORECASE)
 _KIND_WORDS: tuple[tuple[str, tuple[Kind, ...]], ...] = (
     (r"\b(?:links?|urls?|hyperlinks?|web address(?:es)?|website)\b", ("url",)),
     (r"\be-?mails?\b", ("email",)),
@@ -222,11 +232,16 @@ def allowance_of(task: str) -> Allowance:
         converts |= {"rounded"}
     known = known or translates or bool(lose or add or converts or removes or replaces)
     known = known or bool(_REMOVE.search(task))
+    keeps: set[Kind] = set()
+    for match in _KEEP.finditer(task):
+        kept = match["object"]
+        keeps |= _EVERYTHING if _FACTS.search(kept) else set(_kinds_in(kept))
     if not known and _CREATE.match(task):
         return Allowance(lose=_EVERYTHING, add=_EVERYTHING, replaces=True)
     return Allowance(
-        lose=frozenset(lose),
+        lose=frozenset(lose - keeps),
         add=frozenset(add),
+        keeps=frozenset(keeps),
         converts=frozenset(converts),
         translates=translates,
         replaces=replaces is not None or bool(removes or redacts) or anonymises,

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from sifaka.validators.facts import allowance_of, compare
+from sifaka.validators.facts import KINDS, allowance_of, compare
 
 
 def differences(text: str, rewrite: str, task: str = "") -> list[str]:
@@ -126,3 +126,22 @@ def test_hostile_texts_take_time_that_grows_with_their_length(unit: str) -> None
         compare(text, f"{text} 7 dogs")
         took.append(time.process_time() - begin)
     assert took[1] < 12 * took[0] + 0.5
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Say it in at most 25 words. Keep the numbers, names and links.",
+        "Summarise it without changing the numbers.",
+        "Fasse den Text zusammen, behalte alle Zahlen.",
+    ],
+)
+def test_what_a_task_says_to_keep_is_kept_though_the_rest_may_go(task: str) -> None:
+    allowed = allowance_of(task)
+    assert "number" not in allowed.lose
+    assert "quote" in allowed.lose
+    assert "number" not in allowed.widened(lose=KINDS).lose
+
+
+def test_to_keep_a_text_short_keeps_no_fact() -> None:
+    assert allowance_of("Summarise it, and keep it short.").lose == frozenset(KINDS)
