@@ -122,11 +122,6 @@ class Journal:
             return None
         return call.response
 
-    def answer_at(self, key: str) -> str | None:
-        """The answer on record at this place, whatever the question was."""
-        call = self._recorded.get(key)
-        return call.response if call is not None else None
-
     async def record(self, call: Called) -> None:
         """Make a call durable.
 

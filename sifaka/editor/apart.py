@@ -24,7 +24,7 @@ SECONDS = 10.0
 async def linted(text: str, format: Format | None) -> Lint:
     """See `lint`; nothing is checked in a text that takes too much time or memory."""
     try:
-        return await _apart(text, _lint, text, format)
+        return await _apart(text, partial(lint, text, format=format))
     except (TimeoutError, MemoryError, ChildProcessError) as error:
         line = f"mechanics: not checked, the text takes too much {_spent(error)}"
         format = format or recognise(text[:SHORT])
@@ -34,23 +34,15 @@ async def linted(text: str, format: Format | None) -> Lint:
 async def edited(text: str, issues: Sequence[Issue], fixes: Tier, format: Format | None) -> Edited:
     """See `edit`; a text that takes too much time or memory stays as it is."""
     try:
-        return await _apart(text, _edit, text, tuple(issues), fixes, format)
+        return await _apart(text, partial(edit, text, tuple(issues), fixes=fixes, format=format))
     except (TimeoutError, MemoryError, ChildProcessError):
         return Edited(text=text, edits=())
 
 
-async def _apart(text: str, function: Callable[..., T], *arguments: object) -> T:
+async def _apart(text: str, work: Callable[[], T]) -> T:
     if len(text) > SHORT:
-        return await isolated(function, *arguments, seconds=SECONDS)
-    return await to_thread.run_sync(partial(function, *arguments))
-
-
-def _lint(text: str, format: Format | None) -> Lint:
-    return lint(text, format=format)
-
-
-def _edit(text: str, issues: Sequence[Issue], fixes: Tier, format: Format | None) -> Edited:
-    return edit(text, issues, fixes=fixes, format=format)
+        return await isolated(work, seconds=SECONDS)
+    return await to_thread.run_sync(work)
 
 
 def _spent(error: Exception) -> str:

@@ -66,9 +66,6 @@ class JournaledModel(WrapperModel):
             return await self._ask(messages, model_settings, model_request_parameters)
         request = digest(messages, model_settings, model_request_parameters)
         recorded = journal.answer(key, request)
-        if recorded is None and calls.replaying:
-            # Another version of Sifaka may have asked in other words. No one is there to ask now.
-            recorded = journal.answer_at(key)
         if recorded is not None:
             answer = _Response.validate_json(recorded)
             if calls.replaying:

@@ -40,8 +40,9 @@ def fold(text: str) -> str:
     """The text without case and diacritics, in compatible characters: `ｶﾞ` is `ガ`."""
     if text.isascii():
         return text.lower()
-    plain = _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
-    return unicodedata.normalize("NFC", plain)
+    # Compatible characters first: some capitals of mathematics become letters only by that.
+    folded = unicodedata.normalize("NFKD", text).casefold()
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", folded)))
 
 
 @lru_cache(maxsize=32_768)

@@ -289,7 +289,7 @@ class FormHost:
     ) -> CreateMessageResult:
         del context
         instructions = params.system_prompt or ""
-        _, found, schema = instructions.partition("fit this JSON schema:\n")
+        _, found, schema = instructions.partition("this JSON schema:\n")
         form: dict[str, Any] = json.loads(schema) if found else {"properties": {}}
         if self._never_content and "research_complete" in form["properties"]:
             return says(json.dumps({"research_complete": False, "gaps": [question_of(OIL)]}))

@@ -207,7 +207,7 @@ async def _recorded() -> dict[str, tuple[Prompt, Sent]]:
             with scope("1"), scope(name):
                 await work()
             of_it = [sent for sent in recorder.sent if sent.instructions == each.text]
-            found[name] = (each, of_it[0])
+            found[name] = (each, min(of_it, key=lambda sent: sent.question))  # asked together
     return found
 
 

@@ -110,7 +110,11 @@ def _of_0_1(run: Run) -> dict[str, Any]:
     dump = run.model_dump(mode="json")
     assert (dump.pop("declined"), dump["config"].pop("fixes")) == ({}, None)
     assert dump["config"].pop("format") is None
-    assert dump["config"].pop("look_back") is None
+    assert (dump["config"].pop("facts"), dump["config"].pop("look_back")) == (None, None)
+    for thought in dump["thoughts"]:
+        for result in thought["validation_results"].values():
+            assert result.pop("unchecked") is None
+    assert (dump.pop("prompts"), dump.pop("mends")) == (1, False)
     if dump["ending"] is not None:
         assert (dump["ending"].pop("champion_id"), dump["ending"].pop("settled")) == (None, True)
     return dump

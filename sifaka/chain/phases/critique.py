@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial, reduce
-from types import MappingProxyType
 
 from sifaka._internal.naming import unique
 from sifaka.calls.concurrency import fan_out
@@ -78,19 +77,8 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
                 for name in unique(critic.name for critic in critics)
             )
         version = shortened(run, version)
-    if run.config.facts is not None:
-        version = _beside_original(run, version)
     deadline = run.config.critic_deadline
     return await run_critics(critics, version, context.calls, deadline=deadline)
-
-
-def _beside_original(run: Run, version: Thought) -> Thought:
-    """The version with the input in its metadata, for critics that compare the two."""
-    original = run.original
-    if original is None or original.author != "input" or original.id == version.id:
-        return version
-    metadata = MappingProxyType({**version.metadata, "original": original.text})
-    return version.model_copy(update={"metadata": metadata})
 
 
 def _silence(said: Sequence[CriticFeedback]) -> CriticError:

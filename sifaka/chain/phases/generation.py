@@ -171,7 +171,8 @@ def _affordable(
             compared, once = reserved_calls(run)
             judging += compared
     places = (f"{place(run, first + n)}/write" for n in range(config.width))
-    recorded = calls.journal.recorded_at(*places)
+    # A replay has the answers of later rounds at these places, and pays for each as the run did.
+    recorded = 0 if calls.replaying else calls.journal.recorded_at(*places)
     if not recorded:
         ledger.require(1 + judging + once)
     room = ledger.calls_left + recorded - once

@@ -32,7 +32,21 @@ class Provider:
     def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         self.calls += 1
         if not info.output_tools:
-            return ModelResponse([TextPart(f"text {self.calls} " * max(1, 40 - self.calls))])
+            words = [
+                "one",
+                "two",
+                "three",
+                "four",
+                "five",
+                "six",
+                "seven",
+                "eight",
+                "nine",
+                "ten",
+                "eleven",
+                "twelve",
+            ]
+            return ModelResponse([TextPart(" ".join(words[: max(1, 13 - self.calls)]))])
         fields = info.output_tools[0].parameters_json_schema["properties"]
         answers = {"better": "first", "reflection": "a lesson", "verdict": "revise"}
         answer = {name: value for name, value in answers.items() if name in fields}

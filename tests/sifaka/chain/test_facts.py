@@ -129,7 +129,7 @@ async def test_a_model_is_asked_once_about_a_task_that_no_rule_knows(
     replies = [written, calls("answer", {"change": ["numbers"]}), says("The bag costs 8 dollars.")]
     with provider(replies) as served:
         told_of(served, monkeypatch)
-        chain = Chain(model="openai-chat:stub", critics=["lint"], max_iterations=1)
+        chain = Chain(model="openai-chat:stub", critics=["lint"], max_iterations=1, look_back=0)
         result = await chain.run(task, text="The bag costs 6 dollars.")
         assert result.text == "The bag costs 9 dollars on the moon."
         assert result.thought.validation_results["facts"].details["allowed"]

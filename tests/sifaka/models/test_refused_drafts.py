@@ -13,8 +13,8 @@ from sifaka.storage import MemoryStorage
 
 pytestmark = pytest.mark.anyio
 
-TEXT = "It basically are a text of nine words, is it?"
-BETTER = "It is a text of six words."
+TEXT = "It basically are a text of too many words, is it?"
+BETTER = "It is a text of few words."
 Policy = Literal["best", "last"]
 
 
@@ -41,6 +41,7 @@ async def run(*answers: str | Callable[[str], str], **options: Any) -> RunResult
     settings: dict[str, Any] = {
         "critics": [],
         "fixes": "none",
+        "facts": "off",
         "validators": [{"type": "length", "max_words": 8}],
     }
     return await Chain(model=model, **(settings | options)).run(text=TEXT)

@@ -79,7 +79,7 @@ async def test_critique_has_no_verdict_when_no_critic_votes() -> None:
 async def test_verify_checks_claims_against_the_sources_given() -> None:
     report = await verify("The tower is 300 metres tall.", sources=[TOWER, "It was built in 1888."])
     (verdict,) = report.verdicts
-    assert verdict.verdict == "unverified"
+    assert verdict.verdict == "supported"  # in the same words
     assert verdict.evidence[0].title == "Towers"
 
 
