@@ -122,9 +122,10 @@ class _Pool:
         job = _Job(_owner.get(), pickle.dumps((function, arguments)), seconds)
         with self._changed:
             self._waiting.setdefault(job.owner, deque()).append(job)
-            if self._idle:
-                self._changed.notify()
-            elif len(self._workers) < self.most:
+            self._changed.notify()
+            # One that is idle may have a job that was put before.
+            waiting = sum(map(len, self._waiting.values()))
+            if waiting > self._idle and len(self._workers) < self.most:
                 worker = Worker()
                 self._workers.add(worker)
                 Thread(
