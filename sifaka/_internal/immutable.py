@@ -105,18 +105,19 @@ def _freeze(value: object) -> object:
     return value
 
 
-def _thaw(value: object) -> object:
+def thawed(value: object) -> Any:
+    """The value with lists and dicts in the place of tuples and read-only mappings."""
     if isinstance(value, Mapping):
-        return {key: _thaw(item) for key, item in cast("Mapping[str, object]", value).items()}
+        return {key: thawed(item) for key, item in cast("Mapping[str, object]", value).items()}
     if isinstance(value, tuple):
-        return [_thaw(item) for item in cast("tuple[object, ...]", value)]
+        return [thawed(item) for item in cast("tuple[object, ...]", value)]
     return value
 
 
 FrozenJson = Annotated[
     Mapping[str, object],
     AfterValidator(_freeze),
-    PlainSerializer(_thaw, return_type=dict[str, object]),
+    PlainSerializer(thawed, return_type=dict[str, object]),
 ]
 """A JSON object, read-only to its last level: lists become tuples, objects read-only mappings."""
 

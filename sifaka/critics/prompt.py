@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, Field, TypeAdapter, create_model
+from pydantic import AfterValidator, Field, create_model
 
-from sifaka._internal.immutable import FrozenJson
+from sifaka._internal.immutable import FrozenJson, thawed
 from sifaka.critics.judge import REPORTS, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import Opinion, feedback_of
 from sifaka.models.framing import frame
@@ -39,16 +39,10 @@ _SECONDS = 0.25
 """Seconds in which a report may be checked, since other calls wait meanwhile."""
 
 
-def _plain(schema: Mapping[str, object]) -> dict[str, object]:
-    """The schema as the lists and dicts that jsonschema asks for."""
-    dumped = TypeAdapter[Mapping[str, object]](FrozenJson).dump_python(schema)
-    return cast("dict[str, object]", dumped)
-
-
 def _usable(schema: Mapping[str, object]) -> Mapping[str, object]:
     from sifaka.validators.format.schema import check_schema
 
-    plain = _plain(schema)
+    plain: dict[str, object] = thawed(schema)
     check_schema(plain)
     kinds = plain.get("type", "object")
     if "object" not in ([kinds] if isinstance(kinds, str) else cast("list[object]", kinds)):
@@ -89,7 +83,7 @@ class PromptCritic(JudgingCritic):
         if self.schema_ is None:
             feedback, _ = await self._opinion(PROMPT, thought, rubric)
             return feedback
-        schema = _plain(self.schema_)
+        schema: dict[str, object] = thawed(self.schema_)
         shown = frame("schema", json.dumps(schema, ensure_ascii=False), lasting=True)
         question = self._question(thought, rubric, shown)
         opinion, usage = await self._ask(REPORT_PROMPT, question, _with_report(schema))

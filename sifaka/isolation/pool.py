@@ -111,26 +111,22 @@ class _Pool:
 
     def __init__(self) -> None:
         self.most = max(4, 2 * (os.cpu_count() or 1))
-        self._changed = Condition()
+        self._lock = Lock()
         self._waiting: dict[str, deque[_Job]] = {}
         self._at_work: Counter[str] = Counter()
-        self._idle = 0
+        self._idle: list[Condition] = []
+        """Of the workers without work; the last one has its process warm."""
         self._workers: set[Worker] = set()
 
     def put(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> _Job:
         """A job, which begins when it is its owner's turn."""
         job = _Job(_owner.get(), pickle.dumps((function, arguments)), seconds)
-        with self._changed:
+        with self._lock:
             self._waiting.setdefault(job.owner, deque()).append(job)
-            self._changed.notify()
-            # One that is idle may have a job that was put before.
-            waiting = sum(map(len, self._waiting.values()))
-            if waiting > self._idle and len(self._workers) < self.most:
+            if not self._wake() and self._next() is not None and len(self._workers) < self.most:
                 worker = Worker()
                 self._workers.add(worker)
-                Thread(
-                    target=self._serve, args=(worker,), name="sifaka-worker", daemon=True
-                ).start()
+                Thread(target=self._serve, args=(worker,), daemon=True).start()
         return job
 
     def close(self) -> None:
@@ -139,31 +135,38 @@ class _Pool:
             worker.close()
 
     def _serve(self, worker: Worker) -> None:
-        while (job := self._taken(worker)) is not None:
+        free = Condition(self._lock)
+        while (job := self._taken(worker, free)) is not None:
             if job.begin(worker):
                 job.do(worker)
-            with self._changed:
+            with self._lock:
                 self._at_work[job.owner] -= 1
-                self._changed.notify()
+                self._wake()
         worker.close()
 
-    def _taken(self, worker: Worker) -> _Job | None:
+    def _taken(self, worker: Worker, free: Condition) -> _Job | None:
         """The next job, which counts as at work; None when there was none for a while."""
-        with self._changed:
-            self._idle += 1
-            try:
-                if not self._changed.wait_for(lambda: self._next() is not None, _IDLE_SECONDS):
-                    self._workers.remove(worker)
-                    return None
-            finally:
-                self._idle -= 1
-            owner = self._next()
-            assert owner is not None
+        with self._lock:
+            while (owner := self._next()) is None:
+                self._idle.append(free)
+                if not free.wait(_IDLE_SECONDS):
+                    if free in self._idle:
+                        self._idle.remove(free)
+                    if self._next() is None:
+                        self._workers.remove(worker)
+                        return None
             job = self._waiting[owner].popleft()
             if not self._waiting[owner]:
                 del self._waiting[owner]
             self._at_work[owner] += 1
             return job
+
+    def _wake(self) -> bool:
+        """Wake an idle worker if there is work for it; False when none could be."""
+        if not self._idle or self._next() is None:
+            return False
+        self._idle.pop().notify()
+        return True
 
     def _next(self) -> str | None:
         """The owner whose turn it is."""

@@ -5,9 +5,9 @@ from functools import partial
 from typing import Annotated, Literal
 
 from anyio import to_thread
-from pydantic import AfterValidator, Field, TypeAdapter, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from sifaka._internal.immutable import FrozenJson
+from sifaka._internal.immutable import FrozenJson, thawed
 from sifaka.isolation import isolated
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
@@ -21,15 +21,10 @@ SECONDS = 10.0
 """Seconds of processor time that a text may take."""
 
 
-def _plain(schema: Mapping[str, object]) -> Mapping[str, object]:
-    """The schema as the lists and dicts that jsonschema asks for."""
-    return TypeAdapter[Mapping[str, object]](FrozenJson).dump_python(schema)
-
-
 def _usable(schema: Mapping[str, object]) -> Mapping[str, object]:
     from sifaka.validators.format.schema import check_schema
 
-    check_schema(_plain(schema))
+    check_schema(thawed(schema))
     return schema
 
 
@@ -60,7 +55,7 @@ class FormatValidator(OptionalSpec):
         if self.schema_ is None and len(text) <= SHORT:
             check = partial(_check, self.format, text, None)
             return await to_thread.run_sync(check, abandon_on_cancel=True)
-        schema = None if self.schema_ is None else _plain(self.schema_)
+        schema = None if self.schema_ is None else thawed(self.schema_)
         return await isolated(_check, self.format, text, schema, seconds=SECONDS)
 
 
