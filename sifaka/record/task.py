@@ -18,8 +18,8 @@ def open_task(run: "Run") -> str | None:
     """The reason that the task of a run is not known to be done; None when it is.
 
     A task is done when a version was written for it, and when a critic, a judge or the caller who
-    wrote the version has judged it. A version that a critic accepts although nothing was written
-    counts when a writer has tried: what it wrote was no better.
+    wrote the version has judged it. An input that a critic accepts as it is counts when a writer
+    has tried, and what it wrote kept the rules and the facts and was no better.
     """
     champion = run.champion
     if champion is None or not run.prompt.strip() or run.config.facts is None:
@@ -29,7 +29,7 @@ def open_task(run: "Run") -> str | None:
     judged = _is_judged(run, champion)
     author = written(run, champion).author
     if author in {EDITOR, "input"}:
-        if judged and any(written(run, t).author not in {EDITOR, "input"} for t in run.thoughts):
+        if judged and any(_is_fair_try(run, thought) for thought in run.thoughts):
             return None
         return "the task was not carried out: no version that was written for it was kept"
     if author == _CALLER or judged:
@@ -57,6 +57,12 @@ def written(run: "Run", thought: Thought) -> Thought:
     while thought.author == EDITOR and thought.parent_id is not None:
         thought = run.thought(thought.parent_id)
     return thought
+
+
+def _is_fair_try(run: "Run", thought: Thought) -> bool:
+    """True for a writer's version that passes the required validators and was judged."""
+    by_writer = written(run, thought).author not in {EDITOR, "input"}
+    return by_writer and thought.passed and bool(thought.critic_feedback)
 
 
 def _is_judged(run: "Run", champion: Thought) -> bool:

@@ -85,6 +85,16 @@ async def test_a_task_that_only_lost_facts_is_not_done() -> None:
     assert "the task was not carried out" in result.left[0].message
 
 
+async def test_an_accepted_input_does_not_pass_when_each_try_at_the_task_lost_facts() -> None:
+    content = ScriptedCritic(objects_to=lambda _: False)
+    chain = Chain(model=ScriptedModel(lines=[LOST] * 3), critics=[content], look_back=0)
+    result = await chain.run(SHORTER, text=TEXT)
+    assert (result.text, result.passed) == (TEXT, False)
+    assert [issue.message for issue in result.left] == [
+        "the task was not carried out: no version that was written for it was kept"
+    ]
+
+
 async def test_the_editor_alone_says_that_the_task_is_left() -> None:
     result = await Chain(model="editor").run("Translate into French.", text="It is a good bag.")
     assert (result.status, result.passed) == ("done", False)
