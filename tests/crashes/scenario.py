@@ -46,6 +46,7 @@ class Scenario:
             policy=self.policy,
             max_iterations=self.iterations,
             patience=None,
+            facts="off",  # the number of a draft is one
             store=store,
         )
 
@@ -98,7 +99,7 @@ def _written(question: str) -> str:
 def _said(question: str, form: dict[str, object], asked: str) -> dict[str, object]:
     number, text = _latest(question)
     if "better" in form:  # of two texts, the one with the higher number
-        first, second = (int(found) for found in re.findall(r"Draft (\d+)\.", question))
+        *_, first, second = (int(found) for found in re.findall(r"Draft (\d+)\.", question))
         return {"reason": asked[:8], "better": "first" if first > second else "second"}
     # Fewer issues with each version, so that each takes the place of the one before but the last.
     count = _WORST if number == 6 else 8 - number
@@ -112,6 +113,6 @@ def _said(question: str, form: dict[str, object], asked: str) -> dict[str, objec
 
 def _latest(question: str) -> tuple[int, str]:
     """The number and the words of the version that a question is about."""
-    found = _DRAFT.search(question)
-    assert found, question
+    # The original stands before it in a question.
+    found = max(_DRAFT.finditer(question), key=lambda match: int(match.group(1)))
     return int(found.group(1)), found.group()
