@@ -146,7 +146,7 @@ def _disagreement(ours: Reading, quoted: str, before: str) -> str:
         _counted_otherwise(ours, theirs)
         or said_otherwise(ours.text, quoted)
         or _of_another(ours, quoted)
-        or _exchanged(valued(ours), valued(theirs))
+        or _exchanged(valued(ours), valued(theirs), before)
     )
 
 
@@ -244,8 +244,11 @@ def _stands_in(name: str, text: str) -> bool:
     return stems(name) <= stems(text)
 
 
-def _exchanged(claim: str, quoted: str) -> str:
-    """A word that stands in a claim in the place of another one, where all else is repeated."""
+def _exchanged(claim: str, quoted: str, before: str) -> str:
+    """A word that stands in a claim in the place of another one, where all else is repeated.
+
+    A sentence need not repeat the subject of its document, unless it names another.
+    """
     ours, theirs = _WORD.findall(claim), _WORD.findall(quoted)
     a, b = [w.casefold() for w in ours], [w.casefold() for w in theirs]
     matcher = SequenceMatcher(None, b, a, autojunk=False)
@@ -256,6 +259,8 @@ def _exchanged(claim: str, quoted: str) -> str:
         if kind != "replace" or not i or not m or n - m > _LONGEST_NAME:
             continue
         old, new = " ".join(theirs[i:j]), " ".join(ours[m:n])
+        if _stands_in(new, before) and not any(word[:1].isupper() for word in theirs[i:j]):
+            continue
         names = a[m - 1] in _BEFORE_NAMES or new[:1].isupper()
         if names and stems(new) and stems(old) and not stems(new) & known:
             return f"the claim says {new!r} where the words quoted say {old!r}"
