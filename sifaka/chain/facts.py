@@ -108,8 +108,8 @@ async def _differences(run: Run, text: str, allowed: Allowance) -> Sequence[Diff
         found = await to_thread.run_sync(work, abandon_on_cancel=True)
     else:
         found = work()
-    asked = tuple(_quotes(run))
-    return [d for d in found if not (d.before and any(_points_at(q, d.before) for q in asked))]
+    asked = tuple(_asked_for(run))
+    return [d for d in found if not (d.before and any(_points_at(i, d.before) for i in asked))]
 
 
 def _told(run: Run) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _told(run: Run) -> Iterator[str]:
         yield from (call.result for call in thought.tool_calls)
 
 
-def _quotes(run: Run) -> Iterator[str]:
+def _asked_for(run: Run) -> Iterator[Issue]:
     """The places that validators, and critics that read by rules, want to be changed.
 
     What a model criticises is an opinion: no fact is given up for it.
@@ -137,14 +137,16 @@ def _quotes(run: Run) -> Iterator[str]:
     for thought in run.thoughts:
         for result in thought.validation_results.values():
             if result.validator != FACTS:
-                yield from (issue.quote for issue in result.issues if issue.quote)
+                yield from (issue for issue in result.issues if issue.quote)
         for feedback in thought.critic_feedback:
             if not feedback.judges_task:
-                yield from (issue.quote for issue in feedback.issues if issue.quote)
+                yield from (issue for issue in feedback.issues if issue.quote)
 
 
-def _points_at(quote: str, span: str) -> bool:
-    return span in quote and len(quote) <= len(span) + _NEARBY
+def _points_at(issue: Issue, span: str) -> bool:
+    """True when an issue is about a fact; a claim that is contradicted is about all of its facts."""
+    is_wrong = issue.category == "evidence" and issue.rule in {"contradicted", "mixed"}
+    return span in issue.quote and (is_wrong or len(issue.quote) <= len(span) + _NEARBY)
 
 
 def _result(

@@ -89,8 +89,9 @@ async def test_what_is_contradicted_is_corrected_and_the_final_text_passes(wiki_
             validators=[{"type": "evidence"}],
             critics=[CONTENT],
             adapters=adapters,
+            look_back=0,
         )
-    assert (result.status, result.stop_reason) == ("done", "passed")
+    assert (result.status, result.stop_reason) == ("done", "passed"), result.run.error
     assert result.text == CORRECTED
     first, last = (t.validation_results["evidence"] for t in result.run.thoughts)
     assert [issue.quote for issue in first.issues if issue.severity == 5] == list(FALSE)
