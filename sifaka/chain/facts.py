@@ -144,7 +144,7 @@ def _asked_for(run: Run) -> Iterator[Issue]:
 
 
 def _points_at(issue: Issue, span: str) -> bool:
-    """True when an issue is about a fact; a claim that is contradicted is about all of its facts."""
+    """True when an issue is about a fact; a contradicted claim is about all of its facts."""
     is_wrong = issue.category == "evidence" and issue.rule in {"contradicted", "mixed"}
     return span in issue.quote and (is_wrong or len(issue.quote) <= len(span) + _NEARBY)
 
