@@ -162,6 +162,11 @@ _KEEP = re.compile(
     r"(?P<object>[^.;]*)",
     re.IGNORECASE,
 )
+_NOTHING_ELSE = re.compile(
+    r"\bnothing (?:else|more)\b|\banything else\b|\bsonst nichts\b|\brien d'autre\b|\bnada más\b",
+    re.IGNORECASE,
+)
+"""The end of a task that adds only what it names."""
 _FACTS = re.compile(r"\b(?:facts?|fakten|faits|datos|hechos|everything else)\b", re.IGNORECASE)
 _KIND_WORDS: tuple[tuple[str, tuple[Kind, ...]], ...] = (
     (r"\b(?:links?|urls?|hyperlinks?|web address(?:es)?|website)\b", ("url",)),
@@ -211,7 +216,7 @@ def allowance_of(task: str) -> Allowance:
     if _ANSWER.search(task):
         lose |= _EVERYTHING
         add |= _EVERYTHING
-    if _ADD.search(task):
+    if _ADD.search(task) and not _NOTHING_ELSE.search(task):
         add |= _EVERYTHING
     removes = [m for m in _REMOVE.finditer(task) if not _MERE_STYLE.search(m.group())]
     if removes and not (anonymises or redacts):
@@ -231,7 +236,7 @@ def allowance_of(task: str) -> Allowance:
     if _ROUND.search(task):
         converts |= {"rounded"}
     known = known or translates or bool(lose or add or converts or removes or replaces)
-    known = known or bool(_REMOVE.search(task))
+    known = known or bool(_REMOVE.search(task) or _ADD.search(task))
     keeps: set[Kind] = set()
     for match in _KEEP.finditer(task):
         kept = match["object"]

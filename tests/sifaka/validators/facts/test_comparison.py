@@ -145,3 +145,10 @@ def test_what_a_task_says_to_keep_is_kept_though_the_rest_may_go(task: str) -> N
 
 def test_to_keep_a_text_short_keeps_no_fact() -> None:
     assert allowance_of("Summarise it, and keep it short.").lose == frozenset(KINDS)
+
+
+def test_what_adds_nothing_else_than_it_names_invents_no_fact() -> None:
+    text, task = "It costs 5 euros.", 'Add the heading "Prices of 2024". Change nothing else.'
+    assert differences(text, "# Prices of 2024\n\nIt costs 5 euros.", task) == []
+    (told,) = differences(text, "# Prices of 2024\n\nIt costs 5 euros, or 2.50 euros.", task)
+    assert "2.50 euros" in told
