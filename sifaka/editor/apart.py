@@ -22,17 +22,17 @@ SECONDS = 10.0
 
 
 async def linted(text: str, format: Format | None) -> Lint:
-    """See `lint`; nothing is checked in a text that takes too much time or memory."""
+    """See `lint`; nothing is checked in a text that takes too much, or ends its process."""
     try:
         return await _apart(text, partial(lint, text, format=format))
     except (TimeoutError, MemoryError, ChildProcessError) as error:
-        line = f"mechanics: not checked, the text takes too much {_spent(error)}"
+        line = f"mechanics: not checked, {_fault(error)}"
         format = format or recognise(text[:SHORT])
         return Lint(issues=(), degraded=(line,), failed=(line,), format=format, checked=False)
 
 
 async def edited(text: str, issues: Sequence[Issue], fixes: Tier, format: Format | None) -> Edited:
-    """See `edit`; a text that takes too much time or memory stays as it is."""
+    """See `edit`; a text that takes too much, or ends its process, stays as it is."""
     try:
         return await _apart(text, partial(edit, text, tuple(issues), fixes=fixes, format=format))
     except (TimeoutError, MemoryError, ChildProcessError):
@@ -45,5 +45,11 @@ async def _apart(text: str, work: Callable[[], T]) -> T:
     return await to_thread.run_sync(work)
 
 
-def _spent(error: Exception) -> str:
-    return "memory" if isinstance(error, MemoryError) else "time"
+def _fault(error: Exception) -> str:
+    match error:
+        case MemoryError():
+            return "the text takes too much memory"
+        case TimeoutError():
+            return "the text takes too much time"
+        case _:
+            return "its process ended"
