@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from sifaka.editor.apply import Edit, Edited, Tier, apply, apply_gated
-from sifaka.editor.gate import keeps_surroundings
+from sifaka.editor.apply import Edit, Edited, Tier, apply, apply_gated, keeps_surroundings
 from sifaka.editor.report import LONG_TEXT, RULES, findings
 from sifaka.record.results import Issue
 from sifaka.text.formats import UNCHECKED, Format, recognise

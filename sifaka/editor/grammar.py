@@ -20,7 +20,7 @@ from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
-from sifaka.text.sentences import blanked
+from sifaka.text.prose import blanked
 
 _CATEGORIES: Mapping[str, str] = {
     "Spelling": "spelling",

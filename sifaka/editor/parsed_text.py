@@ -8,11 +8,10 @@ from functools import cached_property
 from itertools import chain
 from typing import Self
 
-from sifaka.editor.gate import keeps_facts
+from sifaka.editor.apply import keeps_facts
 from sifaka.editor.inline import MARKDOWN_LIKE
 from sifaka.editor.language import foreign
-from sifaka.editor.protection import protected
-from sifaka.editor.spans import Cover, merged
+from sifaka.editor.protection import Cover, merged, protected
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format, Mark, marks, underlined, view
 from sifaka.text.markdown import code_spans

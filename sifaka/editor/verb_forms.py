@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from sifaka.editor.clauses import opens_clause
+from sifaka.editor.agreement import opens_clause
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.verbs import (
     UNCLEAR_PAST,

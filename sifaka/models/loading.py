@@ -9,7 +9,7 @@ from importlib import import_module
 from threading import Lock, Thread
 from typing import Any, cast
 
-from sifaka._internal.loading import load_pydantic_ai
+from sifaka._internal.lazy import load_pydantic_ai
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.record.thought import EDITOR
 

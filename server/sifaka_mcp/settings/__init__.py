@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from sifaka._internal.explain import explain
 from sifaka._internal.immutable import FrozenMap
 from sifaka._internal.masking import conceal, passwords_in, secrets_in
-from sifaka._internal.suggestions import closest, did_you_mean
+from sifaka._internal.naming import closest, did_you_mean
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError
 from sifaka.evidence.sources.collection import NONE, Adapters

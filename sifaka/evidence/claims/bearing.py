@@ -11,7 +11,7 @@ from sifaka.evidence.claims.polarity import clauses_of, said_otherwise
 from sifaka.evidence.overlap import stems
 from sifaka.evidence.passages import without_heading
 from sifaka.evidence.quotes import QuotableText
-from sifaka.text.sentences import sentence_spans
+from sifaka.text.prose import sentence_spans
 from sifaka.validators.facts.comparison import Difference, compare
 from sifaka.validators.facts.reading import Reading, names_of, read
 

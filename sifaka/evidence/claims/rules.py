@@ -9,7 +9,7 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Assessment
 from sifaka.evidence.overlap import stems
 from sifaka.evidence.passages import nearest, passages_of, without_heading
-from sifaka.text.sentences import sentence_spans
+from sifaka.text.prose import sentence_spans
 from sifaka.validators.facts.reading import read
 
 _PASSAGES, _PASSAGE = 5, 700
