@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import PatternRule
 from sifaka.record.results import Issue
 
 PHRASES: Mapping[str, str] = {
@@ -162,24 +163,21 @@ _ANY = "|".join(phrase.replace(" ", r"(?:[ ]{1,3}|[ ]?\r?\n)") for phrase in _AL
 _PATTERN = re.compile(rf"(?<![\w'’\-])(?:{_ANY})(?![\w'’\-])", re.IGNORECASE)
 
 
-def wordiness(parsed: ParsedText) -> Iterator[Issue]:
-    """Phrases that a shorter word replaces without a change of meaning."""
-    for match in _PATTERN.finditer(parsed.text):
-        start, end = match.span()
-        found = match.group()
-        phrase = " ".join(found.lower().split())
-        # Only the usual capitals: HEADLINES and Titles Like This stay.
-        if found[1:] != found[1:].lower() or not parsed.free(start, end):
-            continue
-        if phrase in OPENERS:
-            yield from _opener(parsed, start, end, phrase)
-        elif replacement := _replacement(parsed, start, end, phrase):
-            fix = replacement[0].upper() + replacement[1:] if found[0].isupper() else replacement
-            if "\n" in found and parsed.text[end : end + 1] == " ":
-                end += 1
-                fix += "\r\n" if "\r" in found else "\n"
-            message = f'"{replacement}" says the same as "{phrase}"'
-            yield parsed.safe(start, end, fix, message, rule=_RULE, category="wordiness")
+def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    start, end = match.span()
+    found = match.group()
+    phrase = " ".join(found.lower().split())
+    if found[1:] != found[1:].lower():
+        return  # only the usual capitals: HEADLINES and Titles Like This stay
+    if phrase in OPENERS:
+        yield from _opener(parsed, start, end, phrase)
+    elif replacement := _replacement(parsed, start, end, phrase):
+        fix = replacement[0].upper() + replacement[1:] if found[0].isupper() else replacement
+        if "\n" in found and parsed.text[end : end + 1] == " ":
+            end += 1
+            fix += "\r\n" if "\r" in found else "\n"
+        message = f'"{replacement}" says the same as "{phrase}"'
+        yield parsed.safe(start, end, fix, message, rule=_RULE, category="wordiness")
 
 
 def _replacement(parsed: ParsedText, start: int, end: int, phrase: str) -> str | None:
@@ -208,3 +206,7 @@ def _opener(parsed: ParsedText, start: int, end: int, phrase: str) -> Iterator[I
     fix = match.group(1).upper()
     message = f'"{phrase}" can go'
     yield parsed.safe(start, letter + 1, fix, message, rule="empty_opener", category="wordiness")
+
+
+wordiness = PatternRule([(_PATTERN, _issue)])
+"""Phrases that a shorter word replaces without a change of meaning."""
