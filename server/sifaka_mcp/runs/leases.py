@@ -4,8 +4,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from sifaka.storage.files.durable import LockFile
 from sifaka.storage.files.folder import file_name
-from sifaka.storage.files.lock import LockFile
 
 
 class RunKey(NamedTuple):
