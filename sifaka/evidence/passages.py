@@ -15,7 +15,6 @@ _EXCERPT = 700
 """Characters of a passage of an excerpt: shorter, so that it can be put together of several."""
 GAP = "\n[...]\n"
 """Stands between the passages of an excerpt where something was left out."""
-_WORD = re.compile(r"\w+")
 _HEADING = re.compile(r"\s*(?:#{1,6}[ \t][^\n]*(?:\n\s*|\Z)|[^\n]+\n(?:={3,}|-{3,})[ \t]*\n\s*)")
 _BREAK = re.compile(r"\n\s*\n|(?<=[.!?])\s+|\s+")
 
@@ -45,9 +44,12 @@ def passages_of(documents: Iterable[D], *, longest: int = _LONGEST) -> tuple[Pas
 
 
 def nearest(claim: str, passages: Iterable[Passage[D]], most: int) -> tuple[Passage[D], ...]:
-    """The passages that have most of a claim's words, best first; what comes first wins a draw."""
-    words = _words(claim)
-    return tuple(sorted(passages, key=lambda each: -len(words & _words(each.text)))[:most])
+    """The passages that have most of a claim's telling words, in whatever form, best first.
+
+    What comes first wins a draw.
+    """
+    words = stems(claim)
+    return tuple(sorted(passages, key=lambda each: -len(words & stems(each.text)))[:most])
 
 
 def excerpt(text: str, query: str | Sequence[str], most_chars: int) -> str:
@@ -98,10 +100,6 @@ def _in_turn(stretches: Sequence[str], queries: Sequence[str]) -> Iterator[int]:
 
 def _order(scores: Sequence[float]) -> list[int]:
     return sorted(range(len(scores)), key=lambda at: -scores[at])
-
-
-def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text) if len(word) > 2 or word.isdigit()}
 
 
 def _stretches(text: str, longest: int) -> Iterator[str]:
