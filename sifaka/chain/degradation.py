@@ -4,7 +4,7 @@ import re
 from types import MappingProxyType
 
 from sifaka.calls.context import PARALLEL
-from sifaka.models.original import ORIGINAL, with_original
+from sifaka.models.prompt import ORIGINAL, with_original
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
 

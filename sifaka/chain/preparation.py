@@ -6,7 +6,7 @@ from sifaka.chain.components import parts_of
 from sifaka.chain.resources import Parts, Resources
 from sifaka.chain.settings import ChainSettings
 from sifaka.chain.writers import asks_a_provider
-from sifaka.models.loading import in_background, loaded, start_loading
+from sifaka.models.provider import in_background, loaded, start_loading
 
 
 async def loaded_parts(

@@ -13,8 +13,7 @@ from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.evidence.criteria import Criterion, weighted
 from sifaka.evidence.model import SearchPlan
 from sifaka.models.coercion import Form, Number
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 from sifaka.text.input import check_text
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import anyio
 
 from sifaka._internal.immutable import Frozen
-from sifaka.calls.concurrency import fan_out
-from sifaka.calls.context import current_calls, recorded
+from sifaka.calls.context import current_calls, fan_out, recorded
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError, StorageError
 from sifaka.evidence.documents import SourceDocument, clean

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from anyio import to_thread
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.evidence.documents import GIVEN, SourceDocument, moment
 from sifaka.evidence.filters import SearchFilters
 from sifaka.evidence.model import Searched

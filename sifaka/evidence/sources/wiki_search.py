@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import regex
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.evidence.sources.wiki_api import WikiApi, listed, mapping
 
 MOST_WORDS = 12
