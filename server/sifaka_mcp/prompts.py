@@ -6,7 +6,7 @@ from typing import Annotated
 from mcp.server import MCPServer
 from pydantic import Field
 
-from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.models.prompt import DATA_NOTICE, frame
 from sifaka_mcp.state import AppState
 
 

@@ -21,8 +21,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import HOST
 from sifaka.models.editor import EditorModel
-from sifaka.models.loading import in_background, loaded, start_loading
-from sifaka.models.provider import provider_model
+from sifaka.models.provider import in_background, loaded, provider_model, start_loading
 from sifaka.record.inquiry import Inquiry
 from sifaka.research.protocol import Researcher
 

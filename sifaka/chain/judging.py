@@ -6,11 +6,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from pydantic import BaseModel, Field
 
 from sifaka._internal.immutable import Frozen
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.errors import BudgetExceeded, ModelProviderError
-from sifaka.models.framing import frame
-from sifaka.models.original import original_of, with_original
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame, original_of, with_original
 from sifaka.record.thought import Thought
 
 LONGEST = 3

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from sifaka.calls.context import PARALLEL
 from sifaka.calls.recovery import Recovery, plan_recovery
-from sifaka.models.original import ORIGINAL, with_original
+from sifaka.models.prompt import ORIGINAL, with_original
 from sifaka.record.entries import Recovered
 from sifaka.record.events import ChainEvent, Phase
 from sifaka.record.run import Reached, Run

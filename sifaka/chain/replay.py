@@ -144,8 +144,7 @@ def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
 
 def _absent(model: Any) -> "JournaledModel":
     """The stand-in for a model of a name, which answers from the journal alone."""
-    from sifaka.models.journaled import JournaledModel
-    from sifaka.models.replay import AbsentModel
+    from sifaka.models.journaled import AbsentModel, JournaledModel
 
     return (
         provider_model(model) if not isinstance(model, str) else JournaledModel(AbsentModel(model))

@@ -12,8 +12,7 @@ from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import case, on_record
 from sifaka.critics.panel import Replies, ask_all, no_answer
 from sifaka.models.coercion import Form
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial, reduce
 
 from sifaka._internal.naming import unique
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.phases.generation import edit_input
 from sifaka.chain.phases.selection import select
@@ -14,7 +14,7 @@ from sifaka.chain.stop_rules import attempts, twin
 from sifaka.critics.execution import run_critics
 from sifaka.errors import CriticError
 from sifaka.models import CALLER
-from sifaka.models.original import with_original
+from sifaka.models.prompt import with_original
 from sifaka.record.entries import Critiqued, Entry
 from sifaka.record.results import CriticFeedback
 from sifaka.record.run import Run

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
 from sifaka.chain.creation import carried

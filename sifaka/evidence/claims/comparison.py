@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anyio import to_thread
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.calls.journal import scope
 from sifaka.evidence.claims.bearing import (
     ELSEWHERE,
