@@ -30,7 +30,7 @@ from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.runs import Assignment, Jobs, RunKey
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.stores.read_only import ReadOnlyStore
+from sifaka_mcp.stores.catalogue import ReadOnlyStore
 from sifaka_mcp.tenancy import may_only_read, tenant_of_request
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ def run(arguments: Sequence[str]) -> int:
             options = _options(arguments)
             # Not before the arguments are read: `--help` needs none of it.
             from sifaka_mcp.logs import configure
-            from sifaka_mcp.settings import load_settings
+            from sifaka_mcp.settings.sources import load_settings
 
             settings = load_settings(os.environ, _flags(options), folder=_here())
             configure(settings.log_level, as_json=settings.log_format == "json")
