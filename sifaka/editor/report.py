@@ -3,7 +3,7 @@
 import logging
 import sys
 from bisect import bisect_right, insort
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sifaka.calls.failure_log import report_failure
@@ -126,10 +126,10 @@ def findings(
         except Exception as error:  # noqa: BLE001
             report_failure(logger, f"editor:{name}", error)
             degraded.append(f"{name}: not checked, because of a bug ({type(error).__name__})")
-    return _without_overlaps(issues), tuple(degraded)
+    return _without_overlaps(issues) if issues else (), tuple(degraded)
 
 
-def _without_overlaps(issues: list[Issue]) -> tuple[Issue, ...]:
+def _without_overlaps(issues: Sequence[Issue]) -> tuple[Issue, ...]:
     # Safe ones first; otherwise the order of the rules decides, because sorting is stable.
     kept: list[Issue] = []
     taken: list[Span] = []
