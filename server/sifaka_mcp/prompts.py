@@ -13,7 +13,7 @@ from mcp_types import (
 )
 from pydantic import Field
 
-from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.models.prompt import DATA_NOTICE, frame
 from sifaka.plugins import NO_PLUGINS
 from sifaka_mcp.lifespan import Lifespan
 from sifaka_mcp.state import AppState

@@ -17,10 +17,10 @@ from sifaka.calls.monitoring import Monitor
 from sifaka.chain import Listener, Parting, RunResult, is_interrupted, stop_run
 from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.evidence.sources.thoughts import on_store
+from sifaka.evidence.sources.in_process import on_store
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.connections import Connections
-from sifaka.models.loading import loaded, start_loading
+from sifaka.models.provider import loaded, start_loading
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Stopped
 from sifaka.record.run import Run

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NoReturn
 
-from sifaka._internal.suggestions import closest
+from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
 from sifaka_mcp.cli.loading import loading
 from sifaka_mcp.cli.output import prepare_streams, printing

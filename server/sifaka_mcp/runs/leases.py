@@ -11,8 +11,8 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.chain import is_interrupted
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Stopped
+from sifaka.storage.files.durable import LockFile
 from sifaka.storage.files.folder import file_name
-from sifaka.storage.files.lock import LockFile
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.runs.work import Job, RunKey
 

@@ -10,7 +10,7 @@ import platformdirs
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from sifaka._internal.immutable import FrozenMap
-from sifaka._internal.suggestions import closest, did_you_mean
+from sifaka._internal.naming import closest, did_you_mean
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError
 from sifaka.evidence.sources.collection import NONE, Adapters

@@ -23,8 +23,7 @@ from sifaka_mcp.runs import Job, Result, Work
 from sifaka_mcp.schemas.research import out_of
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of, wire_form
-from sifaka_mcp.tools.follow import after_others, after_worker, as_it_stands
-from sifaka_mcp.tools.progress import announce, reporter
+from sifaka_mcp.tools.follow import after_others, after_worker, announce, as_it_stands, reporter
 from sifaka_mcp.view.text import improvement
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, 
     except ThoughtNotFound:
         return False
     original = run.original
-    given = original.text if original is not None and original.author is None else ""
+    given = original.text if original is not None and original.author == "input" else ""
     sent = (prompt, text if text.strip() else "", chain.settings.tags, chain.config.fingerprint)
     if (run.prompt, given, run.tags, run.config.fingerprint) != sent:
         raise ConfigurationError(

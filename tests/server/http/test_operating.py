@@ -201,7 +201,11 @@ def test_the_other_loopback_is_loopback_too(tmp_path: Path) -> None:
 def test_a_name_is_local_only_when_all_its_addresses_are(monkeypatch: pytest.MonkeyPatch) -> None:
     mine = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))
     others = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.7", 0))
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_more: [mine, others])
+
+    def both(*_: object, **__: object) -> list[object]:
+        return [mine, others]
+
+    monkeypatch.setattr(socket, "getaddrinfo", both)
     with pytest.raises(ConfigurationError, match="can be reached from other machines"):
         serve_http(Settings(store="memory:"), "sifaka.test", 0)
     assert is_loopback("::ffff:127.0.0.1")
