@@ -38,7 +38,7 @@ from sifaka_mcp.settings import Settings
 
 MOST_ROUNDS = 10
 """Rounds after which clients give up on a call, in all known SDKs."""
-KEY_HEADER, KEY_META = "idempotency-key", "sifaka/idempotency-key"
+KEY_HEADER, KEY_META = "idempotency-key", "sifaka.idempotency-key"
 """The names of an idempotency key, as a header field over HTTP and in `_meta` of a request."""
 _LONGEST_KEY = 200
 LARGEST_STATE = 1_000_000

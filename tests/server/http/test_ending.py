@@ -39,4 +39,5 @@ async def test_every_waiting_client_is_told_that_its_run_goes_on(tmp_path: Path,
                     await anyio.sleep(0.01)
                 process.send_signal(signal.SIGTERM)
             assert await anyio.to_thread.run_sync(process.wait, 20) == -signal.SIGTERM
-    assert [(a.structured_content or {}).get("status") for a in answers] == ["running"] * WAITING
+    told = [answer.structured_content for answer in answers]
+    assert [each and each["status"] for each in told] == ["running"] * WAITING

@@ -17,7 +17,7 @@ from tests.stubs.servers import http_server
 
 pytestmark = pytest.mark.anyio
 MODEL = "openai-chat:stub"
-MODERN = {
+MODERN: dict[str, Any] = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
 }

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.to_thread
 import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
