@@ -35,7 +35,7 @@ class RedisPipeline(Protocol):
     def execute_command(self, *args: str | bytes | float) -> object:
         """Put a command into the pipeline."""
 
-    def execute(self) -> Awaitable[list[Any]]:
+    def execute(self, raise_on_error: bool = True) -> Awaitable[list[Any]]:
         """The replies, in order."""
         ...
 

@@ -130,12 +130,26 @@ async def read_summaries(
     together = client.pipeline(transaction=False)
     for run_id in run_ids:
         together.execute_command("HMGET", keys.run(run_id), "version", "summary")
-    found = cast("list[tuple[bytes | None, bytes | None]]", await together.execute())
-    rows = list(zip(run_ids, found, strict=True))
+    found = cast("list[object]", await together.execute(raise_on_error=False))
+    rows = [(run_id, _fields(answer)) for run_id, answer in zip(run_ids, found, strict=True)]
     gone = [run_id for run_id, (version, _) in rows if version is None]
     if gone:
         await _prune(client, keys, gone)
     return [None if version is None else _line(run_id, text) for run_id, (version, text) in rows]
+
+
+def _fields(answer: object) -> tuple[bytes | None, bytes | None]:
+    """The version and the summary of a run; a key of another type is a damaged run, no other error.
+
+    Else one such key would hide the runs of its whole tenant.
+    """
+    from redis.exceptions import ResponseError
+
+    if isinstance(answer, ResponseError) and str(answer).startswith("WRONGTYPE"):
+        return b"", None
+    if isinstance(answer, Exception):
+        raise answer
+    return cast("tuple[bytes | None, bytes | None]", answer)
 
 
 async def prune_oldest(client: RedisClient, keys: Keys) -> int:

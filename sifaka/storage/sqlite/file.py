@@ -74,6 +74,8 @@ def open_file(path: Path, schema: Schema = RUNS) -> OpenFile:
         try:
             with failures(path):
                 _create(path)
+                if _is_read_only(path):
+                    return _connect_to_read(path, schema)
                 return _connect(path, schema)
         except StorageError as error:
             # SQLite does not wait by itself while another process switches a fresh file to WAL.
@@ -131,6 +133,44 @@ def _connect(path: Path, schema: Schema) -> OpenFile:
             # One by one and to the last row: a statement that answers holds up those behind it.
             sql.execute(f"PRAGMA {pragma}").fetchall()
         schema.migrate(sql)
+    except BaseException:
+        connection.close()
+        raise
+    return OpenFile(path, connection, _identity(path), schema)
+
+
+def _is_read_only(path: Path) -> bool:
+    """True when this process may read a file and not write to it, or not to its folder."""
+    return path != IN_MEMORY and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
+def _connect_to_read(path: Path, schema: Schema) -> OpenFile:
+    """A file that cannot be written, such as one on a read-only mount.
+
+    Its write-ahead log is read where the index of the log is there. Without a log the file is as
+    it stays, since nothing here can change it.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        if not path.with_name(f"{path.name}-shm").exists():
+            raise StorageError(
+                f"the store {str(path)!r} cannot be written, and its last changes are in its log",
+                "open it once where its folder can be written: `sifaka history` is enough",
+            )
+        options = "mode=ro"
+    else:
+        options = "immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    connection = apsw.Connection(f"{path.absolute().as_uri()}?{options}", flags=flags)
+    sql = cast("SqlConnection", connection)
+    try:
+        connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
+        schema.check(sql, repr(str(path)))
+        if not schema.is_current(sql):
+            raise StorageError(
+                f"the store {str(path)!r} cannot be written, and is of an older release",
+                "open it once with this release where its folder can be written",
+            )
     except BaseException:
         connection.close()
         raise

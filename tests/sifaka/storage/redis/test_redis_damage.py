@@ -33,6 +33,23 @@ async def test_a_damaged_summary_is_left_out_and_logged(
     assert len((await store.search("zebra", limit=5)).hits) == 2
 
 
+@pytest.mark.parametrize("key", ["run", "entries"])
+async def test_a_key_of_another_type_hides_its_own_run_alone(
+    store: RedisStorage, keep: Keep, command: Command, key: str
+) -> None:
+    first, damaged, last = [await keep(store, "zebra") for _ in range(3)]
+    name = getattr(Keys(store.prefix, "default"), key)(damaged.run_id)
+    await command(store, "SET", name, "a string")
+
+    listed = {line.run_id for line in (await store.recent(limit=5)).runs}
+    assert listed - {damaged.run_id} == {first.run_id, last.run_id}
+    found = {hit.run_id for hit in (await store.search("zebra", limit=5)).hits}
+    assert found == {first.run_id, last.run_id}
+    assert await store.catch_up() == 0
+    with pytest.raises(StorageError):
+        await store.load(damaged.run_id)
+
+
 async def test_pages_are_full_whatever_is_left_out(
     store: RedisStorage, keep: Keep, command: Command
 ) -> None:
