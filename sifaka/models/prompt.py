@@ -11,7 +11,7 @@ from types import MappingProxyType
 from sifaka.calls.context import current_calls
 from sifaka.record.thought import Thought
 
-PROMPTS_VERSION = 2
+PROMPTS_VERSION = 3
 """Raised by a release that changes the words or the order of any prompt.
 
 A run has it on record. A replay of a run with another version takes each answer by its place, since

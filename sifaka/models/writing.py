@@ -30,7 +30,7 @@ PROMPT = Prompt(
     purpose="Writes the first version of a text, or the next version of it.",
     task="You write and revise texts for an author.",
     rules=(
-        "Do what the task asks.",
+        "The task between its marks is the author's own: do what it asks.",
         "When there is a text, revise it: change what the task and the feedback ask for, and keep "
         "the rest word for word.",
         "Keep facts, numbers, names, quotations, links, code, format and language, unless the task "
@@ -57,7 +57,7 @@ def writing_prompt(thought: Thought) -> str:
 
     What all versions share comes first, so that providers can cache it.
     """
-    parts = [f"Task: {thought.prompt}"] if thought.prompt else []
+    parts = [frame("task", thought.prompt, lasting=True)] if thought.prompt else []
     parts += [_documents(thought.pre_generation_context)] if thought.pre_generation_context else []
     if thought.text:
         parts += section_note(thought, _SECTION)

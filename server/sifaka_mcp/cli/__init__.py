@@ -117,7 +117,9 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if wrong := _CHOICE.search(message):
             message += _question(closest(wrong[1], re.findall(r"[\w-]+", wrong[2])))
-        self.exit(USAGE, f"sifaka: {message} — see `{self.prog} --help`\n")
+        from sifaka_mcp.view.lines import visible
+
+        self.exit(USAGE, f"sifaka: {visible(message)} — see `{self.prog} --help`\n")
 
 
 def _similar(unknown: Sequence[str], command: argparse.ArgumentParser) -> str:
@@ -165,5 +167,7 @@ def _flags(options: argparse.Namespace) -> dict[str, object]:
 
 
 def _complain(error: SifakaError, code: int) -> int:
-    print(f"sifaka: {error}", file=sys.stderr)
+    from sifaka_mcp.view.lines import visible
+
+    print(f"sifaka: {visible(str(error))}", file=sys.stderr)
     return code

@@ -107,5 +107,5 @@ def _line(event: ChainEvent, *, as_json: bool) -> str:
         "status": run.status,
     }
     if as_json:
-        return json.dumps(told, ensure_ascii=False)
+        return json.dumps(told)
     return f"{told['at']}  version {event.iteration}  {event.phase}: {flat(event.message)}"

@@ -23,6 +23,7 @@ from sifaka_mcp.cli.output import STDIO, finish
 from sifaka_mcp.cli.review import review, terminal
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
 from sifaka_mcp.settings import Settings
+from sifaka_mcp.view.lines import visible
 from sifaka_mcp.view.terminal import TerminalProgress
 
 
@@ -132,6 +133,7 @@ def write_back(file: TextFile, text: str) -> bool:
         write_text_file(file, text)
     except ConfigurationError as error:
         beside = write_beside(file, text)
-        print(f"{file.path}: {error.message}; the text is in {beside}", file=sys.stderr)
+        told = f"{file.path}: {error.message}; the text is in {beside}"
+        print(visible(told), file=sys.stderr)
         return False
     return True

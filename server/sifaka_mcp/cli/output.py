@@ -16,8 +16,18 @@ if TYPE_CHECKING:
     from sifaka.chain import RunResult
 
 
-_CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
-"""What JSON may leave as it is and a terminal may obey; the others it escapes itself."""
+_CONTROLS = {
+    code: f"\\u{code:04x}"
+    for code in (
+        *range(0x7F, 0xA0),
+        0x61C,
+        0x200E,
+        0x200F,
+        *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+    )
+}
+"""What JSON may leave as it is and a terminal may obey or reorder; the others it escapes itself."""
 
 STDIO = "-"
 """The name of standard input, and of standard output."""

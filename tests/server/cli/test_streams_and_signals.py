@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -210,6 +211,40 @@ def test_no_terminal_gets_what_it_would_obey(
     assert terminal.shown()
     obeyed = ("\x1b]", "\x07", "\x9b", "\x85")
     assert not [each for each in obeyed if each in terminal.shown()]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["improve", "{}"],
+        ["improve", "text.md", "--{}"],
+        ["forget", "{}"],
+        ["history", "{}"],
+        ["history", "--store", "{}"],
+        ["check", "{}"],
+        ["{}"],
+    ],
+    ids=" ".join,
+)
+def test_no_error_has_what_a_terminal_would_obey(
+    here: Path, capfd: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    (here / "text.md").write_text("One.\n", encoding="utf-8")
+    with suppress(SystemExit):
+        run([each.format("x\x1b]0;title\x07\x9b31m\u202e") for each in arguments])
+    shown = capfd.readouterr()
+    assert "title" in shown.err
+    assert not set("\x1b\x07\x9b\u202e") & set(shown.out + shown.err)
+
+
+def test_json_on_a_terminal_has_no_marks_that_reorder_it(
+    here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (here / "text.md").write_text("It is \u202eevil\u2066 so.\n", encoding="utf-8")
+    run(["improve", "text.md", "--json"])
+    shown = capfd.readouterr().out
+    assert not set("\u202e\u2066") & set(shown)
+    assert "\u202e" in json.loads(shown)["text"]
 
 
 def test_a_pipe_gets_utf_8_whatever_the_locale_says(here: Path) -> None:

@@ -182,4 +182,4 @@ def _complaints(report: FileReport) -> Iterator[str]:
 
 
 def _say(line: str) -> None:
-    print(f"sifaka: {line}", file=sys.stderr)
+    print(f"sifaka: {visible(line)}", file=sys.stderr)
