@@ -158,9 +158,22 @@ class Delivery:
             entries = row.entries()
             try:
                 with log.attempt():
-                    run = await push(
-                        view, run_id, row.expected_version, entries, fence=row.fence, known=run
-                    )
+                    try:
+                        run = await push(
+                            view, run_id, row.expected_version, entries, fence=row.fence, known=run
+                        )
+                    except VersionConflict as conflict:
+                        if conflict.found >= row.expected_version:
+                            raise
+                        # No writer shortens a run: the log has lost what is not there any more,
+                        # and may know it. One that has none of it may have had it deleted.
+                        await view.catch_up()
+                        state = self.cache.get(tenant, run_id)
+                        if state is not None and conflict.found:
+                            await push(view, run_id, state.after, state.entries, fence=row.fence)
+                        run = await push(
+                            view, run_id, row.expected_version, entries, fence=row.fence
+                        )
             except AppendRefused as refusal:
                 if isinstance(refusal, VersionConflict) and not refusal.found:
                     # The log has lost the run: its copies are the archive.

@@ -124,6 +124,9 @@ for i = 0, count - 1 do
   size = size + #ARGV[first + i]
 end
 redis.call('HSET', run, 'version', held + count, 'summary', ARGV[6], 'tags', ARGV[7])
+if fence ~= '' and tonumber(fence) > current then
+  redis.call('HSET', run, 'fence', fence) -- the server has lost the claim
+end
 redis.call('HINCRBY', run, 'size', size)
 redis.call('ZADD', KEYS[4], ARGV[4], ARGV[5])
 if KEYS[5] and expected == 0 then

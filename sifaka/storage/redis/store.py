@@ -24,6 +24,7 @@ from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys
 from sifaka.storage.redis.read import list_recent, missing, prune_oldest, read_entries, replay
+from sifaka.storage.redis.recollection import Recollection
 from sifaka.storage.store import LogStore
 
 OLDEST = (6, 2)
@@ -107,6 +108,7 @@ class RedisStorage(LogStore):
         self.prefix = checked_prefix(prefix)
         self.ttl = None if ttl is None else checked_ttl(ttl)
         self.connections = RedisConnections(parse_address(url))
+        self._recollection: Recollection | None = Recollection(self._server, self._bare)
 
     @classmethod
     def of_url(cls, url: str, *, tenant: str = "default") -> "RedisStorage":
@@ -153,12 +155,17 @@ class RedisStorage(LogStore):
         match answer:
             case b"FENCED":
                 raise Fenced(run.run_id, fence=fence or 0, current=number)
+            case b"CONFLICT" if number < expected_version and await self._brought_back(
+                run.run_id, expected_version, fence
+            ):
+                await self.append(run, entries, expected_version=expected_version, fence=fence)
             case b"CONFLICT":
                 raise VersionConflict(run.run_id, expected=expected_version, found=number)
             case b"DAMAGED":
                 raise missing(run.run_id, number + 1)
             case _:  # OK, and DUP: done already
-                return
+                if self._recollection is not None:
+                    await self._recollection.keep(self.tenant, run, entries, after=expected_version)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `RunLog.claim`. A claim does not make a run live longer."""
@@ -201,10 +208,14 @@ class RedisStorage(LogStore):
             branch_of = None if parent is None else parent.decode()
             await DELETE.run(client, self._keys_of(run_id, branch_of), _member(run_id))
 
+        if self._recollection is not None:
+            self._recollection.forget(self.tenant, run_id)
         await self.connections.run(forget)
 
     async def catch_up(self) -> int:
-        """Take runs that have expired out of the list, some at a time."""
+        """Bring back what the server has lost, and take expired runs out of the list."""
+        if self._recollection is not None:
+            await self._recollection.look()
         return await self.connections.run(partial(prune_oldest, keys=self._keys))
 
     async def health(self) -> tuple[Health, ...]:
@@ -213,6 +224,21 @@ class RedisStorage(LogStore):
 
     async def _release(self) -> None:
         await self.connections.aclose()
+
+    async def _brought_back(self, run_id: str, version: int, fence: int | None) -> bool:
+        """True when the server had lost entries of a run, and has them again."""
+        known = self._recollection
+        return known is not None and await known.bring_back(
+            self.tenant, run_id, version, fence=fence
+        )
+
+    def _bare(self, tenant: str) -> "RedisStorage":
+        view = self.scoped(tenant)
+        view._recollection = None  # noqa: SLF001 - its own class
+        return view
+
+    async def _server(self) -> str:
+        return (await self.connections.run(_info)).get("run_id", "")
 
     async def _field(self, client: RedisClient, *, run_id: str, name: str) -> bytes | None:
         return await client.execute_command("HGET", self._keys.run(run_id), name)
