@@ -11,8 +11,12 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import check_target, write_text
 from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
+from sifaka_mcp.runs import FileLeases, RunKey
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.research_terminal import progress_of
+
+_PAUSE = 0.2
+"""Seconds between two looks at a run that another process works on."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +33,8 @@ def resume(options: argparse.Namespace, settings: Settings) -> int:
         check_target(options.out)
     store = settings.open_store()
     adapters = settings.open_adapters(store)
+    leases = FileLeases(settings.home / "running")
+    key = RunKey(settings.tenant, options.run_id)
 
     async def work() -> RunResult:
         try:
@@ -36,9 +42,13 @@ def resume(options: argparse.Namespace, settings: Settings) -> int:
             run = await store.load(options.run_id)
             plugins = Plugins(settings.plugins)
             chain = Chain.of_config(run.config, store=store, plugins=plugins, adapters=adapters)
+            # What another process of this machine works on is waited for, and not asked for twice.
+            while not await leases.claim(key):  # noqa: ASYNC110 - its end is no event here
+                await anyio.sleep(_PAUSE)
             with progress_of(run, sys.stderr) as progress:
                 return await chain.resume(options.run_id, listen=progress.show)
         finally:
+            await leases.let_go(key)
             await adapters.aclose()
             await store.aclose()
 

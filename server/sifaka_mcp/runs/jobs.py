@@ -30,8 +30,7 @@ logger = logging.getLogger(__name__)
 _PARTING_SECONDS = 10
 """Seconds that a cancelled run may take to record its end."""
 _GRACE_SECONDS = 2.0
-"""Seconds that a run may take to finish for a pending request when the process is told to end. A
-server over HTTP waits longer for its requests."""
+"""Seconds that pending requests may wait for their runs when the process is told to end."""
 _LEASING_SECONDS = 2
 """Seconds that an answer waits until other processes know of the run."""
 
@@ -40,8 +39,8 @@ class Jobs:
     """The runs this process is working on.
 
     Where there is a queue, runs pass through it: any process that shares it works on them. Without
-    one, and where a run needs the connection it came by, the work is done here. A run that takes
-    longer than half a second is held by a lease then, and watched for a cancellation elsewhere.
+    one, and where a run needs the connection it came by, the work is done here: a run that takes
+    longer is held by a lease then, and watched for a cancellation elsewhere.
 
     Args:
         group: In which the work is done.
@@ -70,9 +69,8 @@ class Jobs:
         self._expected: Counter[str] = Counter()
         self._loop = asyncio.get_running_loop()
         self.stopping = False
-        """True when the process is about to end."""
         self.stopped = anyio.Event()
-        """Set soon after `stopping`."""
+        """Set soon after `stopping`, when the process is about to end."""
 
     @contextmanager
     def room(self, tenant: str) -> Generator[None]:
@@ -149,6 +147,7 @@ class Jobs:
         wait_seconds: float,
         listener: Listener | None = None,
         keeps: bool = False,
+        resumes: bool = False,
     ) -> Result | None:
         """Work on a run in this process and wait for it, but not longer than `wait_seconds`.
 
@@ -156,7 +155,7 @@ class Jobs:
         `keeps`. After `wait_seconds`, or when the process is about to end, the run goes on.
 
         Returns:
-            The result, or None when the run goes on or was cancelled.
+            The result, or None when the run goes on, here or elsewhere, or was cancelled.
 
         Raises:
             SifakaError: The tenant has as many runs in progress as may be.
@@ -170,6 +169,8 @@ class Jobs:
         if key in self._jobs:
             return None
         self._check_room(assignment.tenant)
+        if resumes and not await self._guard.claim(key):
+            return None
         job = self._jobs[key] = Job(assignment)
         if listener is not None:
             job.listeners.append(listener)
@@ -208,10 +209,7 @@ class Jobs:
                 await job.finished.wait()
 
     def stop(self) -> None:
-        """Answer pending requests within seconds, since the process is about to end.
-
-        May be called from a signal handler.
-        """
+        """Answer pending requests within seconds, for a process that ends; from any thread."""
         self.stopping = True
         with suppress(RuntimeError):  # the loop is closed: no request is pending
             self._loop.call_soon_threadsafe(self._loop.call_later, _GRACE_SECONDS, self._answer_all)
@@ -221,14 +219,14 @@ class Jobs:
         if self._queue is not None:
             self._queue.prepare()
 
+    async def opened(self) -> bool:
+        """Wait for the queue; whether there is one."""
+        return self._queue is not None and await self._queue.opened()
+
     async def serve(self) -> None:
         """Work on the runs of the queue, where there is one."""
         if self._queue is not None:
             await self._queue.serve()
-
-    async def opened(self) -> bool:
-        """Wait for the queue; whether there is one."""
-        return self._queue is not None and await self._queue.opened()
 
     async def aclose(self) -> None:
         """Stop all work: other workers go on with it, or it is on record as interrupted."""

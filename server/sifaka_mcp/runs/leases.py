@@ -39,6 +39,10 @@ class Leases(Protocol):
         """Take a lease, or take it again."""
         ...
 
+    async def claim(self, key: RunKey) -> bool:
+        """Take a lease that no process holds; False when one does, or has been faster."""
+        ...
+
     async def let_go(self, key: RunKey) -> None:
         """Give a lease up."""
         ...
@@ -68,6 +72,16 @@ class FileLeases:
         with suppress(OSError):
             if key not in self._locks and (lock := self._lock(key)) is not None:
                 self._locks[key] = lock
+
+    async def claim(self, key: RunKey) -> bool:
+        """See `Leases.claim`. Without rights to the folder any process may go on."""
+        try:
+            if key in self._locks or (lock := self._lock(key)) is None:
+                return False
+        except OSError:
+            return True
+        self._locks[key] = lock
+        return True
 
     async def let_go(self, key: RunKey) -> None:
         """See `Leases.let_go`."""
@@ -108,6 +122,10 @@ class RunGuard:
         """True when a process holds a run, or it waits in the queue."""
         return self._leases is not None and await self._leases.held(key)
 
+    async def claim(self, key: RunKey) -> bool:
+        """Take the lease on a run that is gone on with; False when another process was faster."""
+        return self._leases is None or await self._leases.claim(key)
+
     async def keep(self, job: Job) -> None:
         """Guard the work on a run until `leave`, once it has proved to be a long one."""
         try:
@@ -124,7 +142,7 @@ class RunGuard:
     async def leave(self, job: Job) -> None:
         """Give up the lease: the work has ended."""
         job.guarding.cancel()
-        if self._leases is not None and job.leased.is_set() and not job.queued:
+        if self._leases is not None and not job.queued:
             await self._leases.let_go(job.assignment.key)
 
     async def _hold(self, job: Job) -> None:

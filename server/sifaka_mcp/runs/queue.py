@@ -130,6 +130,17 @@ class RunQueue:
         lasting = timedelta(seconds=self._seconds)
         await self._ask(lambda docket, redis: redis.set(_lease(docket, key), b"", px=lasting))
 
+    async def claim(self, key: RunKey) -> bool:
+        """See `Leases.claim`; while Redis is away any process may go on."""
+        lasting = timedelta(seconds=self._seconds)
+
+        async def take(docket: "Docket", redis: Any) -> bool:
+            if await _look(docket, redis, key):
+                return False
+            return bool(await redis.set(_lease(docket, key), b"", px=lasting, nx=True))
+
+        return await self._ask(take) is not False
+
     async def let_go(self, key: RunKey) -> None:
         """See `Leases.let_go`."""
         await self._ask(lambda docket, redis: redis.delete(_lease(docket, key)))

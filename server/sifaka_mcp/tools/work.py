@@ -107,7 +107,8 @@ async def answer_of_run(
         return await _told(RunResult(run=run, warnings=state.store.degraded))
     chain = await state.chain_of(run, host=exchange.host)
     left = max(0.0, until - anyio.current_time())
-    return await work_on(ctx, run, _resumption(chain, run_id), exchange, wait_seconds=left)
+    work = _resumption(chain, run_id)
+    return await work_on(ctx, run, work, exchange, wait_seconds=left, resumes=True)
 
 
 async def work_on(
@@ -117,6 +118,7 @@ async def work_on(
     exchange: Exchange,
     *,
     wait_seconds: float,
+    resumes: bool = False,
 ) -> CallToolResult | InputRequiredResult:
     """The run after some work on it: its result, its state, or what the host has to be asked.
 
@@ -131,7 +133,14 @@ async def work_on(
                 state, job, listen, wait_seconds=wait_seconds, keeps=keeps
             )
         else:
-            result = await outcome_of(ctx, run, work, exchange, wait_seconds=wait_seconds)
+            until = anyio.current_time() + wait_seconds
+            result = await outcome_of(
+                ctx, run, work, exchange, wait_seconds=wait_seconds, resumes=resumes
+            )
+            if resumes and result is None and not state.jobs.stopping:
+                # Another process may have been faster to go on with it.
+                left = max(0.0, until - anyio.current_time())
+                await after_others(state, run.reopened(), listen, seconds=left)
     except anyio.get_cancelled_exc_class():
         # This request may have waited for another process that works on it.
         if not (keeps or state.jobs.stopping or state.jobs.works_on(state.key(run_id))):
@@ -148,7 +157,13 @@ async def work_on(
 
 
 async def outcome_of(
-    ctx: ToolContext, run: Run, work: Work[Result], exchange: Exchange, *, wait_seconds: float
+    ctx: ToolContext,
+    run: Run,
+    work: Work[Result],
+    exchange: Exchange,
+    *,
+    wait_seconds: float,
+    resumes: bool = False,
 ) -> Result | InputRequiredResult | None:
     """The outcome of some work on a run within so many seconds.
 
@@ -166,6 +181,7 @@ async def outcome_of(
             wait_seconds=wait_seconds,
             listener=reporter(ctx, run),
             keeps=exchange.keyed_run is not None,
+            resumes=resumes,
         )
     except Suspended as waiting:
         return exchange.ask(waiting, run_id=run.run_id)
