@@ -3,7 +3,7 @@
 A real HTTP server with tokens for two tenants. `mallory` fires what is expensive, several requests
 of each kind at a time: patterns, schemas and texts. Meanwhile `/healthz` and a one-line
 `validate_text` of `alice` are timed. It exits with 1 when the 99th percentile is above `HEALTH` or
-`MODEST` seconds.
+`MODEST` seconds, or when one of the hostile connections of `edge` that come first is not refused.
 """
 
 import argparse
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import anyio
 
+from tests.attack.edge import edges
 from tests.attack.isolation import attack
 
 
@@ -26,6 +27,10 @@ def main() -> int:
 
 async def _report(seconds: float) -> int:
     held = True
+    with tempfile.TemporaryDirectory() as home:
+        async for edge in edges(Path(home)):
+            sys.stdout.write(f"{edge}\n")
+            held = held and edge.held
     with tempfile.TemporaryDirectory() as home:
         async for row in attack(Path(home), seconds):
             sys.stdout.write(f"{row}\n")
