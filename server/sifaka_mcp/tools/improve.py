@@ -13,7 +13,7 @@ from sifaka_mcp.schemas.arguments import AnyValidator, BudgetLimits, CriticList,
 from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.work import answer_of_run, work_on
+from sifaka_mcp.tools.work import answer_of_run, begin
 
 
 async def improve_text(
@@ -61,10 +61,7 @@ async def improve_text(
         tags=tags or (),
         remember=remember,
     )
-    with state.jobs.room(state.tenant):
-        handle = await chain.start(prompt, text=text)
-    left = max(0.0, until - anyio.current_time())
-    return await work_on(ctx, handle.run, handle.work, exchange, wait_seconds=left)
+    return await begin(ctx, chain, exchange, prompt, text=text, until=until)
 
 
 def tool() -> Tool:
