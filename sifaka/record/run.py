@@ -259,7 +259,7 @@ class Run(Frozen):
 
         The editor's version of a text inherits that from the text.
         """
-        return written(self, thought).id in self.declined
+        return bool(self.declined) and written(self, thought).id in self.declined
 
     @property
     def iterations(self) -> int:
