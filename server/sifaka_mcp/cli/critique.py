@@ -4,7 +4,7 @@ import argparse
 
 import anyio
 
-from sifaka.chain.review import Review
+from sifaka.chain.assessment import Review
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.criticism import review
 from sifaka_mcp.cli import options as opt

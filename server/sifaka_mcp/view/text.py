@@ -7,7 +7,7 @@ ours, and a text stands between marks that it cannot foresee.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from sifaka.models.framing import frame
+from sifaka.models.prompt import frame
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
 from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
 from sifaka_mcp.schemas.runs import BriefOut, CheckOut, ImproveOut
