@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.evidence.classify import classify, ranked

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import anyio
 
 from sifaka._internal.immutable import Frozen
-from sifaka.calls.concurrency import fan_out
-from sifaka.calls.context import current_calls, recorded
+from sifaka.calls.context import current_calls, fan_out, recorded
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
 from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError, SourceError, StorageError

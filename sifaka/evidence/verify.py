@@ -19,8 +19,7 @@ from sifaka.evidence.documents import SourceDocument, plain, plain_line
 from sifaka.evidence.model import Criterion, Judgement, Verification
 from sifaka.evidence.passages import GAP, excerpt
 from sifaka.models.coercion import Form
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from anyio import to_thread
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.calls.journal import scope
 from sifaka.errors import SourceError
 from sifaka.evidence.classify import classify, ranked

@@ -14,7 +14,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Started
 from sifaka.retrievers.protocol import DOCUMENTS
 from sifaka.storage import MemoryStorage
-from sifaka.storage.fusion import hybrid_name
+from sifaka.storage.embedding import hybrid_name
 from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.query import parse_query
 from sifaka.tasks import look_up

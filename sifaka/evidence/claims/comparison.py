@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anyio import to_thread
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.calls.journal import scope
 from sifaka.evidence.claims.bearing import (
     ELSEWHERE,
@@ -30,7 +30,7 @@ from sifaka.evidence.quotes import QuotableText
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.verify import NO_MODEL, PARALLEL, verifications
 from sifaka.record.claims import Claim
-from sifaka.text.sentences import sentence_spans
+from sifaka.text.prose import sentence_spans
 from sifaka.validators.facts.reading import read
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from anyio import to_thread
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.evidence.documents import GIVEN, SearchFilters, SourceDocument, moment
 from sifaka.evidence.model import Searched
 from sifaka.evidence.ranking import rank_documents

@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment, wanted
 from sifaka.evidence.sources.html import plain_text

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 import regex
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.errors import SourceError
 from sifaka.evidence.sources.answers import Asked
 from sifaka.evidence.sources.http import HttpClient

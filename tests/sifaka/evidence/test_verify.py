@@ -9,7 +9,7 @@ import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import ModelProviderError, StorageError
 from sifaka.evidence.classify import classify

@@ -8,7 +8,7 @@ from threading import Event
 import anyio
 import pytest
 
-from sifaka.models.loading import in_background, loaded, start_loading
+from sifaka.models.provider import in_background, loaded, start_loading
 
 pytestmark = pytest.mark.anyio
 

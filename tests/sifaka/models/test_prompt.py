@@ -15,7 +15,7 @@ from sifaka.calls.ledger import Ledger
 from sifaka.chain import Chain
 from sifaka.classifiers import Classification
 from sifaka.models.classifier import ModelClassifier
-from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.models.prompt import DATA_NOTICE, frame
 from sifaka.record.entries import Entry, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought

@@ -1,17 +1,26 @@
-"""A model's new text for one section: put in its place, or rejected."""
+"""One section of a long document: the note on the rest of it, and its new text in its place."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import cast
 
-from sifaka.record.results import Issue
+from sifaka.models.prompt import ORIGINAL, frame
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.thought import Thought
 from sifaka.text.markdown import Markdown, open_fence
-from sifaka.text.sections import Section
+from sifaka.text.sections import Section, outline
 from sifaka.validators.preserve import lost_spans
 
 _NEARBY = 40
 """Characters around a span in an issue's quote up to which the issue is about that span."""
 _MARKS = " \t#*_=-"
 _BARE = re.compile(r"(?<!\r)\n")
+SECTION = "section"
+"""The key in a thought's metadata that marks its text as one section of a longer document."""
+_MOST_HEADINGS = 5
+_LONGEST_TITLE = 200
+_MOST_TERMS = 40
+"""Terms that one section is told."""
 
 
 def in_place_of(section: Section, answer: str) -> str:
@@ -101,3 +110,83 @@ def _spaced(section: Section) -> str:
 
 def _plain(line: str) -> str:
     return " ".join(line.strip(_MARKS + "\r").casefold().split())
+
+
+class Notes:
+    """The notes for the sections of one document.
+
+    Args:
+        sections: All of them.
+        terms: For each, the terms that it shares with others.
+    """
+
+    def __init__(
+        self, sections: Sequence[Section], terms: Sequence[frozenset[str]] | None = None
+    ) -> None:
+        self._sections = sections
+        self._terms = terms
+        self._outline = outline(sections)
+
+    def thought(
+        self,
+        whole: Thought,
+        section: Section,
+        *,
+        results: Mapping[str, ValidationResult] | None = None,
+        feedback: tuple[CriticFeedback, ...] = (),
+        original: str | None = None,
+    ) -> Thought:
+        """The thought of one section: its text and what is said of it, and a note on the rest.
+
+        Args:
+            whole: The thought of the document.
+            section: One of its sections.
+            results: Those of validators on this section.
+            feedback: That of critics on this section.
+            original: The original of this section; that of the document is left out.
+        """
+        at = section.number - 1
+        others = self._sections
+        note: dict[str, object] = {
+            "number": section.number,
+            "of": len(others),
+            "outline": self._outline,
+            "before": _headings(others[at - 1]) if at else "",
+            "after": _headings(others[at + 1]) if at + 1 < len(others) else "",
+            "terms": sorted(self._terms[at])[:_MOST_TERMS] if self._terms is not None else [],
+        }
+        kept = {name: value for name, value in whole.metadata.items() if name != ORIGINAL}
+        shown = {} if original is None else {ORIGINAL: original}
+        return whole.with_text(
+            section.text,
+            validation_results=results or {},
+            critic_feedback=feedback,
+            metadata={**kept, **shown, SECTION: note},
+        )
+
+
+def _headings(section: Section) -> str:
+    """The names of a neighbour: its headings, or the one that it stands under."""
+    titles = [heading.title for heading in section.headings[:_MOST_HEADINGS]]
+    return " / ".join(title[:_LONGEST_TITLE] for title in titles or [section.title])
+
+
+def section_note(thought: Thought, advice: str) -> list[str]:
+    """The parts of a prompt that say what the text is a section of; none when it is a whole.
+
+    Args:
+        thought: The section, or a whole text.
+        advice: The consequence for the work at hand, in our words.
+    """
+    note = cast("Mapping[str, object] | None", thought.metadata.get(SECTION))
+    if note is None:
+        return []
+    parts = [f"The text is section {note['number']} of {note['of']} of a longer document. {advice}"]
+    if note["outline"]:
+        parts.append(frame("outline of the document", str(note["outline"])))
+    beside = [f"{where}: {note[where]}" for where in ("before", "after") if note[where]]
+    if beside:
+        parts.append(frame("sections beside it", "\n".join(beside)))
+    if terms := cast("Sequence[str]", note["terms"]):
+        parts.append(frame("terms that other sections have too", "\n".join(terms)))
+    return parts
