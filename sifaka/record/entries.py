@@ -96,7 +96,10 @@ class ChainConfig(Frozen):
         """SHA-256 over all of it, so that a changed configuration is noticed."""
         usual = {"fixes": "safe", "format": None, "facts": "require", "look_back": LOOK_BACK}
         left_out = {name for name in usual if getattr(self, name) in {None, usual[name]}}
-        canonical = json.dumps(self.model_dump(mode="json", exclude=left_out), sort_keys=True)
+        told = self.model_dump(mode="json", exclude=left_out)
+        if self.inquiry is not None and not self.inquiry.sources:
+            del told["inquiry"]["sources"]
+        canonical = json.dumps(told, sort_keys=True)
         return sha256(canonical.encode()).hexdigest()
 
 
