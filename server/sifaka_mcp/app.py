@@ -41,9 +41,10 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     (
         "submit_revision",
         "When it answers `needs_revision`, you are the writer: follow `brief`, then call"
-        " submit_revision\n  with the whole text; repeat until `done`. The best version is kept: a"
-        " failed try costs nothing. Decline\n  what is right as it is, with `accept` or a `reason`."
-        " `passed`: nothing is known to be wrong; `checked` says what was not looked at.",
+        " submit_revision\n  with the text or with edits of it; repeat until `done`. The best"
+        " version is kept: a failed\n  try costs nothing. Decline what is right as it is, with"
+        " `accept` or a `reason`.\n  `passed`: nothing is known to be wrong; `checked` says what"
+        " was not looked at.",
     ),
     ("validate_text", "Use validate_text for a quick check; it changes nothing."),
     ("critique_text", "Use critique_text to find weak places; it changes nothing."),

@@ -245,15 +245,16 @@ class Settings(HttpSettings):
         """The abilities of providers nearby, in the home folder; the file need not exist."""
         return LocalProviders(None if self.read_only else self.home / "local_providers.json")
 
-    def open_adapters(self, store: ThoughtStore) -> Adapters:
-        """The configured adapters; nothing is touched before the first search.
+    def open_adapters(self, store: ThoughtStore, specs: tuple[str, ...] = ()) -> Adapters:
+        """The configured adapters, or others in their place; no source is touched before a search.
 
         The caller closes them with `aclose`.
 
         Args:
             store: Where past texts are, for `thoughts:`.
+            specs: The other adapters; they get the configured keys by their names.
         """
-        return _open_adapters(self.adapters, self.adapter_keys, store)
+        return _open_adapters(specs or self.adapters, self.adapter_keys, store)
 
     def open_embedder(self) -> Embedder | None:
         """The configured embedding model, if there is one; nothing is asked of it yet.

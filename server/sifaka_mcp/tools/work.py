@@ -20,11 +20,10 @@ from sifaka.models import HOST
 from sifaka.record.run import Run
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.runs import Job, Result, Work
-from sifaka_mcp.schemas.research import out_of
+from sifaka_mcp.schemas.texts import Return
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tools.answer import ToolContext, answer, state_of, wire_form
+from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.follow import after_others, after_worker, announce, as_it_stands, reporter
-from sifaka_mcp.view.text import improvement
 
 if TYPE_CHECKING:
     from sifaka.chain import Chain
@@ -40,6 +39,7 @@ async def begin(
     *,
     text: str = "",
     until: float,
+    returns: Return = "auto",
 ) -> CallToolResult | InputRequiredResult:
     """Start a run and work on it until a moment of the loop's clock.
 
@@ -61,9 +61,11 @@ async def begin(
         else:
             await announce(ctx, handle.run)
             left = max(0.0, until - anyio.current_time())
-            return await work_on(ctx, handle.run, handle.work, exchange, wait_seconds=left)
+            return await work_on(
+                ctx, handle.run, handle.work, exchange, wait_seconds=left, returns=returns
+            )
     left = max(0.0, until - anyio.current_time())
-    return await answer_of_run(ctx, run_id, exchange, wait_seconds=left)
+    return await answer_of_run(ctx, run_id, exchange, wait_seconds=left, returns=returns)
 
 
 async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, text: str) -> bool:
@@ -88,7 +90,12 @@ async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, 
 
 
 async def answer_of_run(
-    ctx: ToolContext, run_id: str, exchange: Exchange, *, wait_seconds: float
+    ctx: ToolContext,
+    run_id: str,
+    exchange: Exchange,
+    *,
+    wait_seconds: float,
+    returns: Return = "auto",
 ) -> CallToolResult | InputRequiredResult:
     """Wait for a run that a process works on; go on with one that no process works on.
 
@@ -104,11 +111,11 @@ async def answer_of_run(
     await announce(ctx, run)
     run = await after_others(state, run, reporter(ctx, run), seconds=wait_seconds)
     if not await _waits_for_a_worker(state, run, exchange):
-        return await _told(RunResult(run=run, warnings=state.store.degraded))
+        return await answer_with_text(RunResult(run=run, warnings=state.store.degraded), returns)
     chain = await state.chain_of(run, host=exchange.host)
     left = max(0.0, until - anyio.current_time())
     work = _resumption(chain, run_id)
-    return await work_on(ctx, run, work, exchange, wait_seconds=left, resumes=True)
+    return await work_on(ctx, run, work, exchange, wait_seconds=left, returns=returns, resumes=True)
 
 
 async def work_on(
@@ -118,6 +125,7 @@ async def work_on(
     exchange: Exchange,
     *,
     wait_seconds: float,
+    returns: Return = "auto",
     resumes: bool = False,
 ) -> CallToolResult | InputRequiredResult:
     """The run after some work on it: its result, its state, or what the host has to be asked.
@@ -153,7 +161,7 @@ async def work_on(
     if result is None:
         run = await as_it_stands(state, await state.store.load(run_id))
         result = RunResult(run=run, warnings=state.store.degraded)
-    return await _told(result)
+    return await answer_with_text(result, returns)
 
 
 async def outcome_of(
@@ -253,8 +261,3 @@ async def _waits_for_a_worker(state: AppState, run: Run, exchange: Exchange) -> 
 def _waits_for_its_host(state: AppState, run: Run) -> bool:
     asks = run.config.model == HOST and not run.handed_over
     return asks and not state.expiry.is_over(run)
-
-
-async def _told(result: RunResult) -> CallToolResult:
-    out = await wire_form(out_of, result)
-    return answer(improvement(out), out)
