@@ -8,6 +8,7 @@ from time import perf_counter
 from types import MappingProxyType
 
 from benchmarks import (
+    answer_tokens,
     check_files,
     critics_wall,
     editor,
@@ -47,6 +48,7 @@ BENCHMARKS: Mapping[str, Callable[[], Report]] = MappingProxyType(
         "forgetting": forgetting.measure,
         "growth": growth.measure,
         "tool_tokens": tool_tokens.measure,
+        "answer_tokens": answer_tokens.measure,
         "redis_append": redis_append.measure,
         "prompt_prefix": prompt_prefix.measure,
         "history": history.measure,

@@ -70,8 +70,6 @@ class ParsedText:
     @property
     def foreign_share(self) -> float:
         """The share of the prose that is in other languages than English, 0 to 1."""
-        if not self.foreign:
-            return 0.0
         pieces, at = list[str](), 0
         for start, end in self.protected.spans:
             pieces += [self.prose[at:start], " " * (end - start)]

@@ -101,11 +101,12 @@ def lint(
     wanted = {**RULES, **ADVISORS} if rules is None else rules
     parsed = ParsedText.read(text, format)
     issues, failed = findings(parsed, wanted)
-    if parsed.foreign_share > _MOSTLY:
+    elsewhere = parsed.foreign_share if parsed.foreign else 0.0
+    if elsewhere > _MOSTLY:
         lines = ("language: not checked, the text is not in English", *failed)
         return Lint(issues=issues, degraded=lines, failed=failed, format=format, checked=False)
     degraded = failed
-    if (elsewhere := parsed.foreign_share) >= _SOME:
+    if elsewhere >= _SOME:
         line = f"language: {elsewhere:.0%} of the text is not in English, and not checked"
         degraded = (*degraded, line)
     return Lint(issues=issues, degraded=degraded, failed=failed, format=format)
