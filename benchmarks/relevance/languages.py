@@ -1,6 +1,7 @@
 """`python -m benchmarks.relevance.languages`: search in nine languages, as each store does it."""
 
 import argparse
+import os
 import tempfile
 import tomllib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -106,6 +107,7 @@ async def _all(names: Sequence[str]) -> dict[str, dict[str, tuple[float, ...]]]:
             "sqlite": f"sqlite:///{folder}/runs.db",
             "redis": server.url,
             "milvus": f"milvus:///{folder}/milvus.db",
+            "elasticsearch": os.environ.get("ELASTICSEARCH_URL", "elasticsearch+http://localhost"),
         }
         for name in names:
             if name == "memory":

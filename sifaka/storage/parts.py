@@ -14,7 +14,7 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.log import load_if_there
 from sifaka.storage.memory import MemoryStorage, State
-from sifaka.storage.protocol import Filters, Hits, SearchIndex, ThoughtStore
+from sifaka.storage.protocol import SearchIndex, ThoughtStore
 
 T = TypeVar("T")
 Inner = TypeVar("Inner", bound=ThoughtStore | SearchIndex)
@@ -44,11 +44,6 @@ class Part(Generic[Inner]):
         self.delivering = False
         """True while a task of this process delivers to it."""
         self._ask_again = 0.0
-
-    async def search(self, tenant: str, query: str, limit: int, only: Filters) -> Hits:
-        """Past versions of a tenant that match."""
-        with self.attempt():
-            return await self.inner.scoped(tenant).search(query, limit=limit, only=only)
 
     @property
     def paused(self) -> StorageError | None:

@@ -127,7 +127,9 @@ class StoreReader(TenantView):
         ):
             await self._bring_up_to_date(part, deadline)
             try:
-                hits = await part.search(self.tenant, query, limit, only)
+                with part.attempt():
+                    view = part.inner.scoped(self.tenant)
+                    hits = await view.search(query, limit=limit, only=only)
             except StorageError as error:
                 failure = failure or error
                 down.append(f"{part.name} is down")

@@ -1,10 +1,11 @@
 """Forgetting and moving runs by policy: first a plan that changes nothing, then what it says."""
 
 import logging
+from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 
-from anyio import CancelScope
+from anyio import CancelScope, create_task_group
 from pydantic import Field
 
 from sifaka._internal.immutable import Frozen
@@ -20,6 +21,7 @@ from sifaka.storage.transfer import copy_run
 logger = logging.getLogger(__name__)
 _AT_ONCE = 500
 """Runs that are deleted in one step."""
+_SIZES_AT_ONCE = 50
 
 
 class Policy(Frozen):
@@ -92,11 +94,12 @@ async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None)
     moment = now or datetime.now(UTC)
     leaving: list[Leaving] = []
     runs = size = kept = 0
-    async with aclosing(every_run(store)) as lines:
-        async for line in lines:
-            try:
-                bytes_ = await store.size(line.run_id)
-            except ThoughtNotFound:
+    async with aclosing(every_run(store)) as every:
+        lines = [line async for line in every]
+    for begin in range(0, len(lines), _SIZES_AT_ONCE):
+        some = lines[begin : begin + _SIZES_AT_ONCE]
+        for line, bytes_ in zip(some, await _sizes(store, some), strict=True):
+            if bytes_ is None:
                 continue  # it was deleted meanwhile
             runs, size = runs + 1, size + bytes_
             reason = _reason(policy, line, moment, runs, size)
@@ -105,6 +108,26 @@ async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None)
             else:
                 kept += bytes_
     return RetentionPlan(leaving=tuple(leaving), kept_runs=runs - len(leaving), kept_bytes=kept)
+
+
+async def _sizes(store: ThoughtStore, lines: Sequence[RunSummary]) -> list[int | None]:
+    found: dict[str, int | SifakaError] = {}
+
+    async def ask(run_id: str) -> None:
+        try:
+            found[run_id] = await store.size(run_id)
+        except SifakaError as error:
+            found[run_id] = error
+
+    async with create_task_group() as group:
+        for line in lines:
+            group.start_soon(ask, line.run_id)
+    sizes: list[int | None] = []
+    for size in (found[line.run_id] for line in lines):
+        if isinstance(size, SifakaError) and not isinstance(size, ThoughtNotFound):
+            raise size
+        sizes.append(size if isinstance(size, int) else None)
+    return sizes
 
 
 async def carry_out(

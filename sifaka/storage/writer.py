@@ -133,6 +133,7 @@ class StoreWriter(TenantView):
         deadline = time.monotonic() + _ERASING_SECONDS
         for replica in self._layout.replicas:
             await self._delivery.work_off(replica, deadline=deadline)
+            await self._delivery.look_after(replica)
         for store in (self._layout.log_of(self.tenant), *(c.inner for c in self._layout.copies)):
             await erase_each(store, ())
 

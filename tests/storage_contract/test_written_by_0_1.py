@@ -167,6 +167,8 @@ def _of_0_1(run: Run) -> dict[str, Any]:
     dump = run.model_dump(mode="json")
     assert (dump.pop("declined"), dump["config"].pop("fixes")) == ({}, None)
     assert dump["config"].pop("format") is None
+    if (inquiry := dump["config"]["inquiry"]) is not None:
+        assert inquiry.pop("sources") == []
     assert (dump["config"].pop("facts"), dump["config"].pop("look_back")) == (None, None)
     for thought in dump["thoughts"]:
         for result in thought["validation_results"].values():

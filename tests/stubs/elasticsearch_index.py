@@ -1,12 +1,13 @@
 """An index in memory: mappings, documents with sequence numbers, and what searches see."""
 
 import json
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from math import hypot
 from typing import Any, cast
 
-from tests.stubs.elasticsearch_analysis import Token, check_analysis, tokens
+from tests.stubs.elasticsearch_analysis import ANALYZERS, tokens
 from tests.stubs.elasticsearch_errors import ElasticError
 
 Json = dict[str, Any]
@@ -39,17 +40,15 @@ class Visible:
     """A document as searches see it."""
 
     source: Json
-    tokens: dict[str, list[Token]]
+    tokens: dict[str, Sequence[str]]
 
 
 class Index:
     def __init__(self, name: str, body: Json, *, vectors: bool) -> None:
-        for key in set(body) - {"mappings", "settings"}:
+        for key in set(body) - {"mappings"}:
             raise ElasticError(400, "parse_exception", f"unknown key [{key}] for create index")
         self.name = name
         self.uuid = f"uuid-of-{name}"
-        self.settings = body.get("settings", {})
-        self.analyzers = check_analysis(self.settings.get("analysis", {}))
         self._vectors = vectors
         self.mappings: Json = {"dynamic": "true", "properties": {}}
         self.put_mapping(body.get("mappings", {}))
@@ -87,7 +86,7 @@ class Index:
             )
         for option in set(field) - _FIELD_OPTIONS[kind] - {"type"}:
             raise _unmapped(f"unknown parameter [{option}] on mapper [{name}] of type [{kind}]")
-        if kind == "text" and field.get("analyzer", "standard") not in self.analyzers:
+        if kind == "text" and field.get("analyzer", "standard") not in ANALYZERS:
             raise _unmapped(f"analyzer [{field['analyzer']}] has not been configured in mappings")
         if kind == "dense_vector" and not 1 <= field.get("dims", 0) <= 4096:
             raise _unmapped(f"The number of dimensions should be in the range [1, 4096] [{name}]")
@@ -214,7 +213,7 @@ class Index:
                 self.visible.pop(doc_id, None)
             else:
                 texts = {
-                    name: tokens(self.analyzers[field["analyzer"]], stored.source.get(name, ""))
+                    name: tokens(stored.source.get(name, ""))
                     for name, field in self.properties.items()
                     if field["type"] == "text"
                 }

@@ -1,6 +1,5 @@
-"""Searching an index in memory: queries, BM25, nearest neighbours, sorting, highlighting."""
+"""Searching an index in memory: queries, BM25, nearest neighbours, sorting."""
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from copy import deepcopy
@@ -9,7 +8,7 @@ from typing import Any, cast
 
 from tests.stubs.elasticsearch_analysis import tokens
 from tests.stubs.elasticsearch_errors import ElasticError
-from tests.stubs.elasticsearch_index import Index, Visible
+from tests.stubs.elasticsearch_index import Index
 
 Json = dict[str, Any]
 Scores = dict[str, float]
@@ -21,13 +20,10 @@ _KEYS = {
     "search_after",
     "_source",
     "track_total_hits",
-    "highlight",
 }
 _KNN_KEYS = {"field", "query_vector", "k", "num_candidates", "similarity", "filter"}
-_HIGHLIGHT_KEYS = {"pre_tags", "post_tags", "number_of_fragments", "fields"}
 _WINDOW = 10_000
 _MOST_CLAUSES = 1024
-_FRAGMENT = 100
 _K1, _B = 1.2, 0.75
 
 
@@ -111,7 +107,7 @@ def _words(index: Index, body: Json) -> Scores:
         clauses += len(terms)
         holding = {i: d.tokens[field] for i, d in index.visible.items() if d.tokens.get(field)}
         average = sum(map(len, holding.values())) / len(holding) if holding else 0.0
-        counts = {i: Counter(token.term for token in held) for i, held in holding.items()}
+        counts = {i: Counter(held) for i, held in holding.items()}
         for term in terms:
             having = [doc_id for doc_id in counts if counts[doc_id][term]]
             idf = log(1 + (len(holding) - len(having) + 0.5) / (len(having) + 0.5))
@@ -133,9 +129,7 @@ def _fields(body: Json) -> list[tuple[str, float]]:
 def _terms(index: Index, field: str, text: str) -> list[str]:
     if field not in index.properties:
         return []
-    return [
-        token.term for token in tokens(index.analyzers[index.properties[field]["analyzer"]], text)
-    ]
+    return list(tokens(text))
 
 
 def _nearest(index: Index, body: Json) -> Scores:
@@ -197,66 +191,7 @@ def _hit(index: Index, body: Json, doc_id: str, score: float, key: list[Any]) ->
         )
     if "sort" in body:
         hit["sort"] = key
-    if "highlight" in body:
-        fragments = _highlighted(index, body, document)
-        if fragments:
-            hit["highlight"] = fragments
     return hit
-
-
-def _highlighted(index: Index, body: Json, document: Visible) -> Json:
-    asked = body["highlight"]
-    _known("highlight", asked, _HIGHLIGHT_KEYS, "[highlight] unknown field [{}]")
-    limit = index.settings.get("index.highlight.max_analyzed_offset", 1_000_000)
-    found: Json = {}
-    for field in asked["fields"]:
-        text: str = document.source.get(field, "")
-        if len(text) > limit:
-            raise _failed(
-                f"The length [{len(text)}] of field [{field}] in doc[0]/index[{index.name}] "
-                f"exceeds the [index.highlight.max_analyzed_offset] limit [{limit}]."
-            )
-        wanted = {
-            term for query in _matching(body["query"]) for term in _terms(index, field, query)
-        }
-        spans = [(t.start, t.end) for t in document.tokens.get(field, []) if t.term in wanted]
-        if spans:
-            begin, end = _fragment(text, *spans[0])
-            marked = text[begin:end]
-            for start, stop in reversed(
-                [span for span in spans if begin <= span[0] < span[1] <= end]
-            ):
-                marked = (
-                    marked[: start - begin]
-                    + asked["pre_tags"][0]
-                    + marked[start - begin : stop - begin]
-                    + asked["post_tags"][0]
-                    + marked[stop - begin :]
-                )
-            found[field] = [marked]
-    return found
-
-
-def _matching(query: Json) -> list[str]:
-    if "multi_match" in query:
-        return [query["multi_match"]["query"]]
-    return [text for part in query.get("bool", {}).get("must", []) for text in _matching(part)]
-
-
-def _fragment(text: str, start: int, end: int) -> tuple[int, int]:
-    """The sentence around a match; of a long one what is about the match, in whole words.
-
-    A line's end is the end of a sentence too, as in UAX #29.
-    """
-    breaks = [0, *(m.end() for m in re.finditer(r"[.!?]+\s+|\n", text)), len(text)]
-    begin = max(place for place in breaks if place <= start)
-    close = min(place for place in breaks if place >= end)
-    if close - begin <= _FRAGMENT:
-        return begin, close
-    while end - begin > _FRAGMENT and (space := text.find(" ", begin, start)) >= 0:
-        begin = space + 1
-    space = text.find(" ", max(end, begin + _FRAGMENT), close)
-    return begin, close if space < 0 else space
 
 
 def _where(index: Index, holds: Callable[[Json], bool]) -> Scores:

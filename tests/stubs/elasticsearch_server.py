@@ -36,6 +36,7 @@ _PARAMETERS: dict[str, frozenset[str]] = {
     "_create": frozenset({"refresh", "require_alias"}),
     "_doc": frozenset({"if_seq_no", "if_primary_term", "refresh", "require_alias", "routing"}),
     "_delete_by_query": frozenset({"conflicts", "refresh"}),
+    "_forcemerge": frozenset({"only_expunge_deletes", "max_num_segments", "flush"}),
 }
 _MOST_BYTES = 100_000_000
 
@@ -196,6 +197,9 @@ class ElasticsearchServer:
                 return 200, self._written_to(name, request).bulk(request.body)
             case "POST", [name, "_search"]:
                 return 200, search(self._index(name), request.json)
+            case "POST", [name, "_forcemerge"]:
+                self._index(name)
+                return 200, {"_shards": {"total": 2, "successful": 1, "failed": 0}}
             case "POST", [names, "_delete_by_query"]:
                 return 200, self._delete_by_query(names, request.json)
             case _:

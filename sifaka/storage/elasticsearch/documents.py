@@ -27,6 +27,10 @@ class Documents:
         self.address = connection.address
         self.ready = False
         """True once the index is known to be there."""
+        self.whole = False
+        """True once every version was seen to have its terms."""
+        self.deleted = False
+        """True while deleted versions may be in the server's files."""
 
     async def update(
         self, changes: Mapping[str, Json], *, tolerated: frozenset[int] = frozenset()
@@ -63,7 +67,18 @@ class Documents:
         await self.refresh(index)
         path = f"/{index}/_delete_by_query"
         answer = await self.connection.send("POST", path, {"query": query}, conflicts="proceed")
-        answer.checked()
+        self.deleted |= bool(answer.checked().get("deleted"))
+
+    async def expunge(self) -> None:
+        """Rewrite the segments of which much was deleted: until then the server holds it.
+
+        https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-indices-forcemerge
+        """
+        if self.deleted:
+            path = f"/{self.address.versions}/_forcemerge"
+            answer = await self.connection.send("POST", path, only_expunge_deletes="true")
+            answer.checked()
+            self.deleted = False
 
 
 def _bodies(changes: Iterable[tuple[str, Json]]) -> Iterable[bytes]:
@@ -87,7 +102,14 @@ _WORD: Json = {"type": "keyword", "ignore_above": 8191}
 """The longest that fits into a term of 32,766 bytes whatever its characters."""
 _NUMBER: Json = {"type": "long"}
 """Moments too, in microseconds: a `date` keeps milliseconds, a `date_nanos` nothing before 1970."""
-_TEXT: Json = {"type": "text", "analyzer": "prose"}
+ANALYSIS = 1
+"""The number of the analysis that makes terms; raised when `sifaka.text.terms` changes."""
+_ANALYSED: Json = {
+    "terms": _NUMBER,
+    # Terms that are made here, with a space between: the server cuts there and changes nothing.
+    "text_terms": {"type": "text", "analyzer": "whitespace"},
+    "prompt_terms": {"type": "text", "analyzer": "whitespace"},
+}
 _VERSIONS: Json = {
     "tenant": _WORD,
     "run_id": _WORD,
@@ -98,33 +120,10 @@ _VERSIONS: Json = {
     "expires_at": _NUMBER,
     "passed": {"type": "boolean"},
     "tags": {"type": "keyword"},
-    "text": _TEXT,
-    "prompt": _TEXT,
-    "excerpt": _KEPT,
+    "text": _KEPT,
+    "prompt": _KEPT,
     "drafted": _KEPT,
-}
-_SEARCHING: Json = {
-    "analysis": {
-        # The standard tokenizer would keep `3.14` whole, which a query for `14` could not find.
-        "char_filter": {
-            "only_words": {
-                "type": "pattern_replace",
-                "pattern": "[^\\p{L}\\p{M}\\p{N}]",
-                "replacement": " ",
-            }
-        },
-        "filter": {"plurals": {"type": "stemmer", "language": "minimal_english"}},
-        "analyzer": {
-            "prose": {
-                "type": "custom",
-                "char_filter": ["only_words"],
-                "tokenizer": "standard",
-                "filter": ["lowercase", "asciifolding", "plurals"],
-            }
-        },
-    },
-    # By default a text of more than a million characters makes the whole search fail.
-    "index.highlight.max_analyzed_offset": 100_000_000,
+    **_ANALYSED,
 }
 
 
@@ -134,14 +133,15 @@ def index_of(alias: str) -> str:
 
 
 async def create_index(connection: HttpConnection) -> None:
-    """Create the index unless it is there; one that is stays as it is."""
+    """Create the index unless it is there; one that is gets the fields that it lacks."""
     alias = connection.address.versions
     # A field that a newer release writes is refused instead of guessed at.
     mappings: Json = {"dynamic": "strict", "properties": _VERSIONS}
-    body: Json = {"settings": _SEARCHING, "mappings": mappings, "aliases": {alias: {}}}
+    body: Json = {"mappings": mappings, "aliases": {alias: {}}}
     answer = await connection.send("PUT", f"/{index_of(alias)}", body)
-    if answer.kind != "resource_already_exists_exception":
-        answer.checked()
+    if answer.kind == "resource_already_exists_exception":
+        answer = await connection.send("PUT", f"/{alias}/_mapping", {"properties": _ANALYSED})
+    answer.checked()
 
 
 _AT_ONCE = 50

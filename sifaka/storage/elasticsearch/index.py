@@ -1,7 +1,6 @@
 """The index of runs in Elasticsearch, and the store that is searched in it."""
 
 import json
-import unicodedata
 from collections.abc import AsyncGenerator, Sequence
 from datetime import timedelta
 from hashlib import sha256
@@ -19,20 +18,21 @@ from sifaka.storage.cursor import now_in_microseconds, to_microseconds
 from sifaka.storage.elasticsearch.address import Address
 from sifaka.storage.elasticsearch.connection import HttpConnection, Json
 from sifaka.storage.elasticsearch.documents import Documents, create_index, former_runs
-from sifaka.storage.elasticsearch.search import search_versions
+from sifaka.storage.elasticsearch.search import analysed, fill_terms, search_versions
 from sifaka.storage.elasticsearch.vectors import Vectors, embed_missing
 from sifaka.storage.entry_json import decode_entries, encode_draft, whole_thoughts
 from sifaka.storage.log import Health
 from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
 from sifaka.storage.store import TenantView
 
-_EXCERPT_CHARS = 160
 _READ_AT_ONCE = 50
 _HEALTH_SECONDS = 3.0
 
 
 class ElasticsearchIndex(TenantView):
     """A `SearchIndex` in Elasticsearch 8 or 9; in OpenSearch without search by meaning.
+
+    Words are found by the terms of `sifaka.text.terms`, as in every other store.
 
     Several processes may share it; the index is created on first use.
 
@@ -87,8 +87,6 @@ class ElasticsearchIndex(TenantView):
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions that share words with the query, or its meaning with an embedder, best first.
 
-        Plurals are folded, words are otherwise not stemmed.
-
         Raises:
             ConfigurationError: The embedder makes vectors of another dimension than it used to.
             StorageError: The server failed.
@@ -123,11 +121,13 @@ class ElasticsearchIndex(TenantView):
             await documents.delete_matching({"term": {"key": run_key(self.tenant, run_id)}})
 
     async def catch_up(self) -> int:
-        """Forget what has outlived its time, and embed, of all tenants."""
+        """Forget what has outlived its time, make terms, and embed, of all tenants."""
         documents = await self._ready()
         expired = {"range": {"expires_at": {"lte": now_in_microseconds()}}}
         await documents.delete_matching(expired)
-        return await embed_missing(documents, self._vectors) if self._vectors else 0
+        await documents.expunge()
+        left = await fill_terms(documents)
+        return left + (await embed_missing(documents, self._vectors) if self._vectors else 0)
 
     def former_runs(self) -> AsyncGenerator[Sequence[Entry]]:
         """The entries of each run that release 0.1 kept here; see `FormerLog`."""
@@ -172,7 +172,6 @@ class ElasticsearchIndex(TenantView):
 
     def _source(self, run: Run, number: int, expires_at: int | None) -> Json:
         thought = run.thoughts[number]
-        text, prompt = plain(thought.text), plain(run.prompt)
         return {
             "tenant": self.tenant,
             "run_id": run.run_id,
@@ -183,9 +182,9 @@ class ElasticsearchIndex(TenantView):
             **({} if expires_at is None else {"expires_at": expires_at}),
             "passed": run.passed,
             "tags": list(run.tags),
-            "text": text,
-            "prompt": prompt,
-            "excerpt": (text or prompt)[:_EXCERPT_CHARS],
+            **analysed(thought.text, run.prompt),
+            "text": thought.text,
+            "prompt": run.prompt,
             "drafted": encode_draft(run.run_id, thought),
         }
 
@@ -194,14 +193,6 @@ def run_key(tenant: str, run_id: str) -> str:
     """A run of a tenant as 64 hexadecimal digits: a server takes ids of 512 bytes."""
     # Half a surrogate pair is the id of no run, and is looked up like any other.
     return sha256(json.dumps([tenant, run_id]).encode()).hexdigest()
-
-
-def plain(text: str) -> str:
-    """A text for the index: in one line, because a line's end would end a highlighted sentence.
-
-    Letters are composed, because `asciifolding` takes no accent off that stands by itself.
-    """
-    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 class ElasticsearchStorage(CachedStorage):

@@ -6,44 +6,82 @@ https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-multi-
 https://www.elastic.co/docs/solutions/search/vector/knn
 """
 
-import unicodedata
+import time
 from collections.abc import Sequence
 from typing import cast
 
 from sifaka.embeddings.protocol import Vector
 from sifaka.errors import EmbeddingError
-from sifaka.storage.bm25 import query_words, shorten
+from sifaka.storage.bm25 import query_words, shorten, snippet
 from sifaka.storage.cursor import from_microseconds, now_in_microseconds, to_microseconds
 from sifaka.storage.elasticsearch.connection import Json
-from sifaka.storage.elasticsearch.documents import Documents
+from sifaka.storage.elasticsearch.documents import ANALYSIS, Documents
 from sifaka.storage.elasticsearch.vectors import Vectors
-from sifaka.storage.embedding import embed_query, fuse, fused_depth, hybrid_name, without_meaning
+from sifaka.storage.embedding import (
+    embed_query,
+    fuse,
+    fused_depth,
+    hybrid_name,
+    lacking,
+    without_meaning,
+)
 from sifaka.storage.protocol import Filters, Hit, Hits
+from sifaka.text.terms import language_of, query_terms, text_terms
 
-OPEN, CLOSE = "\ue000", "\ue001"
-"""Around what matches: characters for private use, which texts hardly contain."""
-_SHOWN = ["run_id", "thought_id", "created_at", "excerpt"]
+_SHOWN = ["run_id", "thought_id", "created_at", "text", "prompt"]
 _RELATED = 0.0002
 """A cosine a hair above that of vectors at right angles, which have nothing in common."""
 _CANDIDATES = 100
-_WORD_CHARS = 255
-"""The standard tokenizer cuts what is longer."""
-_QUERY_CHARS = 400
-"""A server takes 1,024 terms at least, looks for each in two fields, and in some scripts a
-character is a term."""
+_BEGINNING = 1000
+_MOST_FORMS = 400
+"""A server takes 1,024 clauses at least, and looks for each form in two fields."""
+_AT_ONCE = 50
+SECONDS = 2.0
+"""The time that a search spends on versions without terms before it answers."""
+_WITHOUT_TERMS: Json = {"bool": {"must_not": [{"term": {"terms": ANALYSIS}}]}}
 
 
-def match_text(query: str) -> str:
-    """The words of a query, within what a server takes; empty without any."""
-    kept: list[str] = []
-    room = _QUERY_CHARS
-    for word in query_words(unicodedata.normalize("NFC", query)):
-        cut = word[:_WORD_CHARS]
-        room -= 1 if cut.isascii() else len(cut)
-        if room < 0:
-            break
-        kept.append(cut)
-    return " ".join(kept)
+def analysed(text: str, prompt: str) -> Json:
+    """The fields by which a version is found."""
+    language = language_of(text, prompt)
+    return {
+        "terms": ANALYSIS,
+        "text_terms": " ".join(text_terms(text, language)),
+        "prompt_terms": " ".join(text_terms(prompt, language)),
+    }
+
+
+async def fill_terms(documents: Documents, seconds: float = SECONDS) -> int:
+    """Make the terms of versions that an earlier release put, for about so long.
+
+    Returns:
+        The versions that are left, of all tenants.
+    """
+    deadline = time.monotonic() + seconds
+    versions = documents.address.versions
+    while not documents.whole:
+        await documents.refresh(versions)
+        hits = await documents.search(
+            versions,
+            {
+                "query": _WITHOUT_TERMS,
+                "size": _AT_ONCE,
+                "_source": ["text", "prompt"],
+                "track_total_hits": True,
+            },
+        )
+        left = hits["total"]["value"]
+        if not left or time.monotonic() >= deadline:
+            documents.whole = not left
+            return left
+        await documents.update(
+            {
+                hit["_id"]: {"doc": analysed(hit["_source"]["text"], hit["_source"]["prompt"])}
+                for hit in hits["hits"]
+            },
+            tolerated=frozenset({404}),  # deleted meanwhile
+        )
+    return 0
 
 
 def admitting(tenant: str, only: Filters) -> list[Json]:
@@ -63,16 +101,16 @@ def admitting(tenant: str, only: Filters) -> list[Json]:
     ]
 
 
-def by_words(text: str, filters: Sequence[Json], size: int) -> Json:
-    """The versions with any of the words, by BM25; the task counts half."""
+def by_words(terms: str, filters: Sequence[Json], size: int) -> Json:
+    """The versions with any of the terms, by BM25; the task counts half."""
     return {
         "query": {
             "bool": {
                 "must": [
                     {
                         "multi_match": {
-                            "query": text,
-                            "fields": ["text", "prompt^0.5"],
+                            "query": terms,
+                            "fields": ["text_terms", "prompt_terms^0.5"],
                             "type": "most_fields",
                         }
                     }
@@ -85,12 +123,6 @@ def by_words(text: str, filters: Sequence[Json], size: int) -> Json:
         "size": size,
         "_source": _SHOWN,
         "track_total_hits": False,
-        "highlight": {
-            "pre_tags": [OPEN],
-            "post_tags": [CLOSE],
-            "number_of_fragments": 1,
-            "fields": {"text": {}, "prompt": {}},
-        },
     }
 
 
@@ -125,9 +157,12 @@ async def search_versions(
     """The versions that match a query, best first."""
     limit = min(limit, _MOST)
     filters = admitting(tenant, only)
-    text = match_text(query)
+    words = query_words(query)
+    forms = [form for each in query_terms(words) for form in sorted(each)]
+    text = " ".join(forms[:_MOST_FORMS])
     if not text and (vectors is None or not query.strip()):
         return Hits(hits=(), search="bm25")
+    missing = await fill_terms(documents)
     await documents.refresh(documents.address.versions)
     meant, search = await _meant(documents, vectors, query, filters, fused_depth(limit))
     size = limit if meant is None else fused_depth(limit)
@@ -135,11 +170,13 @@ async def search_versions(
     if meant is None:
         best = [(hit, cast("float", hit["sort"][0])) for hit in worded]
     else:
-        # The ranking by words comes last: it knows what to highlight.
         hits = {hit["_id"]: hit for hit in (*meant, *worded)}
         ranks = fuse([hit["_id"] for hit in meant], [hit["_id"] for hit in worded])
         best = [(hits[doc_id], score) for doc_id, score in ranks]
-    return Hits(hits=tuple(_hit(*each) for each in best[:limit]), search=search)
+    return Hits(
+        hits=tuple(_hit(*each, words) for each in best[:limit]),
+        search=search + lacking(missing, "indexed"),
+    )
 
 
 async def _meant(
@@ -171,18 +208,13 @@ async def _found(documents: Documents, request: Json) -> list[Json]:
     return cast("list[Json]", found["hits"])
 
 
-def _hit(hit: Json, score: float) -> Hit:
+def _hit(hit: Json, score: float, words: Sequence[str]) -> Hit:
     source = hit["_source"]
+    fields: tuple[str, str] = (source["text"], source["prompt"])
     return Hit(
         run_id=source["run_id"],
         thought_id=source["thought_id"],
         score=score,
-        snippet=_snippet(hit),
+        snippet=snippet(words, fields) or shorten((fields[0] or fields[1])[:_BEGINNING]),
         created_at=from_microseconds(source["created_at"]),
     )
-
-
-def _snippet(hit: Json) -> str:
-    fragments = hit.get("highlight", {})
-    (fragment, *_) = fragments.get("text") or fragments.get("prompt") or [hit["_source"]["excerpt"]]
-    return shorten(fragment.replace(OPEN, "**").replace(CLOSE, "**"))

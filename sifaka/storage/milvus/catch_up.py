@@ -102,6 +102,14 @@ def purge(milvus: MilvusConnection, key: str) -> None:
     for name in (milvus.names.thoughts, *others):
         rows = milvus.select(name, f'run == "{key}"', ())
         milvus.remove(name, [str(row["pk"]) for row in rows])
+        if rows:
+            milvus.shared.purged.add(name)
+
+
+def expunge(milvus: MilvusConnection) -> None:
+    """Have the server write its files again without the rows that were removed."""
+    while milvus.shared.purged:
+        milvus.compact(milvus.shared.purged.pop())
 
 
 def _rows_of(

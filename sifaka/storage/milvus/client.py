@@ -140,6 +140,7 @@ class MilvusClient(Protocol):
     upsert: Callable[..., object]
     flush: Callable[..., None]
     delete: Callable[..., object]
+    compact: Callable[..., object]
     get: Callable[..., Sequence[Row]]
     query: Callable[..., Sequence[Row]]
     query_iterator: Callable[..., RowIterator]

@@ -23,6 +23,8 @@ class MilvusState:
         self.missing: dict[str, dict[str, str]] = {}
         """By collection, once it was compared: the keys of the versions that it lacks, and their
         tenants."""
+        self.purged: set[str] = set()
+        """The collections whose files may hold rows that were removed."""
         self.former_words = False
         """True while the rows of words that an earlier release made are there."""
         self._guard = threading.Lock()
@@ -203,6 +205,13 @@ class MilvusConnection:
         for batch in _batches(keys):
             with self._writing():
                 self.client.delete(collection, ids=batch, timeout=CALL_SECONDS)
+
+    def compact(self, collection: str) -> None:
+        """Flush a collection, and ask the server to merge its segments."""
+        with self._writing():
+            if collection in self.client.list_collections(timeout=CALL_SECONDS):
+                self.client.flush(collection, timeout=CALL_SECONDS)
+                self.client.compact(collection, timeout=CALL_SECONDS)
 
     def drop(self, collection: str) -> None:
         """Remove a whole collection, if it is still there."""

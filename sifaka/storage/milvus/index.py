@@ -15,6 +15,7 @@ from sifaka.storage.embedding import embed_words
 from sifaka.storage.entry_json import decode_version, whole_thoughts
 from sifaka.storage.log import Health, look_at
 from sifaka.storage.milvus.catch_up import (
+    expunge,
     fill_vectors,
     fill_words,
     former_entries,
@@ -152,6 +153,7 @@ class MilvusIndex(TenantView):
         if self._embedder is None and not self.worker.used:
             return 0  # connecting loads a large library, which only a sweep is not worth
         left = await self.worker.run(lambda m: sweep(m) + fill_words(m))
+        await self.worker.run(expunge)
         if self._embedder is not None:
             left += await fill_vectors(self.worker, self._embedder)
         return left

@@ -35,6 +35,8 @@ def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = Fal
     """
     deadline = time.monotonic() + seconds
     traces = cast("int", connection.execute("SELECT traces FROM store").get)
+    if not (whole or traces & _WORDS):
+        return 0
     # A negative number begins a merge of all segments, as `optimize` does; others go on with it.
     pages = -_MERGED_PAGES
     while traces & _WORDS:

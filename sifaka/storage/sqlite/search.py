@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from sifaka.embeddings.protocol import Vector
@@ -21,20 +20,35 @@ Scored = tuple[int, float]
 
 
 def search_versions(
-    connection: SqlConnection, tenant: str, query: str, limit: int, only: Filters
+    connection: SqlConnection,
+    tenant: str,
+    query: str,
+    limit: int,
+    only: Filters,
+    *,
+    model_id: str = "",
+    vector: Vector | None = None,
 ) -> Hits:
-    """The versions that contain any word of the query, by BM25; the task counts half."""
+    """The versions that contain any word of the query, by BM25; the task counts half.
+
+    With the vector of a query those that share its meaning too, fused by rank.
+    """
     words = query_words(query)
     catch_up_words(connection)
     with transaction(connection, "DEFERRED"):
-        best = rank_by_words(connection, tenant, words, depth(limit), only)
-        search = f"bm25{_without_words(connection, tenant)}"
+        if vector is None:
+            # More than are shown, as one may turn out to be damaged.
+            best = rank_by_words(connection, tenant, words, max(50, 5 * limit), only)
+            search = "bm25"
+        else:
+            wide = fused_depth(limit)
+            table = find_table(connection, model_id, len(vector))
+            meant = nearest(connection, tenant, table, vector, wide, only) if table else []
+            worded = rank_by_words(connection, tenant, words, wide, only)
+            best = fuse(meant, [version for version, _ in worded])
+            search = hybrid_name(count_missing(connection, table, tenant))
+        search += lacking(count_without_words(connection, tenant), "indexed")
         return Hits(hits=show(connection, words, best, limit), search=search)
-
-
-def depth(limit: int) -> int:
-    """The candidates to rank: more than are shown, as one may turn out to be damaged."""
-    return max(50, 5 * limit)
 
 
 def rank_by_words(
@@ -93,34 +107,3 @@ def _hit(connection: SqlConnection, words: Sequence[str], version: int, score: f
         snippet=snippet(words, (text, prompt)) or shorten(text[:1000]),
         created_at=from_microseconds(created_at),
     )
-
-
-def _without_words(connection: SqlConnection, tenant: str) -> str:
-    return lacking(count_without_words(connection, tenant), "indexed")
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A query in words and as a vector."""
-
-    words: str
-    model_id: str
-    vector: Vector
-
-
-def search_both(
-    connection: SqlConnection, tenant: str, question: Question, limit: int, only: Filters
-) -> Hits:
-    """The versions that share words or meaning with the query, best first."""
-    words, wide = query_words(question.words), fused_depth(limit)
-    catch_up_words(connection)
-    with transaction(connection, "DEFERRED"):
-        table = find_table(connection, question.model_id, len(question.vector))
-        by_words = rank_by_words(connection, tenant, words, wide, only)
-        by_meaning = (
-            nearest(connection, tenant, table, question.vector, wide, only) if table else []
-        )
-        best = fuse(by_meaning, [version for version, _ in by_words])
-        missing = count_missing(connection, table, tenant)
-        search = hybrid_name(missing) + _without_words(connection, tenant)
-        return Hits(hits=show(connection, words, best, limit), search=search)

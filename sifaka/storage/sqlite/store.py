@@ -16,7 +16,7 @@ from sifaka.storage.protocol import ANY, Filters, Hits
 from sifaka.storage.sqlite import runs, vectors
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.erasure import SECONDS, erase_traces
-from sifaka.storage.sqlite.search import Question, search_both, search_versions
+from sifaka.storage.sqlite.search import search_versions
 from sifaka.storage.sqlite.words import catch_up_words
 from sifaka.storage.sqlite.worker import SQLiteWorker
 from sifaka.storage.store import PolledStore
@@ -91,13 +91,10 @@ class SQLiteStorage(PolledStore):
             StorageError: SQLite failed.
         """
         vector, failed = await embed_words(self._embedder, query)
-        if self._embedder is None or vector is None:
-            hits = await self.worker.run(
-                lambda c: search_versions(c, self.tenant, query, limit, only)
-            )
-            return hits.model_copy(update={"search": hits.search + failed})
-        question = Question(query, self._embedder.model_id, vector)
-        return await self.worker.run(lambda c: search_both(c, self.tenant, question, limit, only))
+        model_id = self._embedder.model_id if self._embedder else ""
+        search = partial(search_versions, model_id=model_id, vector=vector)
+        hits = await self.worker.run(lambda c: search(c, self.tenant, query, limit, only))
+        return hits.model_copy(update={"search": hits.search + failed})
 
     async def size(self, run_id: str) -> int:
         """The bytes of a run's entries as JSON."""

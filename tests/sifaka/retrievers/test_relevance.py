@@ -7,6 +7,7 @@ import pytest
 from benchmarks.relevance.corpus import corpus
 from benchmarks.relevance.languages import in_memory, languages, measure, measure_in
 from benchmarks.relevance.measure import measure_bm25
+from tests.stubs.elasticsearch_server import shared_server
 
 pytestmark = pytest.mark.anyio
 FLOOR = 0.20
@@ -47,9 +48,11 @@ def test_the_set_of_languages_is_what_it_is_said_to_be() -> None:
 
 
 async def test_texts_of_nine_languages_are_found_as_it_was_measured(tmp_path: Path) -> None:
+    server = f"elasticsearch+http://{shared_server().host}?prefix=nine"
     for found in (
         await measure(in_memory()),
         await measure_in(f"sqlite:///{tmp_path}/runs.db", tmp_path),
+        await measure_in(server, tmp_path / "e"),
     ):
         assert all(first >= 0.9 for first, _ in found.values()), found
         assert sum(among for _, among in found.values()) / len(found) >= 0.98

@@ -17,7 +17,7 @@ from tests.stubs.embedders import ConceptEmbedder
 pytestmark = pytest.mark.anyio
 Made = Callable[..., Run]
 KEY = run_key("default", "run_1")
-SHOWN = ["run_id", "thought_id", "created_at", "excerpt"]
+SHOWN = ["run_id", "thought_id", "created_at", "text", "prompt"]
 
 
 UNEXPIRED: Any = {"bool": {"must_not": [{"range": {"expires_at": {"lte": "now"}}}]}}
@@ -55,13 +55,10 @@ async def test_the_index_is_created_with_its_layout(server: ElasticsearchServer)
     assert layout["aliases"] == {"x-versions": {}}
     assert layout["mappings"]["dynamic"] == "strict"
     assert layout["mappings"]["properties"]["drafted"] == kept
-    assert layout["mappings"]["properties"]["text"] == {"type": "text", "analyzer": "prose"}
-    assert layout["settings"]["analysis"]["analyzer"]["prose"] == {
-        "type": "custom",
-        "char_filter": ["only_words"],
-        "tokenizer": "standard",
-        "filter": ["lowercase", "asciifolding", "plurals"],
-    }
+    assert layout["mappings"]["properties"]["text"] == kept
+    terms = {"type": "text", "analyzer": "whitespace"}
+    assert layout["mappings"]["properties"]["text_terms"] == terms
+    assert layout["mappings"]["properties"]["prompt_terms"] == terms
 
 
 async def test_versions_are_put_with_one_request(
@@ -88,9 +85,11 @@ async def test_versions_are_put_with_one_request(
         "created_at": to_microseconds(run.thoughts[0].created_at),
         "passed": False,
         "tags": ["legal"],
-        "text": "Caf\u00e9 noir.",
+        "terms": 1,
+        "text_terms": "cafe noir",
+        "prompt_terms": "say it",
+        "text": "Caf\u00e9\nnoir.",
         "prompt": "Say it.",
-        "excerpt": "Caf\u00e9 noir.",
     }
 
 
@@ -115,8 +114,8 @@ async def test_a_search_by_words(
                 "must": [
                     {
                         "multi_match": {
-                            "query": "SHORT OR texts",
-                            "fields": ["text", "prompt^0.5"],
+                            "query": "short or text texts",
+                            "fields": ["text_terms", "prompt_terms^0.5"],
                             "type": "most_fields",
                         }
                     }
@@ -134,12 +133,6 @@ async def test_a_search_by_words(
         "size": 5,
         "_source": SHOWN,
         "track_total_hits": False,
-        "highlight": {
-            "pre_tags": ["\ue000"],
-            "post_tags": ["\ue001"],
-            "number_of_fragments": 1,
-            "fields": {"text": {}, "prompt": {}},
-        },
     }
     assert hit.snippet == "A **short** **text**."
 
@@ -198,3 +191,42 @@ async def test_a_text_of_all_scripts_is_sent_as_it_is(
     drafted_json = json.loads(body.split(b"\n")[1])["doc"]["drafted"]
     assert json.loads(drafted_json)["thought"]["text"] == text
     assert (await index.thoughts("run_1"))[0].text == text
+
+
+async def test_an_index_of_an_earlier_layout_gets_the_terms_of_its_versions(
+    server: ElasticsearchServer, drafted: Made
+) -> None:
+    index = ElasticsearchIndex.of_url(f"elasticsearch+http://{server.host}")
+    await index.search("word", limit=1)
+    stored = server.indices["sifaka-versions-1"]
+    terms = ("terms", "text_terms", "prompt_terms")
+    for name in terms:
+        del stored.properties[name]
+    runs = [
+        drafted(text, run_id=f"run_{n}") for n, text in enumerate(["退款政策", "คืนเงินภายในสิบสี่วัน"])
+    ]
+    for run in runs:
+        source = index._source(run, 0, None)  # pyright: ignore[reportPrivateUsage]
+        plain = {name: value for name, value in source.items() if name not in terms}
+        stored.write(f"{run.run_id}:0", plain)
+    await index.aclose()
+
+    index = ElasticsearchIndex.of_url(f"elasticsearch+http://{server.host}")
+    found = [(await index.search(query, limit=5)) for query in ("政策", "คืนเงิน")]
+    await index.aclose()
+
+    assert [[hit.run_id for hit in hits.hits] for hits in found] == [["run_0"], ["run_1"]]
+    assert found[0].search == "bm25"
+    assert found[0].hits[0].snippet == "退款**政策**"
+
+
+async def test_the_space_of_dropped_versions_is_rewritten_once(
+    server: ElasticsearchServer, index: ElasticsearchIndex, drafted: Made
+) -> None:
+    await index.put(drafted("A text."))
+    await index.drop("run_1")
+    for _ in range(2):
+        assert await index.catch_up() == 0
+
+    merges = [line for line in sent(server) if "_forcemerge" in line]
+    assert merges == ["POST /sifaka-versions/_forcemerge only_expunge_deletes=true"]

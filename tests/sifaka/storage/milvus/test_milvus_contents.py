@@ -1,6 +1,7 @@
 """The rows of the collections."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from sifaka.storage.milvus import MilvusIndex, worker
 from sifaka.storage.milvus.client import MilvusClient, connect, parse_address, pymilvus
 from sifaka.storage.milvus.rows import tenant_key
 from sifaka.storage.milvus.schema import ensure
+from tests.storage_contract.runs import made
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
@@ -113,3 +115,24 @@ async def test_the_words_of_an_earlier_release_are_made_anew(
     assert [hit.run_id for hit in (await later.search("पैसा", limit=5)).hits] == [other.run_id]
     assert await later.catch_up() == 0
     await later.aclose()
+
+
+async def test_a_dropped_run_is_not_left_in_the_files_of_milvus_lite(tmp_path: Path) -> None:
+    index = MilvusIndex(f"milvus:///{tmp_path}/runs.db")
+    runs = [made(f"The refund of customer{number} is due.") for number in range(20)]
+    for run in runs:
+        await index.put(run)
+    assert b"customer3" in _content(tmp_path)
+
+    for run in runs[:15]:
+        await index.drop(run.run_id)
+    await index.catch_up()
+
+    held = _content(tmp_path)
+    assert [n for n in range(15) if f"customer{n} is".encode() in held] == []
+    assert len((await index.search("refund", limit=99)).hits) == 5
+    await index.aclose()
+
+
+def _content(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())

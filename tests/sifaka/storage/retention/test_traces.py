@@ -215,3 +215,29 @@ async def test_no_key_and_no_text_is_left_in_redis(tmp_path: Path) -> None:
         await run(lambda client: client.execute_command("SAVE"))
         assert left_of(range(RUNS - KEPT), content(tmp_path)) == []
         await store.aclose()
+
+
+async def test_runs_whose_log_is_down_stay_in_every_part(tmp_path: Path) -> None:
+    server = RedisServer(appendfsync="always")
+    server.start()
+    copy = SQLiteStorage(tmp_path / "copy.db")
+    parts = (MemoryStorage(), RedisStorage(server.url), copy)
+    store = CachedStorage.of(parts, queue=tmp_path / "queue.db", retry_after=0)
+    await fill(store, 4)
+    planned = await plan(store, Policy(max_runs=1, keep_unfinished=False))
+    server.kill()
+
+    outcome = await carry_out(store, planned)
+
+    assert (len(outcome.gone), len(outcome.failed)) == (0, 3)
+    server.start()
+    while await store.catch_up():
+        pass
+    assert len((await copy.recent(limit=9)).runs) == 4
+
+    outcome = await carry_out(store, planned)
+
+    assert (len(outcome.gone), len(outcome.failed)) == (3, 0)
+    assert len((await copy.recent(limit=9)).runs) == len((await store.recent(limit=9)).runs) == 1
+    await store.aclose()
+    server.close()
