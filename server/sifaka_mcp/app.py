@@ -52,6 +52,11 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         " changes nothing.",
     ),
     (
+        "search_evidence",
+        "Use search_evidence to find documents for a question, each judged with quotes; it changes"
+        " nothing.",
+    ),
+    (
         "resume_run",
         "A run that is `running` goes on by itself: ask for it with resume_run.",
     ),
@@ -135,7 +140,7 @@ def instructions(tools: AbstractSet[str]) -> str:
         what = "Sifaka answers questions from sources, and remembers every version of its reports."
     elif tools == {"get_thought_history"}:
         what = "Sifaka remembers every version of the texts that were improved with it."
-    elif tools == {"verify_evidence"}:
+    elif tools == {"verify_evidence", "search_evidence"}:
         what = "Sifaka holds the claims of texts against sources; this server stores nothing."
     else:
         what = "Sifaka checks and criticises texts; this server changes and stores nothing."
