@@ -23,8 +23,8 @@ from sifaka.evidence.model import EvidenceProgress, EvidenceResult
 from sifaka.isolation import sharing
 from sifaka.tasks.evidence import plan_search, search_each, search_evidence
 from sifaka_mcp.schemas.opensift import (
-    BatchIn,
-    SearchIn,
+    BatchBody,
+    SearchBody,
     criteria_of,
     events,
     exported,
@@ -88,7 +88,7 @@ class EvidenceRoutes:
             return JSONResponse({"detail": str(error)}, status_code=502)
 
     async def _search(self, request: Request, state: AppState) -> Response:
-        asked = await self._body(request, SearchIn)
+        asked = await self._body(request, SearchBody)
         if asked.options.stream:
             headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
             events = _events(asked, state, tenant_of_request() or "")
@@ -100,7 +100,7 @@ class EvidenceRoutes:
         return JSONResponse(response(result, asked.options, began, asked.context))
 
     async def _batch(self, request: Request, state: AppState) -> Response:
-        asked = await self._body(request, BatchIn)
+        asked = await self._body(request, BatchBody)
         began = time.monotonic()
         with anyio.fail_after(asked.options.timeout_seconds):
             chain = await state.chain(critics=())
@@ -127,7 +127,7 @@ class EvidenceRoutes:
         )
 
     async def _plan(self, request: Request, state: AppState) -> Response:
-        asked = await self._body(request, SearchIn)
+        asked = await self._body(request, SearchBody)
         began = time.monotonic()
         with anyio.fail_after(asked.options.timeout_seconds):
             plan = await plan_search(await state.chain(critics=()), asked.query)
@@ -163,7 +163,7 @@ class EvidenceRoutes:
             raise _Refused(422, explain(error)) from error
 
 
-async def _events(asked: SearchIn, state: AppState, tenant: str) -> AsyncGenerator[str, None]:
+async def _events(asked: SearchBody, state: AppState, tenant: str) -> AsyncGenerator[str, None]:
     """The events of one search: `criteria`, `search_complete`, `result`, `done` or `error`."""
     send, receive = anyio.create_memory_object_stream[EvidenceProgress | EvidenceResult | str](100)
     began = time.monotonic()

@@ -64,7 +64,7 @@ class Options(_Strict):
         )
 
 
-class SearchIn(_Strict):
+class SearchBody(_Strict):
     """The body of a search or a plan."""
 
     query: str = Field(min_length=1, max_length=_LONGEST)
@@ -72,7 +72,7 @@ class SearchIn(_Strict):
     context: dict[str, Any] = {}
 
 
-class BatchIn(_Strict):
+class BatchBody(_Strict):
     """The body of several searches."""
 
     queries: list[str] = Field(min_length=1, max_length=20)
@@ -82,7 +82,7 @@ class BatchIn(_Strict):
 
 
 async def events(
-    steps: AsyncIterable[EvidenceProgress | EvidenceResult | str], asked: SearchIn, began: float
+    steps: AsyncIterable[EvidenceProgress | EvidenceResult | str], asked: SearchBody, began: float
 ) -> AsyncGenerator[str, None]:
     """The server-sent events of one search; a string among the steps is an error."""
     plan: SearchPlan | None = None
