@@ -33,7 +33,7 @@ def measure() -> Report:
 async def _measure() -> Report:
     firsts: list[tuple[float, float]] = []
     rounds = 0
-    agains: list[tuple[float, float]] = []
+    repeats: list[tuple[float, float]] = []
     for sample in range(1 + SAMPLES):
         document = Document(
             text=f"{prose(600)} {' '.join(_SENTENCES)} {sample}", title=f"The towers {sample}"
@@ -43,7 +43,7 @@ async def _measure() -> Report:
         chain = Chain(judge_model=_model(asked), adapters=adapters, critics=[])
         firsts.append(await _checked(chain, asked, calls=1 + 3))
         rounds = max(rounds, _rounds(asked[1:]))
-        agains.append(await _checked(chain, asked, calls=0))
+        repeats.append(await _checked(chain, asked, calls=0))
     return Report(
         title=f"evidence_claims: {CLAIMS} claims of a text against one document",
         method="`Chain.verify` of a text of twenty sentences; a document at hand that says all of "
@@ -59,13 +59,13 @@ async def _measure() -> Report:
             ),
             Figure(
                 what="a repeat, wall",
-                value=median(wall for wall, _ in agains[1:]) * 1000,
+                value=median(wall for wall, _ in repeats[1:]) * 1000,
                 unit="ms",
                 most=100,
             ),
             Figure(
                 what="a repeat, processor",
-                value=median(work for _, work in agains[1:]) * 1000,
+                value=median(work for _, work in repeats[1:]) * 1000,
                 unit="ms",
             ),
         ),
