@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "research": "answer a question from sources",
         "history": "show a run, or list the recent ones",
         "search": "find past texts",
+        "submit": "hand in a version for a run that waits for one",
         "resume": "go on with a run that was interrupted",
         "replay": "go through a finished run again, without any model",
         "forget": "delete or move old runs",
