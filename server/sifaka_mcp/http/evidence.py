@@ -20,8 +20,8 @@ from sifaka._internal.explain import explain
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.evidence.model import EvidenceProgress, EvidenceResult
-from sifaka.isolation import sharing
 from sifaka.tasks.evidence import plan_search, search_each, search_evidence
+from sifaka_mcp.auth.scopes import share_of_request
 from sifaka_mcp.schemas.opensift import (
     BatchBody,
     SearchBody,
@@ -33,7 +33,6 @@ from sifaka_mcp.schemas.opensift import (
     response,
 )
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tenancy import tenant_of_request
 
 logger = logging.getLogger(__name__)
 Body = TypeVar("Body", bound=BaseModel)
@@ -76,7 +75,7 @@ class EvidenceRoutes:
         if state is None:
             return JSONResponse({"detail": "the server is not ready"}, status_code=503)
         try:
-            with sharing(tenant_of_request() or ""):
+            with share_of_request(state):
                 return await answer(request, state.of_request())
         except _Refused as refused:
             return refused.response
@@ -91,7 +90,7 @@ class EvidenceRoutes:
         asked = await self._body(request, SearchBody)
         if asked.options.stream:
             headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-            events = _events(asked, state, tenant_of_request() or "")
+            events = _events(asked, state)
             return StreamingResponse(events, media_type="text/event-stream", headers=headers)
         began = time.monotonic()
         with anyio.fail_after(asked.options.timeout_seconds):
@@ -163,7 +162,7 @@ class EvidenceRoutes:
             raise _Refused(422, explain(error)) from error
 
 
-async def _events(asked: SearchBody, state: AppState, tenant: str) -> AsyncGenerator[str, None]:
+async def _events(asked: SearchBody, state: AppState) -> AsyncGenerator[str, None]:
     """The events of one search: `criteria`, `search_complete`, `result`, `done` or `error`."""
     send, receive = anyio.create_memory_object_stream[EvidenceProgress | EvidenceResult | str](100)
     began = time.monotonic()
@@ -171,7 +170,7 @@ async def _events(asked: SearchBody, state: AppState, tenant: str) -> AsyncGener
     async def work() -> None:
         async with send:
             try:
-                with sharing(tenant), anyio.fail_after(asked.options.timeout_seconds):
+                with share_of_request(state), anyio.fail_after(asked.options.timeout_seconds):
                     chain = await state.chain(critics=())
                     await send.send(
                         await search_evidence(

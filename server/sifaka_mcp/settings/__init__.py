@@ -19,6 +19,7 @@ from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.local import LocalProviders
 from sifaka.plugins import Plugins
 from sifaka.record.thought import EDITOR
+from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.settings.http import HttpSettings, split_list
@@ -53,7 +54,8 @@ READING = frozenset(
 """Those that say of themselves that they change nothing."""
 _SHORTEST_KEY = 32
 MOST_RUNS = 64
-_NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
+NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
+"""The names of models that no provider is asked for."""
 _PROVIDER = re.compile(r"[^\s:]+:\S+")
 _EMBEDDER = re.compile(r"[^\s:]+:\S.*")
 """The path of a folder may have spaces."""
@@ -82,6 +84,9 @@ class Settings(HttpSettings):
     """True when the server offers only tools that change nothing, and never writes to the store."""
     max_runs: int = Field(default=MOST_RUNS, ge=1)
     """Runs in progress at the same time for one tenant in one process."""
+    tenant_budget: Budget | None = None
+    """Limits for all model calls of one tenant in one day (UTC), such as
+    `max_calls=1000,max_cost_usd=5`; None for no limit."""
     takeover_seconds: float = Field(default=15.0, ge=1, le=3600)
     """After which a silent process is taken for dead, and others go on with its runs; on Redis."""
     state_keys: tuple[SecretStr, ...] = ()
@@ -94,10 +99,10 @@ class Settings(HttpSettings):
     @field_validator("model")
     @classmethod
     def _names_a_writer(cls, value: str) -> str:
-        if value not in _NO_PROVIDER and not _PROVIDER.fullmatch(value):
-            similar = closest(value, _NO_PROVIDER)
+        if value not in NO_PROVIDER and not _PROVIDER.fullmatch(value):
+            similar = closest(value, NO_PROVIDER)
             raise ValueError(
-                f"should be {', '.join(_NO_PROVIDER)}, or provider:name such as openai:gpt-5"
+                f"should be {', '.join(NO_PROVIDER)}, or provider:name such as openai:gpt-5"
                 + ("" if similar is None else f"; did you mean {similar!r}?")
             )
         return value
@@ -186,6 +191,22 @@ class Settings(HttpSettings):
     @classmethod
     def _split(cls, value: object) -> object:
         return split_list(value)
+
+    @field_validator("tenant_budget", mode="before")
+    @classmethod
+    def _limits(cls, value: object) -> object:
+        """In the environment the limits stand with commas between them."""
+        if not isinstance(value, str):
+            return value
+        told = [part.partition("=") for part in value.split(",")]
+        return {name.strip(): number.strip() for name, _, number in told}
+
+    @field_validator("tenant_budget")
+    @classmethod
+    def _is_of_a_day(cls, value: Budget | None) -> Budget | None:
+        if value is not None and value.max_seconds is not None:
+            raise ValueError("max_seconds is a limit of a run, not of a day")
+        return value
 
     @field_validator("log_level", mode="before")
     @classmethod
