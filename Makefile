@@ -61,11 +61,11 @@ test-guardrails: $(READY)
 	UV_PROJECT_ENVIRONMENT=$(GUARDRAILS) $(UV) sync --frozen --quiet --no-default-groups --extra guardrails --group guardrails
 	$(GUARDRAILS)/bin/python -m pytest tests/guardrails
 
-# Stores on Milvus servers, and behind the MCP servers of databases (that of Redis wants another
+# Stores on Milvus servers, evidence in a server that speaks OpenSearch, and behind the MCP servers of databases (that of Redis wants another
 # version of the MCP SDK); what is distributed, installed and run; servers behind nginx.
 test-servers: $(READY)
 	test -x $(MCP_STORES)/bin/python || $(UV) venv --quiet $(MCP_STORES)
-	$(UV) pip install --quiet --python $(MCP_STORES)/bin/python redis-mcp-server==0.5.1
+	$(UV) pip install --quiet --python $(MCP_STORES)/bin/python redis-mcp-server==0.5.1 osmem-server==0.1.6
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES:%=--ignore=%)
 

@@ -69,7 +69,8 @@ def commands() -> str:
         parser = argparse.ArgumentParser(
             prog=f"sifaka {name}", description=f"{summary.capitalize()}."
         )
-        importlib.import_module(f"sifaka_mcp.cli.{name}").configure(parser)
+        module = name.replace("-", "_")
+        importlib.import_module(f"sifaka_mcp.cli.{module}").configure(parser)
         parts += [f"## sifaka {name}", f"```text\n{parser.format_help().rstrip()}\n```"]
     return "\n\n".join(parts) + "\n"
 

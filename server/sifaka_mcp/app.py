@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.tools import Tool
 
-from sifaka.calls.allowance import charging
-from sifaka.isolation import sharing
 from sifaka.plugins import Plugins
-from sifaka_mcp.auth.scopes import NoAllowance, refuse_writing
+from sifaka_mcp.auth.scopes import refuse_writing, share_of_request
 from sifaka_mcp.deferred import DeferredServer
 from sifaka_mcp.failures import keep_bugs
 from sifaka_mcp.host.exchange import LIFETIME, sealing
@@ -21,7 +19,6 @@ from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
-from sifaka_mcp.tenancy import may_only_read, tenant_of_request
 
 if TYPE_CHECKING:
     from sifaka_mcp.auth.access import Access
@@ -52,6 +49,11 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "verify_evidence",
         "Use verify_evidence to hold claims of fact against sources before they are relied on; it"
         " changes nothing.",
+    ),
+    (
+        "search_evidence",
+        "Use search_evidence to find documents for a question, each judged with quotes; it changes"
+        " nothing.",
     ),
     (
         "resume_run",
@@ -137,7 +139,7 @@ def instructions(tools: AbstractSet[str]) -> str:
         what = "Sifaka answers questions from sources, and remembers every version of its reports."
     elif tools == {"get_thought_history"}:
         what = "Sifaka remembers every version of the texts that were improved with it."
-    elif tools == {"verify_evidence"}:
+    elif tools == {"verify_evidence", "search_evidence"}:
         what = "Sifaka holds the claims of texts against sources; this server stores nothing."
     else:
         what = "Sifaka checks and criticises texts; this server changes and stores nothing."
@@ -146,10 +148,7 @@ def instructions(tools: AbstractSet[str]) -> str:
 
 async def _share(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:
     """Middleware: a tenant has its share of the processors, and of the money."""
-    tenant = tenant_of_request()
-    accounts = ctx.lifespan_context.accounts
-    account = accounts and accounts.of(tenant or ctx.lifespan_context.tenant)
-    with sharing(tenant or ""), charging(NoAllowance() if may_only_read() else account):
+    with share_of_request(ctx.lifespan_context):
         return await call_next(ctx)
 
 

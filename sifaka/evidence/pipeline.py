@@ -27,11 +27,11 @@ from sifaka.evidence.model import (
     Verification,
     Verified,
 )
-from sifaka.evidence.plan import checked_question, plan
+from sifaka.evidence.plan import checked_question, plan, whole_plan
 from sifaka.evidence.ranking import scores_of
 from sifaka.evidence.search import check_limit, search
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.evidence.verify import PARALLEL, as_completed, verifications
+from sifaka.evidence.verify import NO_MODEL, PARALLEL, as_completed, verifications
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -80,9 +80,18 @@ class EvidencePipeline:
         names: Sequence[str] = (),
         max_results: int = 10,
         filters: SearchFilters = ANYTHING,
+        decompose: bool = True,
+        verify: bool = True,
     ) -> EvidenceResult:
         """The evidence for a question; see `stream`."""
-        coming = self.stream(question, names=names, max_results=max_results, filters=filters)
+        coming = self.stream(
+            question,
+            names=names,
+            max_results=max_results,
+            filters=filters,
+            decompose=decompose,
+            verify=verify,
+        )
         result: EvidenceResult | None = None
         async with aclosing(coming):
             async for each in coming:
@@ -98,6 +107,8 @@ class EvidencePipeline:
         names: Sequence[str] = (),
         max_results: int = 10,
         filters: SearchFilters = ANYTHING,
+        decompose: bool = True,
+        verify: bool = True,
     ) -> AsyncGenerator[EvidenceProgress, None]:
         """Yield the plan, what was found, each document when it is verified, and the result.
 
@@ -109,6 +120,8 @@ class EvidencePipeline:
             names: The adapters to search with; empty means all.
             max_results: Documents at most, 1 to 100; each costs a model call.
             filters: Which documents are wanted.
+            decompose: False searches for the question as it is, with one criterion.
+            verify: False asks no model about the documents: they are ranked.
 
         Raises:
             ConfigurationError: The question is empty or too long, there is no adapter at all or
@@ -119,7 +132,7 @@ class EvidencePipeline:
         adapters = self._adapters.chosen(names)
         question = checked_question(question)
         check_limit(max_results)
-        made = await plan(question, self._model)
+        made = await plan(question, self._model) if decompose else whole_plan(question)
         yield Planned(plan=made)
         searched = await search(
             adapters,
@@ -133,7 +146,8 @@ class EvidencePipeline:
         branches = verifications(
             [(document, made.criteria) for document in searched.documents],
             question=question,
-            model=self._model,
+            model=self._model if verify else None,
+            without="that was not asked for" if not verify else NO_MODEL,
         )
         async with aclosing(as_completed(branches, parallel=self._parallel)) as coming:
             async for number, verification in coming:

@@ -47,6 +47,13 @@ def keyword_plan(question: str, degraded: str) -> SearchPlan:
     )
 
 
+def whole_plan(question: str) -> SearchPlan:
+    """The question as the only query, and being about it as the only criterion."""
+    return SearchPlan(
+        question=question, queries=(shortened(question),), criteria=(topic(question),)
+    )
+
+
 def keyword_queries(question: str) -> tuple[str, ...]:
     """The question as one query, and each half of its telling words."""
     words = [word for each in _WORD.findall(question) if (word := each.strip(_EDGE))]

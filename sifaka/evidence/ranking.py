@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
@@ -117,44 +117,55 @@ def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
     given = tuple(documents)
     group_of = list(range(len(given)))
     dois = [normal_doi(each.doi) or normal_doi(each.url) for each in given]
-
-    def dois_of(*members: int) -> set[str]:
-        both = {group_of[at] for at in members}
-        return {doi for doi, group in zip(dois, group_of, strict=True) if doi and group in both}
-
+    words = _words_of(given)
     alike: defaultdict[str, list[int]] = defaultdict(list)
     for at, document in enumerate(given):
-        title, named = normal_title(document.title), sorted(identities(document))
-        keys = [*named, f"words:{_plain(document.text[: 2 * _HEAD])[:_HEAD]}", f"title:{title}"]
-        for key in filter(lambda key: key not in {"words:", "title:"}, keys):
-            for other in alike[key]:
-                if group_of[other] == group_of[at]:
-                    continue
-                if key in named:
-                    same = _is_one_page(given[other], document)
-                else:
-                    same = len(dois_of(other, at)) < 2 and _is_copy(given[other], document)
-                if same:
+        named = identities(document)
+        for name in sorted(named):
+            for other in alike[name]:
+                if _is_one_page(given[other], document, words[other] == words[at]):
                     _join(group_of, other, at)
-            alike[key].append(at)
+            alike[name].append(at)
+    for at, document in enumerate(given):
+        title = normal_title(document.title)
+        same = [f"words:{words[at]}"] if words[at] else []
+        for name in (*same, *([f"title:{title}"] if title else ())):
+            for other in alike[name]:
+                both = {group_of[other], group_of[at]}
+                if len(both) < 2 or not _is_cut(words[other], words[at]):
+                    continue
+                members = zip(dois, group_of, strict=True)
+                if len({doi for doi, group in members if doi and group in both}) < 2:
+                    _join(group_of, other, at)
+            # One stands for all that have the same words.
+            if not (name.startswith("words:") and alike[name]):
+                alike[name].append(at)
     found: dict[int, list[int]] = {}
     for at, group in enumerate(group_of):
         found.setdefault(group, []).append(at)
     return tuple(map(tuple, found.values()))
 
 
-def _is_one_page(one: SourceDocument, other: SourceDocument) -> bool:
+def _words_of(documents: Sequence[SourceDocument]) -> list[str]:
+    """The words of each document, as far as they can be those of another one."""
+    heads = [_plain(each.text[: 2 * _HEAD])[:_HEAD] for each in documents]
+    titles = [normal_title(each.title) for each in documents]
+    count = Counter((*heads, *(f"\0{title}" for title in titles if title)))
+    return [
+        _plain(document.text) if count[head] > 1 or count[f"\0{title}"] > 1 else head
+        for document, head, title in zip(documents, heads, titles, strict=True)
+    ]
+
+
+def _is_one_page(one: SourceDocument, other: SourceDocument, same: bool) -> bool:
     """True unless they are two passages that one adapter has of a page."""
     passages = one.adapter == other.adapter and one.id and other.id and one.id != other.id
-    return not passages or _plain(one.text) == _plain(other.text)
+    return same or not passages
 
 
-def _is_copy(one: SourceDocument, other: SourceDocument) -> bool:
-    shorter, longer = sorted((_plain(one.text), _plain(other.text)), key=len)
-    if shorter == longer:
-        return bool(shorter) or normal_title(one.title) == normal_title(other.title) != ""
-    titles = {normal_title(each.title) for each in (one, other)}
-    return len(titles) == 1 and "" not in titles and longer.startswith(shorter)
+def _is_cut(one: str, other: str) -> bool:
+    """True when one text is the beginning of the other, or all of it."""
+    return one.startswith(other) or other.startswith(one)
 
 
 def _plain(text: str) -> str:

@@ -80,16 +80,18 @@ def verifications(
     *,
     question: str,
     model: "Model | None",
+    without: str = NO_MODEL,
 ) -> Mapping[str, Callable[[], Awaitable[Verification]]]:
     """The judging of each document by its criteria, for `fan_out` or `as_completed`.
 
     One model call a document, at the place `document N` of the journal; a second verification in
     one run needs a scope of its own. A document for which the model cannot be asked, or the budget
-    has no room, is `degraded` and has no judgements. Its criteria have different ids. Each raises
+    has no room, is `degraded` and has no judgements; `without` is the reason
+    where there is no model. Its criteria have different ids. Each raises
     `StorageError` when its answer could not be put on record, and `Suspended` for the host.
     """
     return {
-        f"document {number}": partial(_verified, document, criteria, question, model)
+        f"document {number}": partial(_verified, document, criteria, question, model, without)
         for number, (document, criteria) in enumerate(asked)
     }
 
@@ -99,9 +101,10 @@ async def _verified(
     criteria: Sequence[Criterion],
     question: str,
     model: "Model | None",
+    without: str,
 ) -> Verification:
     if model is None or not criteria:
-        degraded = NO_MODEL if model is None else "there is no criterion to hold it against"
+        degraded = without if model is None else "there is no criterion to hold it against"
         return Verification(document=document, degraded=degraded)
     try:
         return await _asked(document, criteria, question, model)

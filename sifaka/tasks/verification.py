@@ -82,6 +82,7 @@ def check_options(
     until: str = "",
     sites: Iterable[str] = (),
     max_documents: int = 4,
+    max_claims: int = 20,
 ) -> CheckOptions:
     """The options of a check, from words that a caller has written.
 
@@ -92,6 +93,7 @@ def check_options(
         until: Likewise.
         sites: Hosts, without a path.
         max_documents: For each claim.
+        max_claims: Of a text, those that need evidence most; the others are not checked.
 
     Raises:
         ConfigurationError: A date or a host cannot be read.
@@ -109,6 +111,7 @@ def check_options(
         until=_moment("until", until),
         sites=hosts,
         max_documents=max_documents,
+        max_claims=max_claims,
     )
 
 

@@ -14,6 +14,7 @@ from sifaka.critics import CRITICS
 from sifaka.validators import UNLISTED, VALIDATORS
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.schemas.evidence import VerifyOut
+from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut
 from sifaka_mcp.schemas.history import HistoryOut
 from sifaka_mcp.schemas.research import ResearchOut
 from sifaka_mcp.schemas.runs import SubmitOut
@@ -38,6 +39,9 @@ SHAPES = {
     "findings": "ResearchedOut",
     "section": "SectionOut",
     "reference": "ReferenceOut",
+    "criterion": "CriterionOut",
+    "document": "FoundOut",
+    "judgement": "JudgementOut",
     "claim": "ClaimOut",
     "evidence": "EvidenceOut",
 }
@@ -118,7 +122,15 @@ async def test_every_field_of_an_answer_is_told(client: Client) -> None:
 
 def test_every_shape_in_an_answer_is_told() -> None:
     shapes: dict[str, Any] = {}
-    for answer in (SubmitOut, ValidateOut, CritiqueTextOut, HistoryOut, VerifyOut, ResearchOut):
+    for answer in (
+        SubmitOut,
+        ValidateOut,
+        CritiqueTextOut,
+        HistoryOut,
+        VerifyOut,
+        EvidenceSearchOut,
+        ResearchOut,
+    ):
         shapes |= answer.model_json_schema()["$defs"]
     for heading, definition in SHAPES.items():
         assert list(rows(heading, "Field")) == [*shapes[definition]["properties"]], heading

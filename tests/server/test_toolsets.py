@@ -51,9 +51,9 @@ def test_the_reading_tools_are_those_that_say_so_of_themselves() -> None:
     [
         ({"toolsets": ("recall",)}, {"get_thought_history"}),
         ({"toolsets": ("refine", "recall")}, set(TOOLSETS["refine"])),
-        ({"toolsets": ("evidence",)}, {"verify_evidence"}),
+        ({"toolsets": ("evidence",)}, {*TOOLSETS["evidence"]}),
         ({"toolsets": ("research",)}, set(TOOLSETS["research"])),
-        ({"toolsets": ("refine", "evidence")}, {*TOOLSETS["refine"], "verify_evidence"}),
+        ({"toolsets": ("refine", "evidence")}, {*TOOLSETS["refine"], *TOOLSETS["evidence"]}),
         ({"read_only": True}, READING & {*TOOLSETS["refine"]}),
         ({"toolsets": ("refine", "evidence"), "read_only": True}, set(READING)),
         ({"toolsets": ("recall",), "read_only": True}, {"get_thought_history"}),

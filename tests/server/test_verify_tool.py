@@ -357,7 +357,8 @@ async def test_dates_and_sites_hold_for_what_is_searched_not_for_what_is_given(
             )
             return {each["adapter"] for each in out["verdicts"][0]["evidence"]}
 
-        assert await adapters_of(since="1h") == {"given", "pages"}, "files of just now"
+        assert await adapters_of() == {"given", "pages"}
+        assert await adapters_of(since="1h") == {"given"}, "the file does not say of when it is"
         assert await adapters_of(until="2000-01-01") == {"given"}
         assert await adapters_of(sites=["wiki.example"]) == {"given"}, "files have no host"
 
@@ -427,7 +428,8 @@ async def test_the_tool_is_offered_where_it_is_asked_for_and_nowhere_else(tmp_pa
         assert "verify_evidence" not in (client.instructions or "")
     settings = Settings(home=tmp_path, toolsets=("evidence",), read_only=True)
     async with Client(SifakaServer(settings)) as client:
-        assert [t.name for t in (await client.list_tools()).tools] == ["verify_evidence"]
+        listed = [t.name for t in (await client.list_tools()).tools]
+        assert listed == ["verify_evidence", "search_evidence"]
         out = await verified(client, claims=[TALL], sources=[TOWER])
     assert out["verdicts"][0]["verdict"] == "supported"
 

@@ -1,15 +1,20 @@
 """The rights of a token for reading only: it changes nothing, and spends nothing."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST, CallToolResult, TextContent
 
+from sifaka.calls.allowance import charging
 from sifaka.errors import BudgetExceeded
+from sifaka.isolation import sharing
 from sifaka.record.usage import Budget, Usage
 from sifaka_mcp.settings import READING
-from sifaka_mcp.tenancy import NEEDS_WRITE, WRITE, may_only_read
+from sifaka_mcp.state import AppState
+from sifaka_mcp.tenancy import NEEDS_WRITE, WRITE, may_only_read, tenant_of_request
 
 _WRITING = frozenset({"tasks/cancel", "tasks/update"})
 """Methods, besides those of tools, that change something."""
@@ -32,6 +37,15 @@ class NoAllowance:
 
     def settle(self, reserved: Usage, used: Usage) -> None:
         """Nothing was set aside."""
+
+
+@contextmanager
+def share_of_request(state: AppState) -> Generator[None]:
+    """Within it the request has its tenant's share of the processors, and of the money."""
+    tenant = tenant_of_request()
+    account = state.accounts and state.accounts.of(tenant or state.tenant)
+    with sharing(tenant or ""), charging(NoAllowance() if may_only_read() else account):
+        yield
 
 
 async def refuse_writing(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

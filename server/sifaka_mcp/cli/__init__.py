@@ -26,9 +26,11 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "check": "find the mistakes in files, as a linter does",
         "critique": "find what is wrong with a text",
         "verify": "hold the claims of a text against sources",
+        "search-evidence": "find documents that help with a question, and judge each",
         "research": "answer a question from sources",
         "history": "show a run, or list the recent ones",
         "search": "find past texts",
+        "submit": "hand in a version for a run that waits for one",
         "resume": "go on with a run that was interrupted",
         "replay": "go through a finished run again, without any model",
         "forget": "delete or move old runs",
@@ -37,7 +39,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "completion": "print what a shell needs to complete these commands",
     }
 )
-"""Each is the module of its name; it is imported when it is called."""
+"""Each is the module of its name, with `_` for `-`; it is imported when it is called."""
 
 DONE, NOT_PASSING, USAGE = 0, 1, 2
 """Exit codes: done and passing, done but not passing, wrong usage or configuration."""
@@ -156,7 +158,8 @@ def _parser(
         # Only the command that is called needs its options, and its imports.
         if every or name in arguments[:1]:
             called = command
-            importlib.import_module(f"sifaka_mcp.cli.{name}").configure(command)
+            module = name.replace("-", "_")
+            importlib.import_module(f"sifaka_mcp.cli.{module}").configure(command)
     return parser, called
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio
 
+from sifaka.chain.assessment import MOST_CLAIMS
 from sifaka.errors import ConfigurationError
 from sifaka.record.claims import ClaimReport
 from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_options
@@ -44,6 +45,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="for each claim",
     )
+    where.add_argument(
+        "--max-claims",
+        type=opt.whole_number(1, MOST_CLAIMS),
+        default=20,
+        metavar="N",
+        help="of the text, those that need evidence most",
+    )
     parser.add_argument("--model", help="who judges: auto, caller or provider:name")
     parser.add_argument(
         "--allow-unverified",
@@ -67,6 +75,7 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
         until=options.until,
         sites=options.site,
         max_documents=options.max_documents,
+        max_claims=options.max_claims,
     )
     chain = opt.chain_of(options, settings)
 

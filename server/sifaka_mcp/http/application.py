@@ -28,6 +28,7 @@ from sifaka_mcp.settings import Settings
 from sifaka_mcp.stores.catalogue import redis_of
 
 MCP, METRICS, HEALTH, READY = "/mcp", "/metrics", "/healthz", "/readyz"
+EVIDENCE = ("/v1/search", "/v1/search/batch", "/v1/plan")
 _OPEN = (HEALTH, READY)
 """Paths for load balancers, open to any address without a token; the answers hold no data."""
 _ASKED_WITH = [
@@ -69,13 +70,15 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         max_request_body_size=settings.max_body_bytes,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    metrics = Metrics(lambda: server.state, paths=(MCP, METRICS, HEALTH, READY))
+    metrics = Metrics(lambda: server.state, paths=(MCP, METRICS, HEALTH, READY, *EVIDENCE))
     ready = Readiness(lambda: server.state and server.state.store)
     app.router.routes += [
         Route(HEALTH, alive),
         Route(READY, ready.answer),
         Route(METRICS, _for_tokens(metrics) if access else metrics.answer),
     ]
+    if "search_evidence" in settings.tools:
+        app.router.routes += _evidence(server, settings, guarded=access is not None)
     # A page that was led here by a false name has no token; Prometheus asks by address.
     unguarded = (*_OPEN, METRICS) if access else _OPEN
     rates = _rates(settings)
@@ -93,6 +96,20 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
     _warm_and_close(app, server, rates)
     app.state.ending = server.ending
     return app
+
+
+def _evidence(server: SifakaServer, settings: Settings, *, guarded: bool) -> list[Route]:
+    from sifaka_mcp.http.evidence import EvidenceRoutes
+
+    answers = EvidenceRoutes(lambda: server.state, settings.max_body_bytes)
+    return [
+        Route(
+            path,
+            RequireAuthMiddleware(request_response(answer), []) if guarded else answer,
+            methods=["POST"],
+        )
+        for path, answer in answers.routes
+    ]
 
 
 def _for_tokens(metrics: Metrics) -> ASGIApp:

@@ -38,7 +38,7 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
         "cancel_run",
     ),
     "recall": ("get_thought_history",),
-    "evidence": ("verify_evidence",),
+    "evidence": ("verify_evidence", "search_evidence"),
     "research": (
         "research",
         "submit_revision",
@@ -48,7 +48,9 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """The names of the tools in each toolset."""
-READING = frozenset({"validate_text", "critique_text", "verify_evidence", "get_thought_history"})
+READING = frozenset(
+    {"validate_text", "critique_text", "verify_evidence", "search_evidence", "get_thought_history"}
+)
 """Those that say of themselves that they change nothing."""
 _SHORTEST_KEY = 32
 MOST_RUNS = 64

@@ -13,6 +13,7 @@ _FACTORIES: Mapping[str, str] = MappingProxyType(
         "validate_text": "judge.validate_tool",
         "critique_text": "judge.critique_tool",
         "verify_evidence": "verify.tool",
+        "search_evidence": "search_evidence.tool",
         "research": "research.tool",
         "get_thought_history": "history.tool",
         "resume_run": "steer.resume_tool",

@@ -7,6 +7,7 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
 from sifaka.calls.host import Suspended
+from sifaka.chain.assessment import MOST_CLAIMS
 from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, OptionalText
@@ -34,6 +35,7 @@ async def verify_evidence(
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
     max_documents: Annotated[int, Field(ge=1, le=MOST_DOCUMENTS, description="for each claim")] = 4,
+    max_claims: Annotated[int, Field(ge=1, le=MOST_CLAIMS, description="of `text`")] = 20,
 ) -> Annotated[CallToolResult, VerifyOut] | InputRequiredResult:
     """See the tool's description."""
     exchange = Exchange.of(ctx)
@@ -45,6 +47,7 @@ async def verify_evidence(
         until=until,
         sites=sites or (),
         max_documents=max_documents,
+        max_claims=max_claims,
     )
     chain = await state_of(ctx).chain(model=model, host=exchange.host, critics=(), budget=budget)
     answers = 0

@@ -4,9 +4,12 @@ What claims, sources and their titles say stays on its line, behind a mark of ou
 cannot pretend to be anything that we say.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
+from sifaka.evidence.model import EvidenceProgress, Finished, Planned, SearchFinished, Verified
 from sifaka_mcp.schemas.evidence import ClaimOut, CountsOut, EvidenceOut, VerifyOut
+from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, FoundOut
 from sifaka_mcp.view.lines import flat, section, short
 from sifaka_mcp.view.text import usage
 
@@ -27,6 +30,52 @@ def verification(out: VerifyOut) -> str:
     lines += ["", out.instructions] if out.instructions else []
     degraded = section("degraded", [f"- {flat(line)}" for line in out.degraded])
     return "\n".join([*lines, "", *degraded] if degraded else lines)
+
+
+def found_evidence(out: EvidenceSearchOut) -> str:
+    """The text of `search_evidence`."""
+    counted = Counter(each.classification for each in out.evidence)
+    told = ", ".join(f"{n} {name}" for name, n in counted.items()) or "none"
+    lines = [f"question: {flat(out.question)}"]
+    if out.status is not None:
+        lines.append(f"status: {out.status}   documents: {len(out.evidence)} ({told})")
+    lines.append(f"usage: {usage(out.usage)}")
+    lines += section("queries", [flat(query) for query in out.queries])
+    criteria = [f"{flat(c.id)} ({flat(c.type)}, {c.weight:g}): {flat(c.description)}"
+                for c in out.criteria]  # fmt: skip
+    lines += section("criteria", criteria)
+    for number, each in enumerate(out.evidence[:_MOST], 1):
+        lines += ["", *_found_lines(each, number)]
+    lines += ["", out.instructions] if out.instructions else []
+    notes = section("degraded", [f"- {flat(line)}" for line in (*out.degraded, *out.notes)])
+    return "\n".join([*lines, "", *notes] if notes else lines)
+
+
+def _found_lines(found: FoundOut, number: int) -> Iterator[str]:
+    yield f"{number}. {found.classification} {found.score:.2f}: {flat(found.explanation)}"
+    for judgement in found.judgements:
+        for quote in judgement.quotes:
+            yield f"   {flat(judgement.criterion)}: {short(flat(quote), _LONGEST)!r}"
+    if found.passage:
+        yield f"   passage: {flat(found.passage)!r}"
+    named = repr(short(flat(found.title), 120)) if found.title else "a document"
+    told = [named, *filter(None, [flat(found.url or found.id)]), f"by {flat(found.adapter)}"]
+    told += [f"of {found.published}"] if found.published else ["without a date"]
+    told += [f"also {flat('; '.join(found.also))}"] if found.also else []
+    yield f"   from {', '.join(told)}"
+
+
+def step_of(progress: EvidenceProgress) -> str:
+    """A line about one step of a search for evidence."""
+    match progress:
+        case Planned():
+            return f"planned {len(progress.plan.queries)} queries"
+        case SearchFinished():
+            return f"found {len(progress.searched.documents)} documents"
+        case Verified():
+            return f"judged document {progress.number + 1} of {progress.of}"
+        case Finished():
+            return "done"
 
 
 def counts(counted: CountsOut) -> str:

@@ -14,7 +14,7 @@ from sifaka.calls.journal import scope
 from sifaka.calls.part_ledger import PartLedger
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.claims.comparison import held, unjudged
-from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_given, extract
+from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, Extracted, claims_given, extract
 from sifaka.evidence.claims.lookup import ClaimSources, at_hand, find, of_claims
 from sifaka.evidence.claims.verdicts import JudgedSource, KnownVerdicts, basis_of, verdict_of
 from sifaka.evidence.documents import SearchFilters, SourceDocument
@@ -98,20 +98,29 @@ class EvidenceChecker(Component):
         calls = current_calls()
         ledger = PartLedger(calls.ledger, Budget())
         with replace(calls, ledger=ledger).active():
-            made, degraded = (given, ()) if given is not None else await self._claims_of(text)
+            found = Extracted(claims=given or ())
+            if given is None:
+                found = await self._claims_of(text, options)
+            needing = [each for each in found.claims if each.need >= NEEDS_EVIDENCE]
             check = _Check(sources, filters, options)
-            report = await self._checked(check, made, documents)
-        lines = dict.fromkeys((*degraded, *report.degraded))
+            report = await self._checked(check, needing if given is None else given, documents)
+            if given is None and self.model is not None and not found.degraded:
+                # Not before: a host that is asked in rounds gets the same question in each.
+                await self._known.keep_claims(text, self.model.model_id, found.claims)
+        lines = dict.fromkeys((*found.degraded, *report.degraded))
         return report.model_copy(update={"degraded": tuple(lines), "usage": ledger.spent})
 
-    async def _claims_of(self, text: str) -> tuple[Sequence[Claim], Sequence[str]]:
-        """The claims of a text that need evidence, and what did not work."""
+    async def _claims_of(self, text: str, options: CheckOptions) -> Extracted:
+        """The claims of a text, those that a model has found in it before included."""
         if not text.strip():
-            return (), ()
+            return Extracted()
+        if self.model is not None and options.max_age_seconds > 0:
+            with scope("known claims"):
+                known = await self._known.claims_of(text, self.model.model_id)
+            if known is not None:
+                return Extracted(claims=known)
         with scope("claims"):
-            extracted = await extract(text, self.model)
-        needing = [claim for claim in extracted.claims if claim.need >= NEEDS_EVIDENCE]
-        return needing, extracted.degraded
+            return await extract(text, self.model)
 
     async def _checked(
         self, check: "_Check", claims: Sequence[Claim], documents: Sequence[Document]

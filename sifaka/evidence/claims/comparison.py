@@ -4,13 +4,12 @@ A model is asked one question for each document, about all claims that found it.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from anyio import to_thread
 
 from sifaka.calls.context import fan_out
-from sifaka.calls.journal import scope
 from sifaka.evidence.claims.bearing import (
     ELSEWHERE,
     Passage,
@@ -135,23 +134,23 @@ async def held(
 ) -> dict[int, tuple[JudgedSource, ...]]:
     """Compare each claim with its documents.
 
-    A document is judged once for every `CLAIMS_EACH` claims that found it.
+    A document is judged once for every `CLAIMS_EACH` claims that found it; all questions are asked
+    at the same time.
     """
     said: dict[tuple[int, str], JudgedSource] = {}
     texts: dict[str, QuotableText] = {}
-    for number, sheets in enumerate(_rounds(documents)):
-        asked = [
-            (sheet.document, [_criterion(n, claims[n]) for n in sheet.claims]) for sheet in sheets
-        ]
-        with scope(f"verify {number}"):
-            answers = await fan_out(
-                verifications(asked, question=_QUESTION, model=model),
-                calls_each=0,
-                parallel=PARALLEL,
-            )
-        for sheet, answer in zip(sheets, answers, strict=True):
-            for n in sheet.claims:
-                said[n, sheet.document.key] = await _of(n, claims[n], sheet.document, answer, texts)
+    questions: dict[str, Callable[[], Awaitable[Verification]]] = {}
+    sheets: list[_Sheet] = []
+    for number, together in enumerate(_rounds(documents)):
+        asked = [(each.document, [_criterion(n, claims[n]) for n in each.claims])
+                 for each in together]  # fmt: skip
+        made = verifications(asked, question=_QUESTION, model=model)
+        questions |= {f"verify {number}/{place}": question for place, question in made.items()}
+        sheets += together
+    answers = await fan_out(questions, calls_each=0, parallel=PARALLEL)
+    for sheet, answer in zip(sheets, answers, strict=True):
+        for n in sheet.claims:
+            said[n, sheet.document.key] = await _of(n, claims[n], sheet.document, answer, texts)
     return {
         # Scores are those of the claim's own search.
         number: tuple(said[number, d.key]._replace(document=d) for d in found)

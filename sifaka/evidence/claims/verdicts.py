@@ -162,8 +162,14 @@ class _Record(Frozen):
     verdicts: tuple[ClaimVerdict | None, ...]
 
 
+class _Claims(Frozen):
+    """The claims that were found in a text."""
+
+    claims: tuple[Claim, ...]
+
+
 class KnownVerdicts:
-    """Verdicts of earlier checks."""
+    """Verdicts of earlier checks, and the claims that a model has found in texts."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
@@ -205,6 +211,27 @@ class KnownVerdicts:
                 continue
             await self._cache.set(_key(verdict.claim, verdict.basis), value, ttl=_LONGEST_KEPT)
 
+    async def claims_of(self, text: str, model: str) -> tuple[Claim, ...] | None:
+        """The claims that a model has found in a text before, put on the record of the run."""
+        key = _key_of_text(text, model)
+
+        async def look() -> str:
+            return (await self._cache.get(key) or b"").decode()
+
+        told = await recorded("known claims", {"text": key}, look)
+        try:
+            return _Claims.model_validate_json(told).claims if told else None
+        except ValidationError:  # of another version of this program
+            return None
+
+    async def keep_claims(self, text: str, model: str, claims: tuple[Claim, ...]) -> None:
+        """Keep the claims that a model has found in a text."""
+        try:
+            value = _Claims(claims=claims).model_dump_json().encode()
+        except PydanticSerializationError:  # half a surrogate pair: it is asked again
+            return
+        await self._cache.set(_key_of_text(text, model), value, ttl=_LONGEST_KEPT)
+
     async def _look(self, claim: Claim, basis: str, oldest: datetime) -> ClaimVerdict | None:
         value = await self._cache.get(_key(claim, basis))
         try:
@@ -231,6 +258,11 @@ def basis_of(
         "documents": options.max_documents,
     }
     return sha256(json.dumps(told, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _key_of_text(text: str, model: str) -> str:
+    told = f"{model}\n{text}".encode("utf-8", "surrogatepass")
+    return f"claims:{sha256(told).hexdigest()}"
 
 
 def _key(claim: Claim, basis: str) -> str:

@@ -99,6 +99,23 @@ def _atomwalker(place: _Place) -> Adapter:
     )
 
 
+def _biomedical(place: _Place) -> Adapter:
+    """An adapter of a public service; a URL, such as that of a mirror, replaces its own."""
+    from sifaka.evidence.sources import biomedical
+
+    make = {
+        "pubmed": biomedical.PubMedAdapter,
+        "europepmc": biomedical.EuropePmcAdapter,
+        "clinicaltrials": biomedical.ClinicalTrialsAdapter,
+    }[place.spec.scheme]
+    if place.spec.is_url:
+        parts = place.spec.parts()
+        return make(f"{parts.scheme}://{parts.netloc}{parts.path}", name=place.spec.name)
+    if place.spec.rest:
+        place.spec.wrong("takes nothing after the colon")
+    return make(name=place.spec.name)
+
+
 def _folder(place: _Place) -> Adapter:
     path = place.spec.rest.removeprefix("//")
     # What is relative depends on where the server was started; `~` on who started it.
@@ -137,6 +154,9 @@ SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
         "solr": _Scheme("solr+http://host:8983/solr/core?text=body", _solr, True),
         "meilisearch": _Scheme("meilisearch+https://host:7700/index?text=body", _meilisearch, True),
         "atomwalker": _Scheme("atomwalker+https://host", _atomwalker, True),
+        "pubmed": _Scheme("pubmed:", _biomedical),
+        "europepmc": _Scheme("europepmc:", _biomedical),
+        "clinicaltrials": _Scheme("clinicaltrials:", _biomedical),
         "folder": _Scheme("folder:/absolute/path", _folder),
         "thoughts": _Scheme("thoughts:", _thoughts),
     }

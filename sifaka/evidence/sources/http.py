@@ -135,6 +135,10 @@ class HttpClient:
         """
         return await self._ask("GET", path, params=params, check=check)
 
+    async def get_text(self, path: str, params: Mapping[str, Any]) -> str:
+        """As `get_json`, of a path that answers with a text such as XML."""
+        return await self._ask("GET", path, params=params, as_text=True)
+
     async def post_json(self, path: str, body: Any) -> Any:
         """As `get_json`, of a search with a body of JSON, which may be sent more than once."""
         return await self._ask("POST", path, body=body)
@@ -151,6 +155,7 @@ class HttpClient:
         params: Mapping[str, Any] | None = None,
         body: Any = None,
         check: Check | None = None,
+        as_text: bool = False,
     ) -> Any:
         asked = Asked(self._adapter, self._base)
         url = _below(asked, path)
@@ -166,7 +171,7 @@ class HttpClient:
                 attempt = 1
                 while True:
                     try:
-                        answer = await self._answer(method, url, params, body)
+                        answer = await self._answer(method, url, params, body, as_text)
                         if check is not None:
                             check(answer.data, answer.retry_after)
                         break
@@ -190,7 +195,7 @@ class HttpClient:
         return answer.data
 
     async def _answer(
-        self, method: str, place: str, params: Mapping[str, Any] | None, body: Any
+        self, method: str, place: str, params: Mapping[str, Any] | None, body: Any, as_text: bool
     ) -> SourceAnswer:
         """The answer to one request, wherever redirects lead."""
         import httpx2
@@ -204,7 +209,7 @@ class HttpClient:
                 sent, params = (url.copy_merge_params(params) if params else url), None
                 async with self._connections.opened(method, sent, body, asked) as response:
                     if response.status_code not in _REDIRECTS:
-                        return await answer_of(response, self._largest, asked)
+                        return await answer_of(response, self._largest, asked, as_text=as_text)
                     url = _next(method, sent, response, asked)
         except httpx2.InvalidURL:
             raise asked.failure("not_found", "cannot be asked: it is no URL") from None

@@ -141,6 +141,26 @@ def test_wrong_usage_is_one_line_exit_code_2_and_starts_nothing(
     assert json.loads(capsys.readouterr().out)["runs"] == []
 
 
+def test_a_report_that_a_person_wrote_is_taken_in(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["research", "oil lamps", "--json"]) == 1
+    outline = json.loads(capsys.readouterr().out)
+    assert outline["status"] == "needs_revision"
+    report = folder / "report.md"
+    report.write_text(outline["text"])
+    assert run(["submit", outline["run_id"], str(report)]) == 1, "nothing is written yet"
+    assert "_To be written._" in capsys.readouterr().out
+    report.write_text(outline["text"].replace("_To be written._", f"{OIL.quote} [1]"))
+    assert run(["submit", outline["run_id"], str(report), "--json"]) == 0
+    told = capsys.readouterr()
+    out = json.loads(told.out)
+    assert (out["status"], out["passed"]) == ("done", True)
+    assert told.err.startswith("accepted")
+    assert run(["submit", outline["run_id"]]) == 2
+    assert run(["submit", "run_0123456789abcdef", str(report)]) == 2
+
+
 def test_without_any_adapter_one_line_says_what_to_configure(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -454,3 +454,25 @@ class TestReuse:
 def test_claims_that_differ_in_the_case_of_a_unit_are_two() -> None:
     given = ["The plant gives 5 MW.", "The plant gives 5 mW.", "the Plant gives  5 MW"]
     assert [claim.text for claim in claims_given(given)] == given[:2]
+
+
+async def test_a_text_that_was_checked_before_costs_no_call() -> None:
+    judge, adapters = ScriptedJudge(reads), sources(HEIGHT)
+    text = f"{TOWER} {OPENED}"
+    first = await EvidenceChecker(adapters, judge.model).check(text)
+    made = judge.calls
+    again = await EvidenceChecker(adapters, judge.model).check(text)
+    assert (judge.calls, again.usage.model_calls) == (made, 0)
+    assert [each.verdict for each in again.verdicts] == [each.verdict for each in first.verdicts]
+    fresh = CheckOptions(max_age_seconds=0)
+    await EvidenceChecker(adapters, judge.model).check(text, options=fresh)
+    assert judge.calls == 2 * made
+    await EvidenceChecker(adapters, judge.model).check(f"{text} ")
+    assert judge.calls > 2 * made, "other words may make other claims"
+
+
+async def test_all_claims_about_one_document_are_asked_at_the_same_time() -> None:
+    judge = ScriptedJudge(reads)
+    claims = [f"The tower has {n} doors." for n in range(20)]
+    report = await checked(sources(HEIGHT), *claims, judge=judge)
+    assert (judge.calls, judge.depth) == (report.usage.model_calls, 1) == (3, 1)

@@ -1,0 +1,196 @@
+"""`/v1/search`, `/v1/search/batch` and `/v1/plan`: evidence over plain HTTP, as OpenSift has it.
+
+Requests and answers have the fields of https://github.com/AtomInnoLab/OpenSift, and some more.
+"""
+
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from functools import partial
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from sifaka._internal.explain import explain
+from sifaka.calls.failure_log import report_failure
+from sifaka.errors import ConfigurationError, SifakaError
+from sifaka.evidence.model import EvidenceProgress, EvidenceResult
+from sifaka.tasks.evidence import plan_search, search_each, search_evidence
+from sifaka_mcp.auth.scopes import share_of_request
+from sifaka_mcp.schemas.opensift import (
+    BatchBody,
+    SearchBody,
+    criteria_of,
+    events,
+    exported,
+    milliseconds_since,
+    request_id,
+    response,
+)
+from sifaka_mcp.state import AppState
+
+logger = logging.getLogger(__name__)
+Body = TypeVar("Body", bound=BaseModel)
+SEARCH, BATCH, PLAN = "/v1/search", "/v1/search/batch", "/v1/plan"
+
+
+class _Refused(Exception):
+    """A request that cannot be answered."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.response = JSONResponse({"detail": detail}, status_code=status)
+
+
+class EvidenceRoutes:
+    """Answers the three paths.
+
+    Args:
+        state: What the server works with, if it is open.
+        most_bytes: Of a request's body.
+    """
+
+    def __init__(self, state: Callable[[], AppState | None], most_bytes: int) -> None:
+        self._state = state
+        self._most_bytes = most_bytes
+
+    @property
+    def routes(self) -> list[tuple[str, Callable[[Request], Awaitable[Response]]]]:
+        """The paths with what answers them."""
+        return [
+            (SEARCH, partial(self._answered, self._search)),
+            (BATCH, partial(self._answered, self._batch)),
+            (PLAN, partial(self._answered, self._plan)),
+        ]
+
+    async def _answered(
+        self, answer: Callable[[Request, AppState], Awaitable[Response]], request: Request
+    ) -> Response:
+        state = self._state()
+        if state is None:
+            return JSONResponse({"detail": "the server is not ready"}, status_code=503)
+        try:
+            with share_of_request(state):
+                return await answer(request, state.of_request())
+        except _Refused as refused:
+            return refused.response
+        except ConfigurationError as error:
+            return JSONResponse({"detail": str(error)}, status_code=422)
+        except TimeoutError:
+            return JSONResponse({"detail": "timeout_seconds are over"}, status_code=504)
+        except SifakaError as error:
+            return JSONResponse({"detail": str(error)}, status_code=502)
+
+    async def _search(self, request: Request, state: AppState) -> Response:
+        asked = await self._body(request, SearchBody)
+        if asked.options.stream:
+            headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+            events = _events(asked, state)
+            return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+        began = time.monotonic()
+        with anyio.fail_after(asked.options.timeout_seconds):
+            chain = await state.chain(critics=())
+            result = await search_evidence(chain, asked.query, options=asked.options.for_library())
+        return JSONResponse(response(result, asked.options, began, asked.context))
+
+    async def _batch(self, request: Request, state: AppState) -> Response:
+        asked = await self._body(request, BatchBody)
+        began = time.monotonic()
+        with anyio.fail_after(asked.options.timeout_seconds):
+            chain = await state.chain(critics=())
+            entries = await search_each(chain, asked.queries, options=asked.options.for_library())
+        results = [
+            response(each.result, asked.options, began, asked.context)
+            if each.result is not None
+            else {"query": each.question, "status": "failed", "error": each.error}
+            for each in entries
+        ]
+        done = [each.result for each in entries if each.result is not None]
+        data = None
+        if asked.export_format is not None:
+            data = await anyio.to_thread.run_sync(exported, done, asked.export_format)
+        return JSONResponse(
+            {
+                "status": "completed",
+                "processing_time_ms": milliseconds_since(began),
+                "total_queries": len(entries),
+                "results": results,
+                "export_format": asked.export_format,
+                "export_data": data,
+            }
+        )
+
+    async def _plan(self, request: Request, state: AppState) -> Response:
+        asked = await self._body(request, SearchBody)
+        began = time.monotonic()
+        with anyio.fail_after(asked.options.timeout_seconds):
+            plan = await plan_search(await state.chain(critics=()), asked.query)
+        return JSONResponse(
+            {
+                "request_id": request_id(),
+                "query": plan.question,
+                "criteria_result": criteria_of(plan),
+                "processing_time_ms": milliseconds_since(began),
+                "degraded": [] if plan.degraded is None else [plan.degraded],
+            }
+        )
+
+    async def _body(self, request: Request, form: type[Body]) -> Body:
+        """The body of a request.
+
+        Raises:
+            _Refused: It is no POST of JSON in this form, or too large.
+        """
+        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            raise _Refused(415, "send application/json")
+        body = bytearray()
+        try:
+            async for piece in request.stream():
+                body += piece
+                if len(body) > self._most_bytes:
+                    raise _Refused(413, f"at most {self._most_bytes} bytes are read")
+        except ClientDisconnect as error:
+            raise _Refused(400, "the request has no end") from error
+        try:
+            return form.model_validate_json(bytes(body))
+        except ValidationError as error:
+            raise _Refused(422, explain(error)) from error
+
+
+async def _events(asked: SearchBody, state: AppState) -> AsyncGenerator[str, None]:
+    """The events of one search: `criteria`, `search_complete`, `result`, `done` or `error`."""
+    send, receive = anyio.create_memory_object_stream[EvidenceProgress | EvidenceResult | str](100)
+    began = time.monotonic()
+
+    async def work() -> None:
+        async with send:
+            try:
+                with share_of_request(state), anyio.fail_after(asked.options.timeout_seconds):
+                    chain = await state.chain(critics=())
+                    await send.send(
+                        await search_evidence(
+                            chain, asked.query, options=asked.options.for_library(), hear=send.send
+                        )
+                    )
+            except TimeoutError:
+                await send.send("timeout_seconds are over")
+            except SifakaError as error:
+                await send.send(str(error))
+            # A bug's words may quote anything.
+            except Exception as error:  # noqa: BLE001 - reported just below
+                report_failure(logger, "http:search", error, level=logging.ERROR)
+                await send.send("Internal error")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(work)
+        try:
+            async with receive, aclosing(events(receive, asked, began)) as lines:
+                async for line in lines:
+                    yield line
+        finally:
+            group.cancel_scope.cancel()

@@ -1,0 +1,239 @@
+"""The bodies of OpenSift's HTTP interface, with some fields more.
+
+https://github.com/AtomInnoLab/OpenSift
+"""
+
+import json
+import re
+import time
+from collections.abc import AsyncGenerator, AsyncIterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+from uuid import uuid4
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sifaka.evidence.classify import explained
+from sifaka.evidence.documents import SearchFilters, SourceDocument
+from sifaka.evidence.model import (
+    Evidence,
+    EvidenceProgress,
+    EvidenceResult,
+    Planned,
+    SearchFinished,
+    SearchPlan,
+    Verified,
+)
+from sifaka.tasks.evidence import EvidenceOptions
+from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, as_csv, as_json_lines
+
+_LONGEST = 2_000
+"""Characters of a question."""
+_RECENT = re.compile(r"(\d{1,4})([dwmy])")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+_NOT_USED = "`context` is not used"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Options(_Strict):
+    """The steps and limits of a search."""
+
+    decompose: bool = True
+    verify: bool = True
+    classify: bool = True
+    stream: bool = False
+    max_results: int = Field(default=10, ge=1, le=100)
+    recency_filter: str | None = Field(default=None, pattern=f"^{_RECENT.pattern}$")
+    adapters: list[str] | None = Field(default=None, max_length=50)
+    timeout_seconds: float = Field(default=30.0, gt=0, le=600)
+
+    def for_library(self) -> EvidenceOptions:
+        """The options of the library."""
+        since = None
+        if self.recency_filter is not None and (told := _RECENT.fullmatch(self.recency_filter)):
+            since = datetime.now(UTC) - timedelta(days=int(told[1]) * _DAYS[told[2]])
+        return EvidenceOptions(
+            adapters=tuple(self.adapters or ()),
+            filters=SearchFilters(since=since),
+            max_results=self.max_results,
+            decompose=self.decompose,
+            verify=self.verify,
+        )
+
+
+class SearchBody(_Strict):
+    """The body of a search or a plan."""
+
+    query: str = Field(min_length=1, max_length=_LONGEST)
+    options: Options = Options()
+    context: dict[str, Any] = {}
+
+
+class BatchBody(_Strict):
+    """The body of several searches."""
+
+    queries: list[str] = Field(min_length=1, max_length=20)
+    options: Options = Options()
+    context: dict[str, Any] = {}
+    export_format: Literal["csv", "json", "jsonl"] | None = None
+
+
+async def events(
+    steps: AsyncIterable[EvidenceProgress | EvidenceResult | str], asked: SearchBody, began: float
+) -> AsyncGenerator[str, None]:
+    """The server-sent events of one search; a string among the steps is an error."""
+    plan: SearchPlan | None = None
+    async for each in steps:
+        match each:
+            case Planned():
+                plan = each.plan
+                told = {"request_id": request_id(), "query": asked.query}
+                yield _event("criteria", {**told, "criteria_result": criteria_of(plan)})
+            case SearchFinished():
+                found = each.searched
+                results = [_item(document) for document in found.documents]
+                counted = {"total_results": len(results), "status": found.status}
+                queries = len(plan.queries) if plan is not None else 0
+                yield _event(
+                    "search_complete",
+                    {**counted, "search_queries_count": queries, "results": results},
+                )
+            case Verified():
+                assert plan is not None, "the plan comes first"
+                name = "scored_result" if asked.options.classify else "raw_result"
+                told = {"index": each.number, "total": each.of}
+                yield _event(
+                    "result", {**told, name: _judged(each.evidence, plan, asked.options.classify)}
+                )
+            case EvidenceResult():
+                summary = response(each, asked.options, began, asked.context)
+                counts = {f"{name}_count": len(summary[f"{name}_results"]) for name in _CLASSES}
+                yield _event("done", {name: summary[name] for name in _SUMMED} | counts)
+            case str():
+                yield _event("error", {"error": each})
+            case _:
+                pass
+
+
+_CLASSES = ("perfect", "partial", "rejected", "unverified")
+_SUMMED = ("request_id", "status", "total_scanned", "processing_time_ms", "degraded", "notes")
+
+
+def _event(name: str, data: object) -> str:
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+
+
+def response(
+    result: EvidenceResult, options: Options, began: float, context: object
+) -> dict[str, Any]:
+    """The answer to a search.
+
+    Args:
+        result: What was found.
+        options: Those of the request.
+        began: The time of the request, by `time.monotonic`.
+        context: That of the request, which has no effect.
+    """
+    classes: dict[str, list[object]] = {name: [] for name in _CLASSES}
+    raw: list[object] = []
+    for each in result.evidence:
+        told = _judged(each, result.plan, options.classify)
+        if options.classify:
+            name = "rejected" if each.classification == "reject" else each.classification
+            classes[name].append(told)
+        else:
+            raw.append(told)
+    return {
+        "request_id": request_id(),
+        "status": "completed" if result.status == "found" else result.status,
+        "processing_time_ms": milliseconds_since(began),
+        "query": result.question,
+        "criteria_result": criteria_of(result.plan),
+        **{f"{name}_results": found for name, found in classes.items()},
+        "rejected_count": len(classes["rejected"]),
+        "raw_results": raw,
+        "total_scanned": len(result.evidence),
+        "degraded": list(result.degraded),
+        "notes": [*result.notes, *([_NOT_USED] if context else [])],
+    }
+
+
+def _judged(evidence: Evidence, plan: SearchPlan, classify: bool) -> dict[str, Any]:
+    summary = explained(evidence, plan.criteria)
+    told: dict[str, Any] = {
+        "result": _item(evidence.document),
+        "validation": {
+            "criteria_assessment": [
+                {
+                    "criterion_id": each.criterion,
+                    "assessment": each.judgement,
+                    "explanation": ", ".join(each.flags),
+                    "evidence": [{"source": "content", "text": quote} for quote in each.quotes],
+                }
+                for each in evidence.assessments
+            ],
+            "summary": summary,
+        },
+    }
+    if classify:
+        scored = {"classification": evidence.classification, "weighted_score": evidence.score}
+        told |= scored
+    return told
+
+
+def _item(document: SourceDocument) -> dict[str, Any]:
+    return {
+        "source_adapter": document.adapter,
+        "result_type": "generic",
+        "title": document.title,
+        "content": document.text,
+        "source_url": document.url,
+        "fields": {
+            "id": document.id,
+            "doi": document.doi,
+            "published": document.published.isoformat() if document.published else None,
+            "also": list(document.also),
+        },
+    }
+
+
+def criteria_of(plan: SearchPlan) -> dict[str, Any]:
+    """The queries and criteria of a plan."""
+    return {
+        "search_queries": list(plan.queries),
+        "criteria": [
+            {
+                "criterion_id": each.id,
+                "type": each.type,
+                "name": each.name,
+                "description": each.description,
+                "weight": each.weight,
+            }
+            for each in plan.criteria
+        ],
+    }
+
+
+def exported(results: Sequence[EvidenceResult], form: str) -> str:
+    """The documents of several searches as `csv`, `jsonl` or `json`."""
+    outs = [EvidenceSearchOut.of(each) for each in results]
+    match form:
+        case "csv":
+            return as_csv(outs)
+        case "jsonl":
+            return as_json_lines(outs)
+        case _:
+            return json.dumps([each.model_dump(mode="json") for each in outs], ensure_ascii=False)
+
+
+def request_id() -> str:
+    """A new name for a request."""
+    return f"req_{uuid4().hex[:12]}"
+
+
+def milliseconds_since(began: float) -> int:
+    """Milliseconds since a time by `time.monotonic`."""
+    return int((time.monotonic() - began) * 1000)

@@ -1,0 +1,200 @@
+"""Biomedical literature and trials: PubMed, Europe PMC and ClinicalTrials.gov.
+
+https://www.ncbi.nlm.nih.gov/books/NBK25499/ (E-utilities),
+https://europepmc.org/RestfulWebService and https://clinicaltrials.gov/data-api/api
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sifaka.evidence.documents import SearchFilters
+from sifaka.evidence.sources.html import plain_text
+from sifaka.evidence.sources.records import (
+    Fields,
+    FoundRecord,
+    Record,
+    RecordAdapter,
+    records_at,
+)
+from sifaka.evidence.sources.wiki_api import listed, mapping, words_of
+from sifaka.isolation import isolated
+
+if TYPE_CHECKING:
+    from bs4.element import Tag
+
+PUBMED = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+EUROPE_PMC = "https://www.ebi.ac.uk/europepmc/webservices/rest"
+CLINICAL_TRIALS = "https://clinicaltrials.gov/api/v2"
+_FIELDS = Fields(text=("text",), date="date")
+_SECONDS = 10.0
+"""Processor time for reading one answer of PubMed."""
+_MONTHS = {name: f"{n:02}" for n, name in enumerate(
+    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
+)}  # fmt: skip
+
+
+class EuropePmcAdapter(RecordAdapter):
+    """Searches the abstracts of Europe PMC, those of PubMed and of preprints among them."""
+
+    def __init__(self, base: str = EUROPE_PMC, *, name: str) -> None:
+        super().__init__(base, index="search", name=name, fields=_FIELDS, authorization=None)
+
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+        asked = _any_of(query)
+        if filters.asks_for_dates:
+            since, until = _days(filters, "1500-01-01", "3000-01-01")
+            asked = f"({asked}) AND (FIRST_PDATE:[{since} TO {until}])"
+        told = {"query": asked, "format": "json", "resultType": "core", "pageSize": str(size)}
+        answer = await self._http.get_json("search", told)
+        results = self._listed(records_at(answer, "resultList", "result"), "resultList.result")
+        return [FoundRecord(record=_article(each)) for each in results]
+
+
+class ClinicalTrialsAdapter(RecordAdapter):
+    """Searches the registered studies of ClinicalTrials.gov, by their summaries."""
+
+    def __init__(self, base: str = CLINICAL_TRIALS, *, name: str) -> None:
+        super().__init__(base, index="studies", name=name, fields=_FIELDS, authorization=None)
+
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+        told = {"query.term": _any_of(query), "pageSize": str(size), "format": "json"}
+        if filters.asks_for_dates:
+            since, until = _days(filters, "MIN", "MAX")
+            told["filter.advanced"] = f"AREA[LastUpdatePostDate]RANGE[{since},{until}]"
+        answer = await self._http.get_json("studies", told)
+        studies = self._listed(records_at(answer, "studies"), "studies")
+        return [FoundRecord(record=_study(each)) for each in studies]
+
+
+class PubMedAdapter(RecordAdapter):
+    """Searches PubMed: one request finds the numbers of articles, another gets their abstracts."""
+
+    def __init__(self, base: str = PUBMED, *, name: str) -> None:
+        super().__init__(base, index="pubmed", name=name, fields=_FIELDS, authorization=None)
+
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+        told = {
+            "db": "pubmed",
+            "term": _any_of(query),
+            "retmode": "json",
+            "retmax": str(size),
+            "sort": "relevance",
+            "tool": "sifaka-mcp",
+        }
+        if filters.asks_for_dates:
+            since, until = _days(filters, "1500-01-01", "3000-01-01")
+            dates = {"mindate": since.replace("-", "/"), "maxdate": until.replace("-", "/")}
+            told |= {"datetype": "pdat", **dates}
+        answer = mapping(
+            mapping(await self._http.get_json("esearch.fcgi", told)).get("esearchresult")
+        )
+        numbers = answer.get("idlist")
+        if not isinstance(numbers, list):
+            raise self._malformed("PubMed answered without 'idlist'", "check the adapter's URL")
+        ids = ",".join(str(each) for each in numbers)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if not ids:
+            return ()
+        asked = {"db": "pubmed", "id": ids, "retmode": "xml", "tool": "sifaka-mcp"}
+        xml = await self._http.get_text("efetch.fcgi", asked)
+        articles = await isolated(articles_in, xml, seconds=_SECONDS)
+        return [FoundRecord(record=each) for each in articles]
+
+
+def articles_in(xml: str) -> list[dict[str, str]]:
+    """The articles of an answer of `efetch`; those without an abstract are left out."""
+    from bs4 import BeautifulSoup
+
+    found: list[dict[str, str]] = []
+    for article in BeautifulSoup(f"<div>{xml}</div>", "html.parser").find_all("pubmedarticle"):
+        parts = [_labelled(each) for each in article.find_all("abstracttext")]
+        number, doi = _text(article, "pmid"), article.find("articleid", idtype="doi")
+        if text := "\n".join(filter(None, parts)):
+            found.append(
+                {
+                    "text": text,
+                    "title": _text(article, "articletitle"),
+                    "id": number,
+                    "url": f"https://pubmed.ncbi.nlm.nih.gov/{number}/",
+                    "doi": " ".join(doi.get_text().split()) if doi else "",
+                    "date": _date(article),
+                }
+            )
+    return found
+
+
+def _labelled(part: "Tag") -> str:
+    label, text = str(part.get("label") or "").capitalize(), " ".join(part.get_text().split())
+    return f"{label}: {text}" if label and text else text
+
+
+def _text(article: "Tag", name: str) -> str:
+    element = article.find(name)
+    return " ".join(element.get_text().split()) if element is not None else ""
+
+
+def _date(article: "Tag") -> str:
+    """The day of electronic publication, else of the issue, as far as it is told."""
+    dated = article.find("articledate") or article.find("pubdate")
+    if dated is None or not (year := _text(dated, "year")):
+        return ""
+    month, day = _text(dated, "month").lower(), _text(dated, "day")
+    month = _MONTHS.get(month[:3], month.zfill(2) if month.isdecimal() else "01")
+    return f"{year}-{month}-{day.zfill(2) if day.isdecimal() else '01'}"
+
+
+def _article(result: Record) -> Record:
+    """A result of Europe PMC."""
+    source, number = str(result.get("source") or ""), str(result.get("id") or "")
+    return {
+        "text": plain_text(str(result.get("abstractText") or "")),
+        "title": plain_text(str(result.get("title") or "")),
+        "id": f"{source}:{number}",
+        "url": f"https://europepmc.org/article/{source}/{number}",
+        "doi": result.get("doi"),
+        "date": result.get("firstPublicationDate"),
+    }
+
+
+def _study(study: Record) -> Record:
+    """A study of ClinicalTrials.gov."""
+    protocol = mapping(study.get("protocolSection"))
+    named, status = _module(protocol, "identification"), _module(protocol, "status")
+    described, conditions = _module(protocol, "description"), _module(protocol, "conditions")
+    number = str(named.get("nctId") or "")
+    lines = (
+        described.get("briefSummary"),
+        described.get("detailedDescription"),
+        f"Conditions: {', '.join(map(str, conditions.get('conditions') or ()))}"
+        if conditions.get("conditions")
+        else "",
+        f"Status: {status.get('overallStatus')}" if status.get("overallStatus") else "",
+        *(
+            f"Outcome: {each.get('measure')}"
+            for each in listed(_module(protocol, "outcomes").get("primaryOutcomes"))
+        ),
+    )
+    updated = mapping(status.get("lastUpdatePostDateStruct"))
+    return {
+        # What has no summary says too little to be held against anything.
+        "text": "\n\n".join(str(line) for line in lines if line) if lines[0] else "",
+        "title": named.get("briefTitle"),
+        "id": number,
+        "url": f"https://clinicaltrials.gov/study/{number}",
+        "date": updated.get("date"),
+    }
+
+
+def _module(protocol: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    return mapping(protocol.get(f"{name}Module"))
+
+
+def _any_of(query: str) -> str:
+    """The telling words of a query, any of which is enough: these servers want all of them."""
+    return " OR ".join(words_of(query)) or query
+
+
+def _days(filters: SearchFilters, first: str, last: str) -> tuple[str, str]:
+    return (
+        filters.since.date().isoformat() if filters.since else first,
+        filters.until.date().isoformat() if filters.until else last,
+    )

@@ -1,0 +1,213 @@
+"""`search_evidence`, `sifaka search-evidence` and `/v1/search`: one pipeline, three doors."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from mcp import Client
+from mcp_types import TextContent
+
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
+from tests.stubs.provider import Reply, calls, provider, told_of
+from tests.stubs.sampling_client import data
+from tests.stubs.served import grant_token, served
+from tests.stubs.servers import Era, http_server
+
+pytestmark = pytest.mark.anyio
+QUESTION = "How tall is the tower, and when was it built?"
+TALL, BUILT = "The tower is 300 metres tall.", "It was built in 1889."
+PLAN = {
+    "queries": ["tower height", "tower built"],
+    "criteria": [
+        {"id": "height", "name": "height", "description": "It says how tall it is.", "weight": 60},
+        {"id": "year", "name": "year", "description": "It says when it was built.", "weight": 40},
+    ],
+}
+
+
+def judged(request: Mapping[str, Any]) -> Reply:
+    """Plans; supports a criterion with its words where the document has them."""
+    asked = str(request["messages"][-1]["content"])
+    if "<criteria" not in asked:
+        return calls("answer", PLAN)
+    judgements = [
+        {"criterion": name, "judgement": "support", "quotes": [words]}
+        if words in asked
+        else {"criterion": name, "judgement": "insufficient_information"}
+        for name, words in (("height", TALL), ("year", BUILT))
+    ]
+    return calls("answer", {"judgements": judgements})
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> str:
+    return pages_in(tmp_path)
+
+
+def pages_in(home: Path) -> str:
+    """The spec of a folder with three pages."""
+    folder = home / "pages"
+    folder.mkdir()
+    (folder / "both.md").write_text(f"# The tower\n\n{TALL} {BUILT}\n")
+    (folder / "height.md").write_text(f"# Heights\n\n{TALL} The tower is of iron.\n")
+    (folder / "other.md").write_text("# Another tower\n\nThe tower of the church has a clock.\n")
+    return f"pages=folder:{folder}"
+
+
+def server(home: Path, pages: str, **settings: Any) -> SifakaServer:
+    return SifakaServer(Settings(home=home, toolsets=("evidence",), adapters=(pages,), **settings))
+
+
+async def test_each_document_has_its_class_and_quotes_for_each_criterion(
+    tmp_path: Path, pages: str, monkeypatch: pytest.MonkeyPatch, era: Era
+) -> None:
+    with provider(judged) as provided:
+        told_of(provided, monkeypatch)
+        async with Client(server(tmp_path, pages, model="openai-chat:stub"), mode=era) as client:
+            result = await client.call_tool("search_evidence", {"question": QUESTION})
+    out = data(result)
+    assert [(e["id"], e["classification"], e["score"]) for e in out["evidence"]] == [
+        ("both.md", "perfect", 1.0), ("height.md", "partial", 0.6), ("other.md", "reject", 0.0),
+    ]  # fmt: skip
+    assert out["evidence"][1]["explanation"] == "It supports 'height'; does not tell of 'year'."
+    assert [j["quotes"] for j in out["evidence"][0]["judgements"]] == [[TALL], [BUILT]]
+    assert [each["weight"] for each in out["criteria"]] == [0.6, 0.4]
+    assert out["status"] == "found"
+    assert out["usage"]["model_calls"] == 4
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    assert "1. perfect 1.00: It supports 'height', 'year'." in content.text
+    assert f"   height: {TALL!r}" in content.text
+    assert "from 'The tower', both.md, by pages, without a date" in content.text
+
+
+async def test_a_plan_alone_searches_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = f"gone=folder:{tmp_path / 'nowhere'}"
+    with provider(judged) as provided:
+        told_of(provided, monkeypatch)
+        async with Client(server(tmp_path, gone, model="openai-chat:stub")) as client:
+            out = data(
+                await client.call_tool("search_evidence", {"question": QUESTION, "plan_only": True})
+            )
+    assert out["queries"] == PLAN["queries"]
+    assert (out["status"], out["evidence"], out["degraded"]) == (None, [], [])
+
+
+async def test_without_a_model_the_caller_judges_ranked_passages(
+    tmp_path: Path, pages: str
+) -> None:
+    async with Client(server(tmp_path, pages)) as client:
+        out = data(await client.call_tool("search_evidence", {"question": QUESTION}))
+    assert {each["classification"] for each in out["evidence"]} == {"unverified"}
+    assert TALL in out["evidence"][0]["passage"]
+    assert "Judge each yourself" in out["instructions"]
+
+
+def base(url: str) -> str:
+    return url.removesuffix("/mcp")
+
+
+async def test_open_sifts_requests_are_answered(
+    tmp_path: Path, pages: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with provider(judged) as provided:
+        told = told_of(provided, monkeypatch)
+        settings = {"SIFAKA_TOOLSETS": "evidence", "SIFAKA_ADAPTERS": pages, **told}
+        with http_server(tmp_path, **settings) as (url, _):
+            async with httpx.AsyncClient(base_url=base(url), timeout=60) as http:
+                plain = (await http.post("/v1/search", json={"query": QUESTION})).json()
+                raw = await http.post(
+                    "/v1/search",
+                    json={"query": QUESTION, "options": {"classify": False, "decompose": False}},
+                )
+                ranked = await http.post(
+                    "/v1/search", json={"query": QUESTION, "options": {"verify": False}}
+                )
+                plan = (await http.post("/v1/plan", json={"query": QUESTION})).json()
+                batch = await http.post(
+                    "/v1/search/batch",
+                    json={
+                        "queries": [QUESTION, "zebra"],
+                        "options": {"decompose": False},
+                        "export_format": "csv",
+                    },
+                )
+                events = await streamed(http, QUESTION)
+                wrong = await http.post("/v1/search", json={"query": "", "x": 1})
+                form = await http.post("/v1/search", content=b"query=x")
+                unknown = await http.post(
+                    "/v1/search", json={"query": "x", "options": {"adapters": ["no"]}}
+                )
+    assert [r["classification"] for r in plain["perfect_results"]] == ["perfect"]
+    assert plain["partial_results"][0]["weighted_score"] == 0.6
+    assert (plain["rejected_count"], plain["total_scanned"], plain["status"]) == (1, 3, "completed")
+    first = plain["perfect_results"][0]
+    assert first["result"]["content"].endswith(f"{TALL} {BUILT}")
+    assert first["validation"]["criteria_assessment"][0]["evidence"][0]["text"] == TALL
+    assert len(raw.json()["raw_results"]) == 3
+    assert raw.json()["criteria_result"]["search_queries"] == [QUESTION]
+    assert len(ranked.json()["unverified_results"]) == 3
+    assert plan["criteria_result"]["search_queries"] == PLAN["queries"]
+    assert [each["status"] for each in batch.json()["results"]] == ["completed", "no_results"]
+    assert len(list(csv.DictReader(batch.json()["export_data"].splitlines()))) == 3
+    assert [name for name, _ in events] == ["criteria", "search_complete", *["result"] * 3, "done"]
+    assert events[1][1]["total_results"] == 3
+    assert {e[1]["scored_result"]["classification"] for e in events[2:5]} == {
+        "perfect", "partial", "reject",
+    }  # fmt: skip
+    assert events[-1][1]["perfect_count"] == events[-1][1]["rejected_count"] == 1
+    assert [each.status_code for each in (wrong, form, unknown)] == [422, 415, 422]
+
+
+async def streamed(http: httpx.AsyncClient, query: str) -> list[tuple[str, dict[str, Any]]]:
+    found: list[tuple[str, dict[str, Any]]] = []
+    body = {"query": query, "options": {"stream": True}}
+    async with http.stream("POST", "/v1/search", json=body) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        name = ""
+        async for line in response.aiter_lines():
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                found.append((name, json.loads(line.removeprefix("data: "))))
+    return found
+
+
+async def test_the_paths_ask_for_a_token_and_keep_tenants_apart(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.touch()
+    alice = grant_token(tokens, "alice")
+    configured: dict[str, Any] = {
+        "toolsets": ("refine", "evidence"),
+        "adapters": ("past=thoughts:",),
+        "auth_tokens_file": tokens,
+        "max_body_bytes": 100_000,
+    }
+    with served(tmp_path, **configured) as url:
+        async with httpx.AsyncClient(base_url=base(url), timeout=60) as http:
+            body = {"query": "lighthouse"}
+            refused = await http.post("/v1/search", json=body)
+            bearer = {"Authorization": f"Bearer {alice}"}
+            with anyio.fail_after(30):
+                answered = await http.post("/v1/search", json=body, headers=bearer)
+            large = await http.post(
+                "/v1/search", content=b" " * 200_000,
+                headers={**bearer, "Content-Type": "application/json"},
+            )  # fmt: skip
+    assert refused.status_code == 401
+    assert answered.json()["status"] == "no_results"
+    assert large.status_code == 413
+
+
+async def test_the_paths_are_not_there_without_the_toolset(tmp_path: Path) -> None:
+    with served(tmp_path) as url:
+        async with httpx.AsyncClient(base_url=base(url)) as http:
+            assert (await http.post("/v1/search", json={"query": "x"})).status_code == 404

@@ -1,0 +1,80 @@
+"""A server in memory that speaks OpenSearch, `osmem-server`: its answers are its own, not ours."""
+
+import json
+import os
+import subprocess
+from collections.abc import Generator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from sifaka.errors import SourceError
+from sifaka.evidence.documents import ANYTHING, SearchFilters
+from sifaka.evidence.sources.catalogue import open_adapters
+from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS
+
+pytestmark = [pytest.mark.anyio, pytest.mark.servers]
+_ROOT = Path(__file__).parents[4]
+_INSTALLED = ".venv-mcp-stores/lib/python3*/site-packages/osmem_server/bin/osmem-server"
+
+
+def binary() -> str:
+    """The program: that of `OSMEM_SERVER_BIN`, or the one that `make test-servers` installs."""
+    found = os.environ.get("OSMEM_SERVER_BIN") or next(map(str, _ROOT.glob(_INSTALLED)), None)
+    assert found, "`make test-servers` installs osmem-server"
+    return found
+
+
+@pytest.fixture(scope="module")
+def place() -> Generator[str]:
+    """The URL of a server whose index has the three documents of the contract."""
+    with subprocess.Popen(
+        [binary(), "--parent-pid", str(os.getpid())],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())
+        url = str(ready["url"]).rstrip("/")
+        for document in DOCUMENTS:
+            assert document.published is not None
+            record = {
+                "body": document.text,
+                "title": document.title,
+                "link": document.url,
+                "changed": document.published.isoformat(),
+            }
+            there = f"{url}/isles/_doc/{document.id}?refresh=true"
+            assert httpx.put(there, json=record).status_code == 201
+        yield url
+        process.kill()
+
+
+@pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
+async def test_documents_are_found_with_all_that_is_known_of_them(place: str, kind: str) -> None:
+    spec = f"isles={kind}+{place}/isles?text=body&url=link&date=changed"
+    async with open_adapters([spec]) as adapters:
+        (adapter,) = adapters.chosen()
+        assert (await adapter.health()).works
+        found = await adapter.search("lighthouse", limit=5, filters=ANYTHING)
+        assert {each.title for each in found} == {each.title for each in DOCUMENTS}
+        by_title = {each.title: each for each in found}
+        for original in DOCUMENTS:
+            document = by_title[original.title]
+            assert (document.url, document.published) == (original.url, original.published)
+            assert original.text in document.text
+        assert [each.score for each in found] == sorted((e.score for e in found), reverse=True)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        since = SearchFilters(since=datetime(2020, 1, 2, tzinfo=UTC))
+        later = await adapter.search("lighthouse", limit=5, filters=since)
+        assert {each.title for each in later} == {DOCUMENTS[0].title, DOCUMENTS[1].title}
+        wild = 'lighthouse AND (title:x OR "unbalanced) -not +and [a TO b] \\ / ~1 ^2 * ?'
+        assert len(await adapter.search(wild, limit=5, filters=ANYTHING)) == 3
+
+
+async def test_an_index_that_is_not_there_is_one_clear_line(place: str) -> None:
+    async with open_adapters([f"isles=opensearch+{place}/nowhere?text=body"]) as adapters:
+        (adapter,) = adapters.chosen()
+        with pytest.raises(SourceError) as caught:
+            await adapter.search("lighthouse", limit=5, filters=ANYTHING)
+    assert caught.value.code == "not_found"
