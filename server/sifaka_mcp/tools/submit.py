@@ -30,9 +30,9 @@ async def submit_revision(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="the whole new version")] = "",
     edits: EditList = None,
-    patch: Annotated[OptionalText, Field(description="or a unified diff of it")] = "",
-    accept: Annotated[bool, Field(description="keep the text, decline what is left")] = False,
-    reason: Annotated[OptionalText, Field(description="why what is left stays")] = "",
+    patch: Annotated[OptionalText, Field(description="or a unified diff")] = "",
+    accept: Annotated[bool, Field(description="keep the text as it is")] = False,
+    reason: Annotated[OptionalText, Field(description="why it stays")] = "",
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
@@ -104,9 +104,8 @@ def tool() -> Tool:
     return define(
         submit_revision,
         title="Submit a revision",
-        description="Hand in the version a brief asked for, whole or as `edits` of the version it "
-        "is about, or decline its issues: accepted, or turned down with the reason, then `done` or "
-        "the next brief.",
+        description="Hand in the version a brief asked for, or decline its issues: accepted, or "
+        "turned down with the reason, then `done` or the next brief.",
         annotations=ToolAnnotations(
             read_only_hint=False,
             destructive_hint=False,
