@@ -20,7 +20,7 @@ from sifaka_mcp.schemas.arguments import (
 from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.work import answer_of_run, work_on
+from sifaka_mcp.tools.work import answer_of_run, declined_before, work_on
 
 
 async def improve_text(
@@ -56,6 +56,7 @@ async def improve_text(
     chain = await state.chain(
         model=model,
         host=exchange.host,
+        absent=exchange.absent,
         validators=validators or (),
         critics=critics,
         effort=effort,
@@ -66,6 +67,10 @@ async def improve_text(
         tags=tags or (),
         remember=remember,
     )
+    if declined := await declined_before(state, exchange, chain, prompt, text):
+        return await answer_of_run(
+            ctx, declined, exchange, wait_seconds=wait_seconds, returns=returns
+        )
     with state.jobs.room(state.tenant):
         handle = await chain.start(prompt, text=text)
     left = max(0.0, until - anyio.current_time())

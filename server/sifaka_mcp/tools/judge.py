@@ -57,7 +57,7 @@ async def critique_text(
 
     exchange = Exchange.of(ctx)
     chain = await state_of(ctx).chain(
-        model=model, host=exchange.host, critics=critics, budget=budget
+        model=model, host=exchange.host, absent=exchange.absent, critics=critics, budget=budget
     )
     try:
         found = await review(chain, text, prompt, review_id=exchange.review_id)

@@ -55,6 +55,7 @@ async def research(
     chain = await state.chain(
         model=model,
         host=exchange.host,
+        absent=exchange.absent,
         budget=budget,
         tags=tags or (),
         inquiry=Inquiry(

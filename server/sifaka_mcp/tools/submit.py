@@ -48,7 +48,7 @@ async def submit_revision(
     if run.status == "running" and await state.jobs.attended(state.key(run_id)):
         pending = Submission.pending(run, state.store.degraded)
         return await answer_with_text(pending, returns, before)
-    chain = await state.chain_of(run, host=exchange.host)
+    chain = await state.chain_of(run, host=exchange.host or exchange.absent)
 
     def submit(listen: Listener, parting: Parting) -> Awaitable[Submission]:
         del parting  # the submission stays open, to be submitted again

@@ -46,7 +46,9 @@ async def verify_evidence(
         sites=sites or (),
         max_documents=max_documents,
     )
-    chain = await state_of(ctx).chain(model=model, host=exchange.host, critics=(), budget=budget)
+    chain = await state_of(ctx).chain(
+        model=model, host=exchange.host, absent=exchange.absent, critics=(), budget=budget
+    )
     answers = 0
 
     async def report(message: str) -> None:

@@ -9,15 +9,21 @@ from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.calls.host import Suspended, Unreachable
 from sifaka.chain import Listener, Parting, RunResult, cancel_run, is_interrupted
-from sifaka.errors import SifakaError, StorageError
+from sifaka.errors import SifakaError, StorageError, ThoughtNotFound
 from sifaka.models import HOST
 from sifaka.record.run import Run
-from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.host.exchange import DECLINED, Exchange
 from sifaka_mcp.runs import Job, Result, Work
 from sifaka_mcp.schemas.texts import Return
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
-from sifaka_mcp.tools.follow import after_others, after_worker, as_it_stands, reporter
+from sifaka_mcp.tools.follow import (
+    after_others,
+    after_worker,
+    as_it_stands,
+    reporter,
+    until_stopped,
+)
 
 if TYPE_CHECKING:
     from sifaka.chain import Chain
@@ -46,11 +52,37 @@ async def answer_of_run(
     run = await state.store.load(run_id)
     run = await after_others(state, run, reporter(ctx, run), seconds=wait_seconds)
     if not await _waits_for_a_worker(state, run, exchange):
+        if run.status == "running":  # its host may still answer, or time may run out for it
+            with anyio.move_on_after(until - anyio.current_time()):
+                await until_stopped(state, run, reporter(ctx, run))
+            run = await as_it_stands(state, await state.store.load(run_id))
         return await answer_with_text(RunResult(run=run, warnings=state.store.degraded), returns)
-    chain = await state.chain_of(run, host=exchange.host)
+    host = Unreachable(DECLINED) if is_declined(state, run_id, exchange) else exchange.host
+    chain = await state.chain_of(run, host=host or exchange.absent)
     left = max(0.0, until - anyio.current_time())
     work = _resumption(chain, run_id)
     return await work_on(ctx, run, work, exchange, wait_seconds=left, returns=returns)
+
+
+def is_declined(state: AppState, run_id: str, exchange: Exchange) -> bool:
+    """True when the client was asked for a run in its last round, and comes with no answers.
+
+    A client whose person declines tells its caller, and not the server.
+    """
+    return exchange.in_rounds and exchange.run_id is None and run_id in state.expiry.asked
+
+
+async def declined_before(
+    state: AppState, exchange: Exchange, chain: "Chain", prompt: str, text: str
+) -> str | None:
+    """The run of an earlier call that was the same, and whose questions the client declined."""
+    for run_id in tuple(state.expiry.asked) if exchange.in_rounds else ():
+        with suppress(ThoughtNotFound):  # another tenant's
+            run = await state.store.load(run_id)
+            first = "" if run.original is None else run.original.text
+            if (run.prompt, first) == (prompt, text) and run.config == chain.settings.config:
+                return run_id
+    return None
 
 
 async def work_on(
@@ -109,6 +141,7 @@ async def outcome_of(
             listener=reporter(ctx, run),
         )
     except Suspended as waiting:
+        state.expiry.asked.add(run.run_id)
         return exchange.ask(waiting, run_id=run.run_id)
 
 
