@@ -17,6 +17,7 @@ from sifaka_mcp.auth.scopes import refuse_writing
 from sifaka_mcp.deferred import DeferredServer
 from sifaka_mcp.failures import keep_bugs
 from sifaka_mcp.host.exchange import LIFETIME, sealing
+from sifaka_mcp.host.log_messages import add_log_messages
 from sifaka_mcp.lifespan import Lifespan
 from sifaka_mcp.notify.listen import Listening
 from sifaka_mcp.notify.subscribe import add_subscribing
@@ -109,6 +110,7 @@ class SifakaServer(DeferredServer):
         )
         add_completions(self, lifespan, settings.tools)
         add_subscribing(self._lowlevel_server)
+        add_log_messages(self._lowlevel_server)
         self._listening = Listening()
         self._listening.serve(self._lowlevel_server)
 

@@ -47,7 +47,7 @@ async def submit_revision(
     before = None if parent is None else parent.text
     if run.status == "running" and await state.jobs.attended(state.key(run_id)):
         pending = Submission.pending(run, state.store.degraded)
-        return await answer_with_text(pending, returns, before)
+        return await answer_with_text(pending, returns, before, ctx=ctx)
     chain = await state.chain_of(run, host=exchange.host or exchange.absent)
 
     def submit(listen: Listener, parting: Parting) -> Awaitable[Submission]:
@@ -67,7 +67,8 @@ async def submit_revision(
         return result
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
-    return await answer_with_text(result, returns, text if result.accepted and text else before)
+    known = text if result.accepted and text else before
+    return await answer_with_text(result, returns, known, ctx=ctx)
 
 
 def _version(run: Run, thought_id: str) -> Thought | None:

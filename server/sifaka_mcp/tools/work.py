@@ -56,7 +56,9 @@ async def answer_of_run(
             with anyio.move_on_after(until - anyio.current_time()):
                 await until_stopped(state, run, reporter(ctx, run))
             run = await as_it_stands(state, await state.store.load(run_id))
-        return await answer_with_text(RunResult(run=run, warnings=state.store.degraded), returns)
+        return await answer_with_text(
+            RunResult(run=run, warnings=state.store.degraded), returns, ctx=ctx
+        )
     host = Unreachable(DECLINED) if is_declined(state, run_id, exchange) else exchange.host
     chain = await state.chain_of(run, host=host or exchange.absent)
     left = max(0.0, until - anyio.current_time())
@@ -118,7 +120,7 @@ async def work_on(
     if result is None:
         run = await as_it_stands(state, await state.store.load(run_id))
         result = RunResult(run=run, warnings=state.store.degraded)
-    return await answer_with_text(result, returns)
+    return await answer_with_text(result, returns, ctx=ctx)
 
 
 async def outcome_of(
