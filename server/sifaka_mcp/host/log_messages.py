@@ -21,7 +21,7 @@ _WITH_WARNINGS: frozenset[LoggingLevel] = frozenset({"debug", "info", "notice", 
 
 
 def add_log_messages(server: Server[Any]) -> None:
-    """Serve `logging/setLevel`. The level lasts as long as the connection: one request over HTTP."""
+    """Serve `logging/setLevel`; the level lasts as long as the connection, over HTTP a request."""
     server.add_request_handler("logging/setLevel", SetLevelRequestParams, _set_level)
 
 

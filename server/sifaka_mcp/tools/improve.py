@@ -8,6 +8,7 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
 from sifaka.chain.presets import Effort
+from sifaka.errors import ConfigurationError
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import (
     BudgetLimits,
@@ -20,12 +21,14 @@ from sifaka_mcp.schemas.arguments import (
 from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
+from sifaka_mcp.tools.source import text_of
 from sifaka_mcp.tools.work import answer_of_run, declined_before, work_on
 
 
 async def improve_text(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="to improve")] = "",
+    source: Annotated[OptionalText, Field(description="or its URI or path")] = "",
     prompt: Annotated[OptionalText, Field(description="task; alone: to write from")] = "",
     validators: ValidatorList | None = None,
     critics: CriticList = None,
@@ -53,6 +56,13 @@ async def improve_text(
         return await answer_of_run(
             ctx, exchange.run_id, exchange, wait_seconds=wait_seconds, returns=returns
         )
+    if source:
+        if text:
+            raise ConfigurationError("there are a text and a source", "give one of them")
+        found = await text_of(ctx, source)
+        if isinstance(found, InputRequiredResult):
+            return found
+        text = found
     chain = await state.chain(
         model=model,
         host=exchange.host,
