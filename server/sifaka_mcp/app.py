@@ -9,11 +9,12 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import Annotations, Resource
 
+from sifaka.calls.allowance import charging
 from sifaka.errors import StorageError
 from sifaka.isolation import sharing
 from sifaka.plugins import Plugins
 from sifaka.record.run import RunSummary
-from sifaka_mcp.auth.scopes import refuse_writing
+from sifaka_mcp.auth.scopes import NoAllowance, refuse_writing
 from sifaka_mcp.deferred import DeferredServer
 from sifaka_mcp.failures import keep_bugs
 from sifaka_mcp.host.exchange import LIFETIME, sealing
@@ -25,7 +26,7 @@ from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
-from sifaka_mcp.tenancy import tenant_of_request
+from sifaka_mcp.tenancy import may_only_read, tenant_of_request
 from sifaka_mcp.view.lines import flat
 
 if TYPE_CHECKING:
@@ -178,7 +179,11 @@ def _as_resource(run: RunSummary) -> Resource:
 
 
 async def _share(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:
-    with sharing(tenant_of_request() or ""):
+    """Middleware: a tenant has its share of the processors, and of the money."""
+    tenant = tenant_of_request()
+    accounts = ctx.lifespan_context.accounts
+    account = accounts and accounts.of(tenant or ctx.lifespan_context.tenant)
+    with sharing(tenant or ""), charging(NoAllowance() if may_only_read() else account):
         return await call_next(ctx)
 
 

@@ -31,6 +31,10 @@ class ReferenceOut(BaseModel):
     n: int
     title: str = ""
     url: str = ""
+    id: str = ""
+    """A path with its page, or the number that the source gives it."""
+    also: list[str] = []
+    """The further places that have the same content."""
     adapter: str = ""
     retrieved_at: str = ""
 

@@ -22,7 +22,7 @@ from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.source import text_of
-from sifaka_mcp.tools.work import answer_of_run, declined_before, work_on
+from sifaka_mcp.tools.work import answer_of_run, begin
 
 
 async def improve_text(
@@ -77,14 +77,7 @@ async def improve_text(
         tags=tags or (),
         remember=remember,
     )
-    if declined := await declined_before(state, exchange, chain, prompt, text):
-        return await answer_of_run(
-            ctx, declined, exchange, wait_seconds=wait_seconds, returns=returns
-        )
-    with state.jobs.room(state.tenant):
-        handle = await chain.start(prompt, text=text)
-    left = max(0.0, until - anyio.current_time())
-    return await work_on(ctx, handle.run, handle.work, exchange, wait_seconds=left, returns=returns)
+    return await begin(ctx, chain, exchange, prompt, text=text, until=until, returns=returns)
 
 
 def tool() -> Tool:

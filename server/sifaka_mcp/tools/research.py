@@ -15,7 +15,7 @@ from sifaka_mcp.schemas.arguments import BudgetLimits, HowReturned, ValidatorLis
 from sifaka_mcp.schemas.research import ResearchOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.work import answer_of_run, work_on
+from sifaka_mcp.tools.work import answer_of_run, begin
 
 
 async def research(
@@ -67,10 +67,7 @@ async def research(
         ),
     )
     chain = ready_to_research(chain, question, *(validators or ()), is_chosen=model != AUTO)
-    with state.jobs.room(state.tenant):
-        handle = await chain.start(question)
-    left = max(0.0, until - anyio.current_time())
-    return await work_on(ctx, handle.run, handle.work, exchange, wait_seconds=left, returns=returns)
+    return await begin(ctx, chain, exchange, question, until=until, returns=returns)
 
 
 def tool() -> Tool:

@@ -249,7 +249,7 @@ def _research_lines(out: ResearchedOut) -> Iterator[str]:
     yield from _section(
         "references",
         [
-            f"[{each.n}] {_short(_flat(each.title), 120)!r} {_flat(each.url)}".rstrip()
+            f"[{each.n}] {_short(_flat(each.title), 120)!r} {_flat(each.url or each.id)}".rstrip()
             for each in out.references[:_MOST_REFERENCES]
         ],
     )
