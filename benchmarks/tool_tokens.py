@@ -17,7 +17,7 @@ from sifaka_mcp.settings import Settings
 CHARACTERS_PER_TOKEN = 4
 """The usual estimate. Calibrated once on these very schemas against the vocabularies o200k_base and
 cl100k_base: 4.15 and 4.40 over all tools, never under 4.08 in one. So it errs upwards."""
-SHOWN = ("name", "description", "inputSchema")
+SHOWN = ("name", "title", "description", "inputSchema")
 SMALLEST_PART = 40
 """Tokens; smaller parts are not listed."""
 

@@ -1,17 +1,22 @@
 """The MCP server, put together, with its instructions to a model."""
 
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.tools import Tool
+from mcp_types import Annotations, Resource
 
+from sifaka.errors import StorageError
 from sifaka.plugins import Plugins
+from sifaka.record.run import RunSummary
 from sifaka_mcp.auth.scopes import refuse_writing, share_of_request
 from sifaka_mcp.deferred import DeferredServer
 from sifaka_mcp.failures import keep_bugs
 from sifaka_mcp.host.exchange import LIFETIME, sealing
+from sifaka_mcp.host.log_messages import add_log_messages
 from sifaka_mcp.lifespan import Lifespan
 from sifaka_mcp.notify.listen import Listening
 from sifaka_mcp.notify.subscribe import add_subscribing
@@ -19,6 +24,7 @@ from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
+from sifaka_mcp.view.lines import flat
 
 if TYPE_CHECKING:
     from sifaka_mcp.auth.access import Access
@@ -65,6 +71,10 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
 )
 """The tools in the order in which a model meets them, each with when to use it."""
+RECENT_RUNS = 10
+"""Runs that are listed as resources."""
+_TITLE = 60
+"""Characters of a run's text that are its title in a list."""
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "server/discover"})
 """Messages after which a client asks for the tools, which the warm-up would delay."""
 
@@ -103,6 +113,7 @@ class SifakaServer(DeferredServer):
         )
         add_completions(self, lifespan, settings.tools)
         add_subscribing(self._lowlevel_server)
+        add_log_messages(self._lowlevel_server)
         self._listening = Listening()
         self._listening.serve(self._lowlevel_server)
 
@@ -110,6 +121,17 @@ class SifakaServer(DeferredServer):
     def state(self) -> AppState | None:
         """The state of the server while it runs."""
         return self._life.state
+
+    async def list_resources(self) -> list[Resource]:
+        """The catalogues, and the runs of the tenant that were worked on last."""
+        listed = await super().list_resources()
+        if self.state is None:
+            return listed
+        runs: list[Resource] = []
+        with suppress(StorageError):  # what does not need the store is listed without it
+            page = await self.state.of_request().store.recent(limit=RECENT_RUNS)
+            runs = [_as_resource(run) for run in page.runs]
+        return [*listed, *runs]
 
     def ending(self) -> None:
         """See `DeferredServer`."""
@@ -144,6 +166,18 @@ def instructions(tools: AbstractSet[str]) -> str:
     else:
         what = "Sifaka checks and criticises texts; this server changes and stores nothing."
     return "\n".join([what, *(f"- {advice}" for name, advice in _ADVICE if name in tools)])
+
+
+def _as_resource(run: RunSummary) -> Resource:
+    changed = Annotations(last_modified=run.updated_at.isoformat())
+    return Resource(
+        name=run.run_id,
+        title=flat(run.excerpt)[:_TITLE] or run.run_id,
+        uri=f"run://{run.run_id}",
+        description=f"A run: {run.status}, versions: {run.iterations + 1}",
+        mime_type="application/json",
+        annotations=changed,
+    )
 
 
 async def _share(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:

@@ -19,6 +19,7 @@ from mcp_types import (
 )
 from mcp_types import Tool as ListedTool
 
+from sifaka._internal.naming import did_you_mean
 from sifaka_mcp.failures import prompt_errors, resource_errors, tool_errors
 from sifaka_mcp.stdio import serve_stdio
 
@@ -80,9 +81,10 @@ class DeferredServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """See `MCPServer`."""
-        tool = self._tools_by_name().get(name)
+        tools = self._tools_by_name()
+        tool = tools.get(name)
         if tool is None:
-            raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name}")
+            raise _unknown("tool", name, tools)
         with tool_errors():
             return await tool.run(
                 arguments, context or Context(mcp_server=self), convert_result=True
@@ -126,5 +128,13 @@ class DeferredServer(MCPServer[Any]):
     ) -> GetPromptResult | InputRequiredResult:
         """See `MCPServer`."""
         self._fill_rest()
+        prompts = [prompt.name for prompt in await super().list_prompts()]
+        if name not in prompts:
+            raise _unknown("prompt", name, prompts)
         with prompt_errors():
             return await super().get_prompt(name, arguments, context)
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> MCPError:
+    told = did_you_mean(name, known)
+    return MCPError(code=INVALID_PARAMS, message=f"Unknown {what}: {name[:80]}; {told}")

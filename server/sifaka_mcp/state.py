@@ -98,6 +98,7 @@ class AppState:
         *,
         model: str = "auto",
         host: Host | None = None,
+        absent: Host | None = None,
         critics: "Iterable[CriticSpec] | None" = None,
         **settings: Any,
     ) -> "Chain":
@@ -107,6 +108,7 @@ class AppState:
             model: Who writes; `auto` is the configured model if there is one, else the host's if it
                 can be asked, else the calling agent.
             host: Asks the host's model.
+            absent: Says why it cannot be asked, in place of `host`.
             critics: Who judges.
             **settings: Further settings of `Chain`.
 
@@ -129,13 +131,15 @@ class AppState:
             chosen = HOST
         if chosen == HOST and host is None and critics is None:
             critics = ("lint",)  # with any writer, the host is no critic
+        if chosen == HOST and judge is None and critics is None:
+            settings = _with_few_questions(settings)
         await loaded(chosen, judge, *fallbacks)
         return Chain(
             model=chosen,
             judge_model=judge,
             fallback_models=(CALLER,) if chosen == HOST else fallbacks,
             critics=None if critics is None else self._parsed(critics),
-            host=host,
+            host=host or absent,
             **self._shared(),
             **settings,
         )
@@ -211,6 +215,17 @@ class AppState:
             self.warmed.set()
             self.jobs.prepare()
             self.group.start_soon(anyio.to_thread.run_sync, _load, self)
+
+
+def _with_few_questions(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with which a host is asked three times: a person may have to allow each.
+
+    One critique of the text, one version, and one critique of that, which decides between them.
+    """
+    asked_for = settings.get("effort", "standard") != "standard"
+    if asked_for or settings.get("max_iterations") is not None or settings.get("inquiry"):
+        return settings
+    return {**settings, "max_iterations": 1, "look_back": 0}
 
 
 def _fatal(deaths: int) -> Stopped:

@@ -78,6 +78,11 @@ def explain(error: ValidationError, root: str = "", *, tags: Collection[str] = (
     chosen = max(best, key=lambda detail: len(detail["loc"])) if best else group[0]
     if best:
         path = _path(root, chosen["loc"], tags)
+    missing = [detail for detail in errors if detail["type"] == "missing"]
+    if chosen["type"] == "missing" and len(missing) > 1:
+        paths = ", ".join(_path(root, detail["loc"], tags) for detail in missing)
+        more = len(errors) - len(missing)
+        return f"{paths}: are missing" + (f" (and {more} more)" if more else "")
     reason = _reason([chosen] if best else group, tags)
     line = f"{path}: {reason}" if path else reason
     return " ".join((line + (f" (and {more} more)" if more else "")).split())

@@ -14,6 +14,7 @@ from tests.conformance.programs import FOLDER, Finished, run
 REVISIONS = ("2025-11-25", "2026-07-28")
 """The revisions of the protocol whose requirements the suite knows."""
 _BASELINE = FOLDER / "expected-failures.yaml"
+_ALONE = FOLDER / "product-alone.yaml"
 _REQUIREMENTS = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance" / "requirements"
 _SCENARIO = re.compile(
     r"^[✓✗] (?P<name>\S+): (?P<good>\d+) passed, (?P<bad>\d+) failed", re.MULTILINE
@@ -56,6 +57,30 @@ def requirements(
         passed=wrong is None,
         says=says,
         details="\n".join(_findings(results, unexplained)) or finished.everything,
+    )
+
+
+def alone(revision: str, url: str, home: Path) -> Outcome:
+    """The same requirements, of the product without the suite's fixtures.
+
+    It passes when exactly those scenarios pass that are listed.
+    """
+    results = home / f"alone-{revision}"
+    command = ["conformance", "server", "--url", url, "--requirements", revision, "-o", results]
+    finished = run(command, home)
+    required = set(_required(revision))
+    counts = {m["name"]: (int(m["good"]), int(m["bad"])) for m in _SCENARIO.finditer(finished.out)}
+    passed = {name for name, (good, bad) in counts.items() if good and not bad} & required
+    listed: dict[str, list[str]] = yaml.safe_load(_ALONE.read_text(encoding="utf-8"))
+    wrong = passed ^ set(listed[revision])
+    says = f"{len(passed)} of {len(required)} required scenarios pass without fixtures"
+    if wrong:
+        says = f"otherwise than {_ALONE.name} has it: {', '.join(sorted(wrong))}; {says}"
+    return Outcome(
+        name=f"conformance suite, {revision}, the product alone",
+        passed=finished.code is not None and not wrong,
+        says=says if finished.code is not None else finished.last_words,
+        details=finished.everything,
     )
 
 

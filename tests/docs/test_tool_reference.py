@@ -1,9 +1,9 @@
 """`docs/tools.md` against the live server: it leaves nothing out and invents nothing."""
 
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from mcp import Client
@@ -11,7 +11,7 @@ from mcp_types import TextContent, Tool
 from pydantic import TypeAdapter
 
 from sifaka.critics import CRITICS
-from sifaka.validators import UNLISTED, VALIDATORS
+from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.schemas.evidence import VerifyOut
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut
@@ -144,10 +144,11 @@ def test_every_shape_in_an_answer_is_told() -> None:
         assert all(name in told for name in shapes[definition]["properties"])
 
 
-async def test_every_validator_is_told_with_its_options(client: Client) -> None:
-    schema = (await tools(client))["validate_text"].input_schema
-    listed = {each["type"]["const"]: each for each in _specs(schema)}
-    assert set(listed) == set(VALIDATORS) - UNLISTED, "what every host is shown"
+def test_every_validator_is_told_with_its_options() -> None:
+    definitions = adapter_of(ValidatorSpec).json_schema()["$defs"].values()
+    specs = [each["properties"] for each in definitions if "type" in each["properties"]]
+    listed = {each["type"]["const"]: each for each in specs}
+    assert set(listed) == set(VALIDATORS) - UNLISTED, "what the catalogue has for every host"
     for kind in UNLISTED:
         shown = TypeAdapter(VALIDATORS[kind]).json_schema(mode="serialization")
         listed[kind] = shown["properties"]
@@ -199,17 +200,3 @@ def _default(schema: dict[str, Any], argument: str) -> str:
         return "required"
     default = schema["properties"][argument].get("default")
     return "" if default is None else f"`{json.dumps(default)}`"
-
-
-def _specs(schema: object) -> Iterator[dict[str, Any]]:
-    """The properties of every object inside a schema that has a constant `type`."""
-    if isinstance(schema, dict):
-        inner = cast("dict[str, Any]", schema)
-        properties = inner.get("properties", {})
-        if "const" in properties.get("type", {}):
-            yield properties
-        for value in inner.values():
-            yield from _specs(value)
-    elif isinstance(schema, list):
-        for value in cast("list[object]", schema):
-            yield from _specs(value)

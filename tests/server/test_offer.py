@@ -72,6 +72,23 @@ async def test_a_run_its_versions_and_its_changes_can_be_read(client: Client) ->
     assert changes == "This is[- the-] the first version."
 
 
+async def test_recent_runs_are_listed_as_resources(client: Client) -> None:
+    before = {each.uri for each in (await client.list_resources()).resources}
+    assert before == {"catalogue://validators", "catalogue://critics"}
+    out = await improved(client)
+    (listed,) = [r for r in (await client.list_resources()).resources if r.uri not in before]
+    assert (listed.uri, listed.title) == (f"run://{out['run_id']}", out["text"])
+    assert listed.description == "A run: done, versions: 2"
+    assert json.loads(await read(client, listed.uri))["run"]["run_id"] == out["run_id"]
+
+
+async def test_a_store_that_is_away_leaves_the_catalogues_listed(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, store="redis://127.0.0.1:1/0")
+    async with Client(SifakaServer(settings)) as client:
+        listed = {each.uri for each in (await client.list_resources()).resources}
+    assert listed == {"catalogue://validators", "catalogue://critics"}
+
+
 @pytest.mark.parametrize(
     "uri",
     [
@@ -104,6 +121,15 @@ async def test_prompts_tell_which_tools_to_use(client: Client) -> None:
     assert isinstance(message.content, TextContent)
     for expected in (TEXT, "be brief", "improve_text", "submit_revision"):
         assert expected in message.content.text
+
+
+async def test_an_unknown_name_is_answered_with_those_there_are(client: Client) -> None:
+    with pytest.raises(MCPError) as error:
+        await client.call_tool("improv_text", {})
+    assert "did you mean 'improve_text'? known: improve_text, submit_revision" in str(error.value)
+    with pytest.raises(MCPError) as error:
+        await client.get_prompt("refin", {})
+    assert "did you mean 'refine'? known: refine, review" in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -388,7 +388,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"text": "a\0b", "sources": SOURCES}, "NUL"),
     ({"text": TEXT, "sources": [{"text": ""}]}, "sources[0].text"),
     ({"text": TEXT, "sources": [{"text": "\n"}]}, "sources[0].text is empty"),
-    ({"text": TEXT, "sources": [{"text": "a", "author": "b"}]}, "sources[0].author"),
+    (
+        {"text": TEXT, "sources": [{"text": "a", "author": "b"}]},
+        "sources[0]: unknown option 'author'",
+    ),
     ({"text": TEXT, "sources": [{"text": "a", "published": "soon"}]}, "'soon' is not a date"),
     ({"text": TEXT, "sources": SOURCES * 51}, "sources"),
     (

@@ -43,6 +43,9 @@ KEY_HEADER, KEY_META = "idempotency-key", "sifaka.idempotency-key"
 _LONGEST_KEY = 200
 LARGEST_STATE = 1_000_000
 """Characters of answers that travel along with a request; further questions are not asked then."""
+NO_WAY_BACK = f"{HOST}: over HTTP, where it keeps no sessions, this server cannot ask a client \
+of a protocol before 2026-07-28; it can over stdio"
+DECLINED = f"{HOST}: the client has come back without the answers that it was asked for"
 PATIENCE = 300.0
 """Seconds: a person may have to allow each question."""
 LIFETIME = 600.0
@@ -56,6 +59,10 @@ class Exchange:
 
     host: Host | None = None
     """Asks the host's model; None when the client offers none that it can be asked now."""
+    absent: Host | None = None
+    """Says why it cannot be asked, where it is not the client that offers no sampling."""
+    in_rounds: bool = False
+    """True when its questions are answered by another call of the same tool."""
     run_id: str | None = None
     """The run that an earlier round of this request has begun."""
     keyed_run: str | None = None
@@ -82,8 +89,9 @@ class Exchange:
         samples = capabilities is not None and capabilities.sampling is not None
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             # There is no way back over HTTP without sessions.
-            reachable = samples and ctx.session.can_send_request
-            host = PushedQuestions(ctx.session) if reachable else None
+            if not ctx.session.can_send_request:
+                return cls(absent=Unreachable(NO_WAY_BACK), keyed_run=keyed_run)
+            host = PushedQuestions(ctx.session) if samples else None
             return cls(host=host, keyed_run=keyed_run)
         # Sealed by us when it left, and checked when it came back.
         state = json.loads(ctx.request_state or "{}")
@@ -96,6 +104,7 @@ class Exchange:
         closed = _closed(number, answers if run_id is None else {})
         return cls(
             host=_Rounds(answers, closed=closed) if samples else None,
+            in_rounds=samples,
             run_id=run_id,
             keyed_run=keyed_run,
             review_id=state.get("review") or new_run_id(),
@@ -123,13 +132,16 @@ class Exchange:
 
 
 class PushedQuestions:
-    """Asks a host over the connection of a session, for as long as that is open."""
+    """Asks a host over the connection of a session while it is open, and not after a refusal."""
 
     def __init__(self, session: ServerSession) -> None:
         self._session = session
+        self._refusal: str | None = None
 
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
         """The host's answer; see `Host`. Who has left may come back, and go on with the work."""
+        if self._refusal is not None:
+            raise _failed(self._refusal, "refused")
         try:
             with anyio.fail_after(PATIENCE):
                 result = await self._session.send_request(
@@ -141,7 +153,8 @@ class PushedQuestions:
             if error.code == CONNECTION_CLOSED:
                 raise Suspended({key: question}) from None
             said = str(error).partition("\n")[0][:200]
-            raise _failed(f"the client refused to ask its model: {said}", "refused") from error
+            self._refusal = f"the client refused to ask its model: {said}"
+            raise _failed(self._refusal, "refused") from error
         except TimeoutError as error:
             raise _failed(
                 f"the client has not answered within {PATIENCE:g} s", "unavailable"

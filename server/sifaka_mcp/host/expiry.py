@@ -33,6 +33,8 @@ class Expiry:
         self._group = group
         self.seconds = seconds
         self._watched: dict[str, anyio.CancelScope] = {}
+        self.asked: set[str] = set()
+        """The runs whose questions a client has been given, and has not come back with yet."""
 
     @property
     def watched(self) -> frozenset[str]:
@@ -49,6 +51,7 @@ class Expiry:
 
     def leave(self, run_id: str) -> None:
         """Stop watching a run that is worked on."""
+        self.asked.discard(run_id)
         if scope := self._watched.pop(run_id, None):
             scope.cancel()
 

@@ -10,6 +10,7 @@ from sifaka.evidence.documents import GIVEN, moment
 from sifaka.record.claims import ClaimEvidence, ClaimReport, ClaimStatus, ClaimVerdict, Stance
 from sifaka.record.thought import Document
 from sifaka.text.input import MAX_TEXT, check_text
+from sifaka_mcp.schemas.arguments import knows
 from sifaka_mcp.schemas.verdicts import UsageOut
 
 MOST_SOURCES = 50
@@ -63,7 +64,8 @@ def _line(text: str, longest: int) -> str:
 
 
 SourceList = Annotated[
-    list[SourceIn] | None, Field(max_length=MOST_SOURCES, description="documents to hold them to")
+    list[Annotated[SourceIn, knows(*SourceIn.model_fields)]] | None,
+    Field(max_length=MOST_SOURCES, description="documents to hold them to"),
 ]
 
 

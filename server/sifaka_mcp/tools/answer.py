@@ -7,6 +7,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, ResourceLink, TextContent
 from pydantic import BaseModel
 
+from sifaka_mcp.host.log_messages import warn
 from sifaka_mcp.schemas.research import out_of
 from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
 from sifaka_mcp.schemas.texts import Return, TextOut
@@ -35,7 +36,11 @@ def answer(text: str, data: BaseModel) -> CallToolResult:
 
 
 async def answer_with_text(
-    result: "RunResult", how: Return = "auto", known: str | None = None
+    result: "RunResult",
+    how: Return = "auto",
+    known: str | None = None,
+    *,
+    ctx: ToolContext | None = None,
 ) -> CallToolResult:
     """The answer of a tool about a run, with as much of its text as the caller needs.
 
@@ -45,9 +50,13 @@ async def answer_with_text(
         result: The run, or one after a submission.
         how: As the caller wants the text.
         known: The text that the caller has; None for version 0, if that was given.
+        ctx: The request, whose client may want to be sent warnings.
     """
     if known is None and (first := result.run.original) is not None and first.author == "input":
         known = first.text
+
+    if ctx is not None:
+        await warn(ctx, result.degraded)
 
     def made() -> ImproveOut:
         return out_of(result, TextOut.of(result, how, known))

@@ -1,7 +1,7 @@
 """Makes a tool of a function: strict about its arguments, which are read beside the event loop."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache, partial
 from typing import Annotated, Any, cast, get_args, get_origin
 
@@ -15,8 +15,9 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from sifaka._internal.naming import closest
 from sifaka_mcp.tenancy import tenant_of_request
-from sifaka_mcp.tools.schema import brief, compact, hoisted, inlined_once, terse, without_nulls
+from sifaka_mcp.tools.schema import brief, compact, inlined_once, terse, without_nulls
 
 _MUCH = 2_000
 """Characters of arguments, plain texts left out, beyond which they are read in a thread."""
@@ -56,7 +57,7 @@ def define(
         name=name,
         title=title,
         description=description,
-        parameters=hoisted(compact(brief(schema))),
+        parameters=compact(brief(schema)),
         fn_metadata=FuncMetadata(
             arg_model=arguments, output_model=result, output_schema=_schema_of(result)
         ),
@@ -89,6 +90,7 @@ class BoundedTool(Tool):
     ) -> Any:
         """See `Tool.run`."""
         fields = self.fn_metadata.arg_model.model_fields
+        self._check_names(arguments)
         texts = {name for name, field in fields.items() if field.annotation is str}
         if sum(len(repr(arguments[name])) for name in arguments.keys() - texts) <= _MUCH:
             return await super().run(arguments, context, convert_result)
@@ -102,6 +104,23 @@ class BoundedTool(Tool):
         own: dict[str, Any] = {**dict(self), "fn_metadata": metadata}
         with_values = Tool.model_construct(**own)
         return await with_values.run(arguments, context, convert_result)
+
+    def _check_names(self, arguments: Collection[str]) -> None:
+        """Refuse unknown arguments and the lack of others, all at once.
+
+        Raises:
+            ToolError: There are some; the message has what there is instead.
+        """
+        known: dict[str, Any] = self.parameters["properties"]
+        missing = [name for name in self.parameters.get("required", ()) if name not in arguments]
+        unknown = [name for name in arguments if name not in known]
+        said = [f"missing: {', '.join(missing)}"] if missing else []
+        for name in unknown:
+            similar = closest(name, known)
+            meant = f", did you mean {similar!r}?" if similar else ""
+            said.append(f"unknown argument {name[:40]!r}{meant}")
+        if said:
+            raise ToolError(f"{self.name}: {'; '.join(said)}; known: {', '.join(known)}")
 
 
 class _Read(FuncMetadata):

@@ -83,7 +83,7 @@ async def _follow(state: AppState, run: Run, listen: Listener) -> None:
 
     async def tell() -> None:
         try:
-            await _tell(state, run, listen)
+            await until_stopped(state, run, listen)
         except SifakaError as failure:
             failures.append(failure)
         group.cancel_scope.cancel()
@@ -102,7 +102,7 @@ async def _follow(state: AppState, run: Run, listen: Listener) -> None:
         raise failures[0]
 
 
-async def _tell(state: AppState, run: Run, listen: Listener) -> None:
+async def until_stopped(state: AppState, run: Run, listen: Listener) -> None:
     """Pass on what is stored until the run has stopped."""
     after, stopped = run.version, False
     while not stopped:

@@ -16,13 +16,13 @@ from sifaka_mcp.view.text import history
 
 async def get_thought_history(
     ctx: ToolContext,
-    run_id: OptionalText = "",
+    run_id: Annotated[OptionalText, Field(description="the run")] = "",
     query: Annotated[
-        OptionalText, Field(description="words of past texts; also tag:x passed:true since:7d")
+        OptionalText, Field(description="words; also tag:x passed:true since:7d")
     ] = "",
-    limit: Annotated[int, Field(ge=1, le=100)] = 10,
-    cursor: Annotated[OptionalText, Field(description="next_cursor of the page before")] = "",
-    include_text: bool = False,
+    limit: Annotated[int, Field(ge=1, le=100, description="of a page")] = 10,
+    cursor: Annotated[OptionalText, Field(description="next_cursor")] = "",
+    include_text: Annotated[bool, Field(description="of versions")] = False,
 ) -> Annotated[CallToolResult, HistoryOut]:
     """See the tool's description."""
     state = state_of(ctx)
@@ -43,8 +43,8 @@ def tool() -> Tool:
     return define(
         get_thought_history,
         title="Look up past runs",
-        description="With run_id: every version of the run, its verdicts, changes and why it was "
-        "accepted or not. With query: past texts that match. With neither: recent runs.",
+        description="With run_id: its versions, their verdicts, changes and fate. With query: past "
+        "texts that match. With neither: recent runs.",
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=False
         ),

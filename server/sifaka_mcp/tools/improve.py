@@ -8,44 +8,42 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
 from sifaka.chain.presets import Effort
+from sifaka.errors import ConfigurationError
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import (
-    AnyValidator,
     BudgetLimits,
     CriticList,
     HowReturned,
     OptionalText,
+    ValidatorList,
     WaitSeconds,
 )
 from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
+from sifaka_mcp.tools.source import text_of
 from sifaka_mcp.tools.work import answer_of_run, begin
 
 
 async def improve_text(
     ctx: ToolContext,
-    text: OptionalText = "",
-    prompt: Annotated[
-        OptionalText, Field(description="the task; alone, the text is written from it")
-    ] = "",
-    validators: Annotated[
-        list[AnyValidator] | None,
-        Field(description="what to pass; `required` (in content must_pass): false is advice"),
-    ] = None,
+    text: Annotated[OptionalText, Field(description="to improve")] = "",
+    source: Annotated[OptionalText, Field(description="or its URI or path")] = "",
+    prompt: Annotated[OptionalText, Field(description="task; alone: to write from")] = "",
+    validators: ValidatorList | None = None,
     critics: CriticList = None,
-    effort: Effort = "standard",
-    max_iterations: Annotated[int | None, Field(ge=0, le=50)] = None,
+    effort: Annotated[Effort, Field(description="versions to try")] = "standard",
+    max_iterations: Annotated[int | None, Field(ge=0, le=50, description="or how many")] = None,
     budget: BudgetLimits = None,
     model: Annotated[
         str,
         Field(
-            description="auto; editor: safe edits only; caller: you write; host: by sampling; "
+            description="writer: auto, editor (safe edits), caller (you), host (sampling), "
             "provider:name"
         ),
     ] = "auto",
-    fixes: Literal["safe", "suggested"] = "safe",
-    facts: Literal["require", "warn", "off"] = "require",
+    fixes: Annotated[Literal["safe", "suggested"], Field(description="of the editor")] = "safe",
+    facts: Annotated[Literal["require", "warn", "off"], Field(description="to keep")] = "require",
     tags: Annotated[list[str] | None, Field(description="to find the run by")] = None,
     remember: Annotated[int, Field(ge=0, le=20, description="past runs to learn from")] = 0,
     wait_seconds: WaitSeconds = 45,
@@ -58,9 +56,17 @@ async def improve_text(
         return await answer_of_run(
             ctx, exchange.run_id, exchange, wait_seconds=wait_seconds, returns=returns
         )
+    if source:
+        if text:
+            raise ConfigurationError("there are a text and a source", "give one of them")
+        found = await text_of(ctx, source)
+        if isinstance(found, InputRequiredResult):
+            return found
+        text = found
     chain = await state.chain(
         model=model,
         host=exchange.host,
+        absent=exchange.absent,
         validators=validators or (),
         critics=critics,
         effort=effort,
@@ -79,10 +85,10 @@ def tool() -> Tool:
     return define(
         improve_text,
         title="Improve a text",
-        description="Improve a text (or write one) until it passes the validators and satisfies "
-        "the critics. Never returns anything worse than the input. `done`: use `text`, tell what "
-        "is `left`. `needs_revision`: write the next version by `brief` and call "
-        "submit_revision. `running`: call resume_run.",
+        description="Improve or write a text until it passes the validators and satisfies "
+        "the critics; never worse than the input. `done`: use `text`, tell what is `left`. "
+        "`needs_revision`: write the next version by `brief` and call submit_revision. `running`: "
+        "call resume_run.",
         annotations=ToolAnnotations(
             read_only_hint=False,
             destructive_hint=False,

@@ -10,7 +10,7 @@ from sifaka.calls.host import Suspended
 from sifaka.errors import ConfigurationError
 from sifaka.tasks import validate
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import AnyValidator, BudgetLimits, OptionalText
+from sifaka_mcp.schemas.arguments import BudgetLimits, CriticList, OptionalText, ValidatorList
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
@@ -18,10 +18,10 @@ from sifaka_mcp.view.text import critique, verdicts
 
 
 async def validate_text(
-    text: str,
+    text: Annotated[str, Field(description="to check")],
     ctx: ToolContext,
-    validators: Annotated[list[AnyValidator], Field(max_length=50)],
-    original: Annotated[OptionalText, Field(description="what `preserve` compares with")] = "",
+    validators: Annotated[ValidatorList, Field(max_length=50)],
+    original: Annotated[OptionalText, Field(description="for preserve")] = "",
 ) -> Annotated[CallToolResult, ValidateOut]:
     """See the tool's description."""
     if not text:
@@ -36,8 +36,8 @@ def validate_tool() -> Tool:
     return define(
         validate_text,
         title="Validate a text",
-        description="Check a text against rules, without a model: which pass, where and why the "
-        "others fail, and the fix where one is certain. Stores nothing.",
+        description="Check a text against rules, without a model: which fail, where, why, and the "
+        "certain fixes. Stores nothing.",
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=False
         ),
@@ -45,11 +45,9 @@ def validate_tool() -> Tool:
 
 
 async def critique_text(
-    text: str,
+    text: Annotated[str, Field(description="to judge")],
     ctx: ToolContext,
-    critics: Annotated[
-        list[str | dict[str, object]] | None, Field(description="as for improve_text")
-    ] = None,
+    critics: CriticList = None,
     prompt: Annotated[OptionalText, Field(description="what the text is for")] = "",
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
@@ -59,7 +57,7 @@ async def critique_text(
 
     exchange = Exchange.of(ctx)
     chain = await state_of(ctx).chain(
-        model=model, host=exchange.host, critics=critics, budget=budget
+        model=model, host=exchange.host, absent=exchange.absent, critics=critics, budget=budget
     )
     try:
         found = await review(chain, text, prompt, review_id=exchange.review_id)
@@ -74,8 +72,8 @@ def critique_tool() -> Tool:
     return define(
         critique_text,
         title="Criticise a text",
-        description="What is wrong with a text and where, as issues that quote it. Without a "
-        "model: mechanical issues and a rubric for you. Stores nothing.",
+        description="Issues of a text, which quote it. Without a model: mechanical ones, and a "
+        "rubric for you. Stores nothing.",
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=True
         ),

@@ -11,7 +11,7 @@ from sifaka.models import AUTO
 from sifaka.record.inquiry import Inquiry, ResearchMode
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import AnyValidator, BudgetLimits, HowReturned, WaitSeconds
+from sifaka_mcp.schemas.arguments import BudgetLimits, HowReturned, ValidatorList, WaitSeconds
 from sifaka_mcp.schemas.research import ResearchOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
@@ -20,7 +20,7 @@ from sifaka_mcp.tools.work import answer_of_run, begin
 
 async def research(
     ctx: ToolContext,
-    question: str,
+    question: Annotated[str, Field(description="to answer in a report")],
     mode: Annotated[
         ResearchMode,
         Field(description="iterative: one loop of searches; deep: a plan, and a loop per section"),
@@ -28,20 +28,20 @@ async def research(
     adapters: Annotated[
         list[str] | None, Field(max_length=50, description="where to search; by default everywhere")
     ] = None,
-    max_sections: Annotated[int, Field(ge=1, le=MOST_SECTIONS)] = 6,
+    max_sections: Annotated[int, Field(ge=1, le=MOST_SECTIONS, description="of a deep report")] = 6,
     max_iterations: Annotated[
         int, Field(ge=1, le=MOST_ITERATIONS, description="rounds of searches in each loop")
     ] = 3,
-    section_budget: BudgetLimits = None,
+    section_budget: Annotated[BudgetLimits, Field(description="of each section")] = None,
     budget: BudgetLimits = None,
     model: Annotated[
         str,
         Field(description="auto; caller: you write from the evidence; host; provider:name"),
     ] = "auto",
     validators: Annotated[
-        list[AnyValidator] | None, Field(description="what else the report has to pass")
+        ValidatorList | None, Field(description="what else the report has to pass")
     ] = None,
-    tags: list[str] | None = None,
+    tags: Annotated[list[str] | None, Field(description="to find the run by")] = None,
     wait_seconds: WaitSeconds = 45,
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, ResearchOut] | InputRequiredResult:
@@ -55,6 +55,7 @@ async def research(
     chain = await state.chain(
         model=model,
         host=exchange.host,
+        absent=exchange.absent,
         budget=budget,
         tags=tags or (),
         inquiry=Inquiry(

@@ -47,7 +47,7 @@ def _brief(node: dict[str, Any]) -> dict[str, Any]:
 def compact(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema with its definitions in the places that use them.
 
-    That unknown names are refused it says once, at its root; further inside the error says it.
+    That unknown names are refused the error says, which is precise.
     """
     definitions = schema.get("$defs", {})
 
@@ -55,39 +55,11 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
         if "$ref" in node:
             definition = definitions[node["$ref"].removeprefix("#/$defs/")]
             node = {**definition, **{k: v for k, v in node.items() if k != "$ref"}}
-        if node.get("additionalProperties") is False and node is not schema:
+        if node.get("additionalProperties") is False:
             node = {k: v for k, v in node.items() if k != "additionalProperties"}
         return node
 
     return {k: v for k, v in _mapped(schema, inlined).items() if k != "$defs"}
-
-
-def hoisted(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema with the common keys of a union's branches moved to the union."""
-    return _mapped(schema, _hoisted)
-
-
-def _hoisted(node: dict[str, Any]) -> dict[str, Any]:
-    branches: list[dict[str, Any]] = node.get("oneOf", [])
-    if not branches or any(branch.get("type") != "object" for branch in branches):
-        return node
-    shared = [
-        name
-        for name in branches[0].get("required", [])
-        if all(name in branch.get("required", []) for branch in branches)
-    ]
-    return {
-        **node,
-        "type": "object",
-        "required": shared,
-        "oneOf": [_without(branch, shared) for branch in branches],
-    }
-
-
-def _without(branch: dict[str, Any], shared: list[str]) -> dict[str, Any]:
-    own = [name for name in branch.get("required", []) if name not in shared]
-    kept = {key: value for key, value in branch.items() if key not in {"type", "required"}}
-    return {**kept, "required": own} if own else kept
 
 
 def inlined_once(schema: dict[str, Any]) -> dict[str, Any]:

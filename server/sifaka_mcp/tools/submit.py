@@ -30,9 +30,9 @@ async def submit_revision(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="the whole new version")] = "",
     edits: EditList = None,
-    patch: Annotated[OptionalText, Field(description="or a unified diff of it")] = "",
-    accept: Annotated[bool, Field(description="keep the text, decline what is left")] = False,
-    reason: Annotated[OptionalText, Field(description="why what is left stays")] = "",
+    patch: Annotated[OptionalText, Field(description="or a unified diff")] = "",
+    accept: Annotated[bool, Field(description="keep the text as it is")] = False,
+    reason: Annotated[OptionalText, Field(description="why it stays")] = "",
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
@@ -47,8 +47,8 @@ async def submit_revision(
     before = None if parent is None else parent.text
     if run.status == "running" and await state.jobs.attended(state.key(run_id)):
         pending = Submission.pending(run, state.store.degraded)
-        return await answer_with_text(pending, returns, before)
-    chain = await state.chain_of(run, host=exchange.host)
+        return await answer_with_text(pending, returns, before, ctx=ctx)
+    chain = await state.chain_of(run, host=exchange.host or exchange.absent)
 
     def submit(listen: Listener, parting: Parting) -> Awaitable[Submission]:
         del parting  # the submission stays open, to be submitted again
@@ -67,7 +67,8 @@ async def submit_revision(
         return result
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
-    return await answer_with_text(result, returns, text if result.accepted and text else before)
+    known = text if result.accepted and text else before
+    return await answer_with_text(result, returns, known, ctx=ctx)
 
 
 def _version(run: Run, thought_id: str) -> Thought | None:
@@ -104,9 +105,8 @@ def tool() -> Tool:
     return define(
         submit_revision,
         title="Submit a revision",
-        description="Hand in the version a brief asked for, whole or as `edits` of the version it "
-        "is about, or decline its issues: accepted, or turned down with the reason, then `done` or "
-        "the next brief.",
+        description="Hand in the version a brief asked for, or decline its issues: accepted, or "
+        "turned down with the reason, then `done` or the next brief.",
         annotations=ToolAnnotations(
             read_only_hint=False,
             destructive_hint=False,

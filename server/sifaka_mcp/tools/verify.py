@@ -49,7 +49,9 @@ async def verify_evidence(
         max_documents=max_documents,
         max_claims=max_claims,
     )
-    chain = await state_of(ctx).chain(model=model, host=exchange.host, critics=(), budget=budget)
+    chain = await state_of(ctx).chain(
+        model=model, host=exchange.host, absent=exchange.absent, critics=(), budget=budget
+    )
     answers = 0
 
     async def report(message: str) -> None:

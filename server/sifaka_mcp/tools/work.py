@@ -18,12 +18,19 @@ from sifaka.errors import (
 )
 from sifaka.models import HOST
 from sifaka.record.run import Run
-from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.host.exchange import DECLINED, Exchange
 from sifaka_mcp.runs import Job, Result, Work
 from sifaka_mcp.schemas.texts import Return
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
-from sifaka_mcp.tools.follow import after_others, after_worker, announce, as_it_stands, reporter
+from sifaka_mcp.tools.follow import (
+    after_others,
+    after_worker,
+    announce,
+    as_it_stands,
+    reporter,
+    until_stopped,
+)
 
 if TYPE_CHECKING:
     from sifaka.chain import Chain
@@ -51,6 +58,9 @@ async def begin(
         SifakaError: The tenant has as many runs in progress as may be.
     """
     state, run_id = state_of(ctx), exchange.keyed_run
+    if run_id is None and (declined := await declined_before(state, exchange, chain, prompt, text)):
+        left = max(0.0, until - anyio.current_time())
+        return await answer_of_run(ctx, declined, exchange, wait_seconds=left, returns=returns)
     if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
         try:
             with state.jobs.room(state.tenant):
@@ -111,11 +121,39 @@ async def answer_of_run(
     await announce(ctx, run)
     run = await after_others(state, run, reporter(ctx, run), seconds=wait_seconds)
     if not await _waits_for_a_worker(state, run, exchange):
-        return await answer_with_text(RunResult(run=run, warnings=state.store.degraded), returns)
-    chain = await state.chain_of(run, host=exchange.host)
+        if run.status == "running":  # its host may still answer, or time may run out for it
+            with anyio.move_on_after(until - anyio.current_time()):
+                await until_stopped(state, run, reporter(ctx, run))
+            run = await as_it_stands(state, await state.store.load(run_id))
+        return await answer_with_text(
+            RunResult(run=run, warnings=state.store.degraded), returns, ctx=ctx
+        )
+    host = Unreachable(DECLINED) if is_declined(state, run_id, exchange) else exchange.host
+    chain = await state.chain_of(run, host=host or exchange.absent)
     left = max(0.0, until - anyio.current_time())
     work = _resumption(chain, run_id)
     return await work_on(ctx, run, work, exchange, wait_seconds=left, returns=returns, resumes=True)
+
+
+def is_declined(state: AppState, run_id: str, exchange: Exchange) -> bool:
+    """True when the client was asked for a run in its last round, and comes with no answers.
+
+    A client whose person declines tells its caller, and not the server.
+    """
+    return exchange.in_rounds and exchange.run_id is None and run_id in state.expiry.asked
+
+
+async def declined_before(
+    state: AppState, exchange: Exchange, chain: "Chain", prompt: str, text: str
+) -> str | None:
+    """The run of an earlier call that was the same, and whose questions the client declined."""
+    for run_id in tuple(state.expiry.asked) if exchange.in_rounds else ():
+        with suppress(ThoughtNotFound):  # another tenant's
+            run = await state.store.load(run_id)
+            first = "" if run.original is None else run.original.text
+            if (run.prompt, first) == (prompt, text) and run.config == chain.settings.config:
+                return run_id
+    return None
 
 
 async def work_on(
@@ -161,7 +199,7 @@ async def work_on(
     if result is None:
         run = await as_it_stands(state, await state.store.load(run_id))
         result = RunResult(run=run, warnings=state.store.degraded)
-    return await answer_with_text(result, returns)
+    return await answer_with_text(result, returns, ctx=ctx)
 
 
 async def outcome_of(
@@ -192,6 +230,7 @@ async def outcome_of(
             resumes=resumes,
         )
     except Suspended as waiting:
+        state.expiry.asked.add(run.run_id)
         return exchange.ask(waiting, run_id=run.run_id)
 
 

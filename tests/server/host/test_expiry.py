@@ -105,7 +105,8 @@ async def test_a_run_whose_answers_somebody_else_waits_for_is_left_alone(tmp_pat
     async with Client(server, sampling_callback=host) as client, Client(server) as other:
         await call.go_on(client, host)
         (line,) = data(await other.call_tool("get_thought_history"))["runs"]
-        seen = data(await other.call_tool("resume_run", {"run_id": line["run_id"]}))
+        arguments = {"run_id": line["run_id"], "wait_seconds": 0.2}
+        seen = data(await other.call_tool("resume_run", arguments))
         assert (seen["status"], seen["brief"]) == ("running", None)
         assert (await call.finish(client, host))["status"] == "done"
 

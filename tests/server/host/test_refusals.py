@@ -12,7 +12,16 @@ from mcp_types import CreateMessageRequestParams, ErrorData
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
-from tests.stubs.sampling_client import REFUSED, TEXT, ScriptedHost, data, hosted, is_for_a_writer
+from tests.stubs.sampling_client import (
+    REFUSED,
+    TEXT,
+    ByHand,
+    ScriptedHost,
+    data,
+    hosted,
+    is_for_a_writer,
+)
+from tests.stubs.servers import Era, http_server
 
 pytestmark = pytest.mark.anyio
 
@@ -35,7 +44,7 @@ async def test_the_caller_writes_where_everything_is_refused(tmp_path: Path) -> 
             "the caller writes in place of a model that failed: host: the client refused to ask "
             "its model: User rejected sampling request"
         )
-        assert len(host.asked) == 3, "two critics and the writer"
+        assert len(host.asked) == 2, "two critics at the same time, and nothing after them"
         submission = {
             "run_id": out["run_id"],
             "parent_id": out["brief"]["parent_id"],
@@ -43,10 +52,10 @@ async def test_the_caller_writes_where_everything_is_refused(tmp_path: Path) -> 
         }
         done = data(await client.call_tool("submit_revision", submission))
         assert (done["status"], done["accepted"]) == ("done", True)
-        assert len(host.asked) == 3
+        assert len(host.asked) == 2
 
 
-async def test_where_critics_are_refused_the_host_writes_and_validators_decide(
+async def test_a_person_who_has_declined_once_is_not_asked_again_and_the_caller_writes(
     tmp_path: Path,
 ) -> None:
     rules = [{"type": "content", "prohibited": ["Draft 0"]}]
@@ -55,8 +64,90 @@ async def test_where_critics_are_refused_the_host_writes_and_validators_decide(
     async with hosted("memory", "legacy", tmp_path, host) as client:
         out = data(await client.call_tool("improve_text", arguments))
     assert len([line for line in out["degraded"] if "abstained" in line]) == 2
-    assert (out["status"], out["stop_reason"]) == ("done", "max_iterations")
-    assert out["text"] == "Draft 1 of the text.", "the later ones are no better by any measure"
+    assert (out["status"], len(host.asked)) == ("needs_revision", 2)
+    assert "User rejected sampling request" in out["degraded"][-1]
+    assert out["brief"] is not None
+
+
+@pytest.mark.parametrize("again", ["resume_run", "improve_text"])
+async def test_a_refusal_between_rounds_leads_to_a_brief_when_the_caller_comes_back(
+    tmp_path: Path, again: str
+) -> None:
+    host = ScriptedHost(refuses=is_for_a_writer)
+    async with hosted("memory", "auto", tmp_path, host) as client:
+        with pytest.raises(MCPError, match="User rejected"):  # it never tells the server
+            await client.call_tool("improve_text", ARGUMENTS)
+        asked = len(host.asked)
+        (line,) = data(await client.call_tool("get_thought_history"))["runs"]
+        arguments = {"run_id": line["run_id"]} if again == "resume_run" else ARGUMENTS
+        out = data(await client.call_tool(again, arguments))
+        assert (out["run_id"], out["status"]) == (line["run_id"], "needs_revision")
+        assert "come back without the answers that it was asked for" in out["degraded"][-1]
+        assert out["brief"]["issues"][0]["message"] == "go on", "what was answered is kept"
+        assert len(host.asked) == asked
+        submission = {
+            "run_id": out["run_id"],
+            "parent_id": out["brief"]["parent_id"],
+            "text": "Draft 9 of the text.",
+        }
+        done = data(await client.call_tool("submit_revision", submission))
+        assert (done["status"], done["accepted"]) == ("done", True)
+        assert len(host.asked) == asked
+        assert len(data(await client.call_tool("get_thought_history"))["runs"]) == 1
+
+
+async def test_another_text_is_asked_about_anew(tmp_path: Path) -> None:
+    declined = [True]
+    host = ScriptedHost(content_with=1, refuses=lambda _: declined[0])
+    async with hosted("memory", "auto", tmp_path, host) as client:
+        with pytest.raises(MCPError, match="User rejected"):
+            await client.call_tool("improve_text", ARGUMENTS)
+        declined[0] = False
+        other = {**ARGUMENTS, "prompt": "write other drafts"}
+        out = data(await client.call_tool("improve_text", other))
+    assert (out["status"], out["text"]) == ("done", "Draft 1 of the text.")
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_a_sentence_costs_three_questions(tmp_path: Path, era: Era) -> None:
+    for content_with in (1, 9):
+        host = ScriptedHost(content_with=content_with)
+        async with hosted("memory", era, tmp_path / str(content_with), host) as client:
+            arguments = {"text": TEXT, "prompt": "write drafts"}
+            out = data(await client.call_tool("improve_text", arguments))
+        assert (out["model"], out["status"], out["text"]) == (
+            "host",
+            "done",
+            "Draft 1 of the text.",
+        )
+        assert len(host.asked) <= 3
+
+
+async def test_the_true_reason_is_told_where_there_is_no_way_back(tmp_path: Path) -> None:
+    host = ScriptedHost()
+    with http_server(tmp_path) as (url, _):
+        async with Client(url, mode="legacy", sampling_callback=host) as client:
+            out = data(await client.call_tool("improve_text", {**ARGUMENTS, "critics": ["lint"]}))
+    assert (out["status"], host.asked) == ("needs_revision", [])
+    assert "where it keeps no sessions, this server cannot ask a client" in out["degraded"][-1]
+
+
+async def test_resume_run_waits_for_a_host_as_long_as_it_was_told(tmp_path: Path) -> None:
+    host, call = ScriptedHost(content_with=1), ByHand("improve_text", **ARGUMENTS)
+    server = SifakaServer(Settings(home=tmp_path))
+    ended: list[dict[str, Any]] = []
+    async with Client(server, sampling_callback=host) as client, Client(server) as other:
+        await call.go_on(client, host)
+        (line,) = data(await other.call_tool("get_thought_history"))["runs"]
+        arguments = {"run_id": line["run_id"], "wait_seconds": 60}
+
+        async def wait() -> None:
+            ended.append(data(await other.call_tool("resume_run", arguments)))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(wait)
+            await call.finish(client, host)
+    assert [(out["status"], out["text"]) for out in ended] == [("done", "Draft 1 of the text.")]
 
 
 async def test_a_refusal_ends_the_call_of_a_client_that_goes_through_rounds(

@@ -1,0 +1,48 @@
+"""Log messages of the handshake era: what did not work as it should have, for hosts that ask."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.server.mcpserver import Context
+from mcp.server.session import ServerSession
+from mcp_types import (
+    EmptyResult,
+    LoggingLevel,
+    LoggingMessageNotification,
+    LoggingMessageNotificationParams,
+    SetLevelRequestParams,
+)
+
+_KEY = "sifaka.log_level"
+_WITH_WARNINGS: frozenset[LoggingLevel] = frozenset({"debug", "info", "notice", "warning"})
+"""The levels at which warnings are sent."""
+
+
+def add_log_messages(server: Server[Any]) -> None:
+    """Serve `logging/setLevel`; the level lasts as long as the connection, over HTTP a request."""
+    server.add_request_handler("logging/setLevel", SetLevelRequestParams, _set_level)
+
+
+async def _set_level(
+    ctx: ServerRequestContext[Any, Any], params: SetLevelRequestParams
+) -> EmptyResult:
+    _state_of(ctx.session)[_KEY] = params.level
+    return EmptyResult()
+
+
+async def warn(ctx: Context[Any, Any], lines: Iterable[str]) -> None:
+    """Send each line as a warning to a host that has set a level for them."""
+    if _state_of(ctx.session).get(_KEY) not in _WITH_WARNINGS:
+        return
+    for line in lines:
+        told = LoggingMessageNotificationParams(level="warning", logger="sifaka", data=line)
+        await ctx.session.send_notification(
+            LoggingMessageNotification(params=told), related_request_id=ctx.request_id
+        )
+
+
+def _state_of(session: ServerSession) -> dict[str, Any]:
+    # Sessions are made anew for each request. Nothing public leads to the connection, which lasts.
+    return session._connection.state  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - see above

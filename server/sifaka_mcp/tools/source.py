@@ -1,0 +1,107 @@
+"""A text that is named in place of being sent: a version of a run, or a file of a granted root."""
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import anyio.to_thread
+from mcp_types import InputRequiredResult, ListRootsRequest, ListRootsResult
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from sifaka.errors import ConfigurationError, ThoughtNotFound
+from sifaka.text.input import MAX_TEXT
+from sifaka_mcp.tools.answer import ToolContext, state_of
+
+_ROOTS = "roots"
+"""The key of the question for them."""
+_MOST_BYTES = 4 * MAX_TEXT
+
+
+async def text_of(ctx: ToolContext, source: str) -> str | InputRequiredResult:
+    """The text that a source names, or what the client has to be asked first.
+
+    Args:
+        ctx: The request.
+        source: `thought://ID`, with or without `/text`; `run://ID` for the best version of a run;
+            on stdio a path, or a `file:` URI, inside a root that the client grants.
+
+    Raises:
+        ConfigurationError: It is none of these, or cannot be read.
+        ThoughtNotFound: There is no such version or run.
+    """
+    scheme, _, rest = source.partition("://")
+    if scheme in {"thought", "run"}:
+        return await _of_version(ctx, scheme, rest.removesuffix("/text"))
+    is_path = scheme == "file" or Path(source).is_absolute()
+    if not is_path:
+        raise ConfigurationError(
+            f"source {source[:80]!r} names no text",
+            "give thought://ID, run://ID or an absolute path",
+        )
+    if ctx.request_context.request is not None:
+        raise ConfigurationError(
+            "files are not read for clients over HTTP", "send the text, or name a version"
+        )
+    roots = await _roots(ctx)
+    if isinstance(roots, InputRequiredResult):
+        return roots
+    path = Path(unquote(urlsplit(source).path)) if scheme == "file" else Path(source)
+    return await anyio.to_thread.run_sync(_read, path, roots)
+
+
+async def _of_version(ctx: ToolContext, scheme: str, name: str) -> str:
+    run_id = name if scheme == "run" else name.rpartition(".")[0]
+    run = await state_of(ctx).store.load(run_id)
+    wanted = (run.champion_id or f"{run_id}.0") if scheme == "run" else name
+    for thought in run.thoughts:
+        if thought.id == wanted:
+            return thought.text
+    raise ThoughtNotFound(wanted)
+
+
+async def _roots(ctx: ToolContext) -> list[Path] | InputRequiredResult:
+    capabilities = ctx.client_capabilities
+    if capabilities is None or capabilities.roots is None:
+        raise ConfigurationError(
+            "the client grants no roots, so no file can be read", "send the text"
+        )
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        request = ListRootsRequest()
+        return _paths(await ctx.session.send_request(request, result_type=ListRootsResult))
+    answer = (ctx.input_responses or {}).get(_ROOTS)
+    if isinstance(answer, ListRootsResult):
+        return _paths(answer)
+    return InputRequiredResult(input_requests={_ROOTS: ListRootsRequest()}, request_state="{}")
+
+
+def _paths(granted: ListRootsResult) -> list[Path]:
+    urls = (urlsplit(str(root.uri)) for root in granted.roots)
+    return [Path(unquote(url.path)).resolve() for url in urls if url.scheme == "file"]
+
+
+def _read(path: Path, roots: Iterable[Path]) -> str:
+    """The text of a file, wherever its links lead, that is inside a root.
+
+    Raises:
+        ConfigurationError: It is outside, no file, too long or not UTF-8.
+    """
+    try:
+        found = path.resolve(strict=True)
+        if not any(found.is_relative_to(root) for root in roots):
+            raise ConfigurationError(
+                f"{path.name!r} is in no root that the client grants", "send the text"
+            )
+        with os.fdopen(os.open(found, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            kept = os.fstat(file.fileno())
+            if not stat.S_ISREG(kept.st_mode) or kept.st_size > _MOST_BYTES:
+                raise ConfigurationError(
+                    f"{path.name!r} is no file of at most {_MOST_BYTES:,} bytes", "send the text"
+                )
+            return file.read(_MOST_BYTES).decode("utf-8")
+    except (OSError, ValueError) as error:
+        told = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigurationError(
+            f"{path.name!r} cannot be read: {told}", "send the text"
+        ) from error

@@ -1,0 +1,119 @@
+"""Texts that are named: versions, and files of the roots that a client grants."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.client import ClientRequestContext
+from mcp_types import CallToolResult, ListRootsResult, Root, TextContent
+from pydantic import FileUrl
+
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
+from tests.stubs.servers import Era, http_server, stdio_server
+
+pytestmark = pytest.mark.anyio
+
+TEXT = "This is the the text."
+BETTER = "This is the text."
+
+
+@pytest.fixture
+def granted(tmp_path: Path) -> Path:
+    folder = tmp_path / "granted folder"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    (tmp_path / "secret.txt").write_text("A secret.")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "bytes.txt").write_bytes(b"\xff\xfe")
+    return folder
+
+
+class Roots:
+    """A client's roots, and how often it was asked for them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.asked = 0
+
+    async def __call__(self, context: ClientRequestContext) -> ListRootsResult:
+        del context
+        self.asked += 1
+        return ListRootsResult(roots=[Root(uri=FileUrl(self._folder.as_uri()))])
+
+
+def told(result: CallToolResult) -> str:
+    assert isinstance(result.content[0], TextContent)
+    return result.content[0].text
+
+
+async def improved(client: Client, source: str) -> dict[str, Any]:
+    result = await client.call_tool("improve_text", {"source": source, "model": "editor"})
+    assert not result.is_error, told(result)
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+@pytest.mark.parametrize("as_uri", [True, False])
+async def test_a_file_of_a_granted_root_is_read(
+    granted: Path, tmp_path: Path, era: Era, as_uri: bool
+) -> None:
+    file, roots = granted / "a.txt", Roots(granted)
+    server = SifakaServer(Settings(home=tmp_path))
+    async with Client(server, mode=era, list_roots_callback=roots) as client:
+        out = await improved(client, file.as_uri() if as_uri else str(file))
+    assert (out["text"], out["changed"], roots.asked) == (BETTER, True, 1)
+
+
+async def test_over_stdio_as_well(granted: Path, tmp_path: Path, era: Era) -> None:
+    server, roots = stdio_server(tmp_path), Roots(granted)
+    async with Client(server, mode=era, list_roots_callback=roots) as client:
+        assert (await improved(client, str(granted / "a.txt")))["text"] == BETTER
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("../secret.txt", "in no root that the client grants"),
+        ("link.txt", "in no root that the client grants"),
+        ("nothing.txt", "cannot be read: No such file"),
+        ("bytes.txt", "cannot be read: it is not UTF-8"),
+        ("", "cannot be read: Is a directory"),
+    ],
+)
+async def test_what_is_outside_or_no_text_is_refused(
+    granted: Path, tmp_path: Path, era: Era, name: str, said: str
+) -> None:
+    server = SifakaServer(Settings(home=tmp_path))
+    async with Client(server, mode=era, list_roots_callback=Roots(granted)) as client:
+        result = await client.call_tool("improve_text", {"source": f"{granted}/{name}"})
+        assert result.is_error
+        assert said in told(result)
+        history = await client.call_tool("get_thought_history", {})
+        assert history.structured_content is not None
+        assert history.structured_content["runs"] == []
+
+
+async def test_over_http_no_file_is_read(granted: Path, tmp_path: Path, era: Era) -> None:
+    roots = Roots(granted)
+    with http_server(tmp_path) as (url, _):
+        async with Client(url, mode=era, list_roots_callback=roots) as client:
+            arguments = {"source": str(granted / "a.txt")}
+            result = await client.call_tool("improve_text", arguments)
+    assert result.is_error
+    assert "files are not read for clients over HTTP" in told(result)
+    assert roots.asked == 0
+
+
+async def test_a_version_and_the_best_one_of_a_run_are_read(client: Client) -> None:
+    out = (await client.call_tool("improve_text", {"text": TEXT})).structured_content
+    assert out is not None
+    for source in (f"thought://{out['run_id']}.0", f"thought://{out['run_id']}.0/text"):
+        assert (await improved(client, source))["text"] == BETTER
+    best = await improved(client, f"run://{out['run_id']}")
+    assert (best["unchanged"], best["changed"]) == (True, False)
+    for unknown in ("thought://run_x.0", f"thought://{out['run_id']}.9", "run://run_x"):
+        result = await client.call_tool("improve_text", {"source": unknown})
+        assert result.is_error
+        assert "no run or thought" in told(result)
