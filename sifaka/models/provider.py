@@ -12,7 +12,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from sifaka._internal.loading import load_pydantic_ai
+from sifaka._internal.lazy import load_pydantic_ai
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.local import LocalProviders, is_local

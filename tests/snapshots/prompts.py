@@ -30,8 +30,8 @@ from sifaka.critics import (
 )
 from sifaka.evidence import plan, verify
 from sifaka.evidence.claims import extraction
-from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.model import Criterion
 from sifaka.models import classifier, writing
 from sifaka.models.agent import DirectModel
 from sifaka.models.prompt import PROMPTS_VERSION, Prompt

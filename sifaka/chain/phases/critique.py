@@ -5,11 +5,11 @@ from functools import partial, reduce
 
 from sifaka._internal.naming import unique
 from sifaka.calls.context import fan_out
-from sifaka.chain.degradation import place, shortened
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.phases.generation import edit_input
 from sifaka.chain.phases.selection import select
 from sifaka.chain.policies import contenders, decide
+from sifaka.chain.recovery import place, shortened
 from sifaka.chain.stop_rules import attempts, twin
 from sifaka.critics.execution import run_critics
 from sifaka.errors import CriticError

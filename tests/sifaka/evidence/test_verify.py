@@ -13,9 +13,8 @@ from sifaka.calls.context import fan_out
 from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import ModelProviderError, StorageError
 from sifaka.evidence.classify import classify
-from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.model import Assessment, Verification
+from sifaka.evidence.model import Assessment, Criterion, Verification
 from sifaka.evidence.verify import verifications
 from sifaka.models.provider import provider_model
 from sifaka.record.usage import Budget

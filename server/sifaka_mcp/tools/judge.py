@@ -1,4 +1,4 @@
-"""`critique_text`: what the critics say about a text."""
+"""`validate_text` and `critique_text`: judgements of a text; they store nothing."""
 
 from typing import Annotated
 
@@ -7,12 +7,41 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
 from sifaka.calls.host import Suspended
+from sifaka.errors import ConfigurationError
+from sifaka.tasks import validate
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import BudgetLimits, OptionalText
-from sifaka_mcp.schemas.reviews import CritiqueTextOut
+from sifaka_mcp.schemas.arguments import AnyValidator, BudgetLimits, OptionalText
+from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.view.text import critique
+from sifaka_mcp.view.text import critique, verdicts
+
+
+async def validate_text(
+    text: str,
+    ctx: ToolContext,
+    validators: Annotated[list[AnyValidator], Field(max_length=50)],
+    original: Annotated[OptionalText, Field(description="what `preserve` compares with")] = "",
+) -> Annotated[CallToolResult, ValidateOut]:
+    """See the tool's description."""
+    if not text:
+        raise ConfigurationError("the text is empty", "give the text to check")
+    plugins = state_of(ctx).plugins
+    out = ValidateOut.of(await validate(text, validators, original=original, plugins=plugins))
+    return answer(verdicts(out.results, passed=out.passed), out)
+
+
+def validate_tool() -> Tool:
+    """The tool `validate_text`."""
+    return define(
+        validate_text,
+        title="Validate a text",
+        description="Check a text against rules, without a model: which pass, where and why the "
+        "others fail, and the fix where one is certain. Stores nothing.",
+        annotations=ToolAnnotations(
+            read_only_hint=True, idempotent_hint=True, open_world_hint=False
+        ),
+    )
 
 
 async def critique_text(
@@ -40,8 +69,8 @@ async def critique_text(
     return answer(critique(out), out)
 
 
-def tool() -> Tool:
-    """The tool."""
+def critique_tool() -> Tool:
+    """The tool `critique_text`."""
     return define(
         critique_text,
         title="Criticise a text",
