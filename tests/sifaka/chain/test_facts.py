@@ -104,6 +104,15 @@ async def test_a_task_is_written_for_although_a_critic_accepts_the_input() -> No
     assert result.passed
 
 
+async def test_a_task_that_a_critic_misses_and_no_version_does_is_told_as_open() -> None:
+    critic = ScriptedCritic(objects_to=lambda _: True)
+    result = await Chain(model=ScriptedModel(lines=[TEXT]), critics=[critic]).run(
+        SHORTER, text=TEXT
+    )
+    assert (result.text, result.passed) == (TEXT, False)
+    assert any("the task was not carried out" in issue.message for issue in result.left)
+
+
 async def test_a_task_that_only_lost_facts_is_not_done() -> None:
     chain = Chain(model=ScriptedModel(lines=[LOST, f"{LOST} "]), critics=["lint"], max_iterations=2)
     result = await chain.run(SHORTER, text=TEXT)
