@@ -16,6 +16,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from sifaka.models.prompt import contents
+
 KEEP_ALIVE = 60
 """Seconds that an idle connection stays open, longer than a client keeps it.
 
@@ -40,14 +42,19 @@ def _app(seconds: float, slow_seconds: float) -> Starlette:
 
 
 def _completion(question: dict[str, Any]) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": "A revised text."}
+    given, _ = contents(question["messages"][-1]["content"])
+    revision = "\n\n".join([*given.get("text", ()), "That is all."])
+    message: dict[str, Any] = {"role": "assistant", "content": revision}
     if question.get("tools"):
         opinion = {
             "verdict": "revise",
             "scores": {"clear": 0.5},
             "issues": [{"quote": "text", "message": "say which"}],
         }
-        call = {"name": "answer", "arguments": json.dumps(opinion)}
+        form = question["tools"][0]["function"]["parameters"]
+        # The question that a local provider is asked once has a form of its own.
+        answer = {"larger": "second"} if "larger" in form["properties"] else opinion
+        call = {"name": "answer", "arguments": json.dumps(answer)}
         message |= {
             "content": None,
             "tool_calls": [{"id": "call_1", "type": "function", "function": call}],

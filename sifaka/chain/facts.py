@@ -94,7 +94,7 @@ def lesson(run: Run) -> tuple[str, ...]:
     if latest is None or latest.id == run.champion_id:
         return ()
     result = latest.validation_results.get(FACTS)
-    if result is None or result.passed or not guards(run):
+    if result is None or result.passed or not result.required or not guards(run):
         return ()
     return (f"The version before was turned down. {result.message}. Keep the facts as they are.",)
 

@@ -15,6 +15,8 @@ from sifaka.record.results import CriticFeedback, ValidationResult, majority
 from sifaka.record.thought import EDITOR, Thought
 
 _EPSILON = 1e-9
+_FACTS = "facts"
+"""The name under which the guard of facts files its result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,18 +33,24 @@ def _blank(thought: Thought, _: Thought) -> float:
     return float(not thought.text.strip())
 
 
+def _failures(thought: Thought, *, required: bool) -> Iterable[ValidationResult]:
+    """The failed results that refuse a version; facts that only warn are reported, no more."""
+    for name, result in thought.validation_results.items():
+        if not result.passed and result.required is required and (required or name != _FACTS):
+            yield result
+
+
 def _failed(*, required: bool) -> Callable[[Thought, Thought], float]:
-    return lambda thought, _: sum(
-        not r.passed for r in thought.validation_results.values() if r.required is required
-    )
+    return lambda thought, _: len(tuple(_failures(thought, required=required)))
 
 
 def _shortfall(*, required: bool) -> Callable[[Thought, Thought], float]:
-    return lambda thought, _: sum(
-        1 - r.score
-        for r in thought.validation_results.values()
-        if r.required is required and not r.passed
-    )
+    return lambda thought, _: sum(1 - r.score for r in _failures(thought, required=required))
+
+
+def _warned_facts(thought: Thought, _: Thought) -> float:
+    result = thought.validation_results.get(_FACTS)
+    return 0.0 if result is None or result.passed or result.required else 1 - result.score
 
 
 def _heard(thought: Thought) -> set[str]:
@@ -113,7 +121,7 @@ FACTS_DIFFER = "; "
 
 def facts_result(thought: Thought) -> ValidationResult | None:
     """The result about the facts of a version, where they are not those of the input."""
-    result = thought.validation_results.get("facts")
+    result = thought.validation_results.get(_FACTS)
     return None if result is None or result.passed else result
 
 
@@ -139,8 +147,11 @@ def compare(
         return Decision(
             accepted=True, reason="written for the task, and nothing that was measured is worse"
         )
-    fewer = SelectionCriterion(what="words changed from the original", measure=_distance(original))
-    if decision := _decide(fewer, candidate, champion):
+    last = (
+        SelectionCriterion(what="facts that differ", measure=_warned_facts),
+        SelectionCriterion(what="words changed from the original", measure=_distance(original)),
+    )
+    if decision := first_difference(last, candidate, champion):
         return decision
     return Decision(accepted=False, reason=f"no better than version {champion.iteration}")
 

@@ -93,7 +93,11 @@ class DirectModel(Component):
         messages: "Sequence[ModelMessage]",
     ) -> Generation:
         """The version that the last answer of a conversation gives."""
+        from pydantic_ai.messages import ThinkingPart
+
         author = answered_by(response) or self.name
+        if any(isinstance(part, ThinkingPart) for part in response.parts):
+            text = text.lstrip("\r\n")  # the blank lines between the thoughts and the text
         return Generation(
             text=_complete(text, response, author, calls_tools=self._calls_tools),
             prompt_used=prompt,

@@ -128,9 +128,8 @@ class _Mending:
             raise Unfit("it talks about the text, and where the text is cannot be told")
         if len(_TURN.findall(text)) > 1 and not _TURN.search(self._known):
             raise Unfit("it goes on with a conversation")
-        loop = longest_loop(text)
-        allowed = longest_loop(self._known) or bool(_REPEATS.search(source.task))
-        if loop and not allowed:
+        may_repeat = _REPEATS.search(source.task)
+        if not may_repeat and longest_loop(text) and not longest_loop(self._known):
             raise Unfit("it repeats itself without end")
 
     def _take(self, text: str, what: str) -> None:

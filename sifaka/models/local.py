@@ -32,6 +32,9 @@ _SHORTEST_CALL = 120.0
 _SLOW = 40.0
 """Tokens a second below which more than a few calls at a time only wait for each other."""
 _SLOW_CALLS = 2
+_FIRST_TOKEN = 0.5
+"""Seconds before the first token that are no sign of a slow model: an answer of five tokens after
+200 ms of waiting does not say how fast they come."""
 _NEAR = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
 
 
@@ -41,7 +44,7 @@ class Abilities(Frozen):
     calls_tools: bool = True
     """True when it answers by a tool call, where one is asked for."""
     tokens_per_second: float = Field(gt=0)
-    """Of one answer, with all that it waits for."""
+    """Of one answer, after the half second that its first one may take."""
     asked_at: datetime
 
     @property
@@ -176,7 +179,7 @@ async def _asked(model: "Model[Any]") -> Abilities | None:
         called = [part for part in response.parts if isinstance(part, ToolCallPart)]
         # One that is still thinking has not shown that it cannot.
         calls_tools = response.finish_reason == "length" or any(map(_fits, called))
-    rate = tokens / max(0.001, perf_counter() - began)
+    rate = tokens / max(0.001, perf_counter() - began - _FIRST_TOKEN)
     found = Abilities(calls_tools=calls_tools, tokens_per_second=rate, asked_at=datetime.now(UTC))
     logger.info("%s: %s", _name(model), found)
     return found

@@ -11,11 +11,11 @@ import anyio
 
 from sifaka.calls.component import Component, models_of
 from sifaka.calls.context import PARALLEL, current_calls, fan_out
-from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
+from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models.protocol import Generation, Model
 from sifaka.models.section import Notes, fault_of, in_place_of, pointed_at
 from sifaka.models.section_feedback import SectionFeedback, concerned, feedback_by_section
-from sifaka.models.writing import UnfitDraft, written
+from sifaka.models.writing import UnfitDraft, broken, written
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.text.glossary import lost_terms, shared_terms
@@ -137,6 +137,10 @@ class SectionedModel(Component):
             if isinstance(error, UnfitDraft) and not error.generation.metered:
                 calls.ledger.charge(error.generation.usage)
             return error  # the others go on
+        except SifakaError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the code of others may raise anything
+            return broken(self.writer, error, thought.run_id)
         if not generation.metered:
             calls.ledger.charge(generation.usage)
         try:

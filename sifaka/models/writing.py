@@ -1,5 +1,6 @@
 """Writing: the prompt of a writer, and the text in its answer."""
 
+import logging
 from collections.abc import Iterator
 from functools import partial
 from types import MappingProxyType
@@ -7,6 +8,7 @@ from types import MappingProxyType
 from anyio import to_thread
 
 from sifaka.calls.context import current_calls
+from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ModelProviderError
 from sifaka.models.draft import Unfit, draft_of
 from sifaka.models.draft_lines import Source
@@ -16,6 +18,8 @@ from sifaka.models.section import section_note
 from sifaka.record.clustering import cluster
 from sifaka.record.results import Issue
 from sifaka.record.thought import Document, Thought
+
+logger = logging.getLogger(__name__)
 
 MOST_ISSUES = 40
 """The most issues in a prompt."""
@@ -142,6 +146,19 @@ async def written(writer: Model, thought: Thought) -> Generation:
         return generation
     changed = generation.model_copy(update={"text": draft.text})
     return _noted(changed, MENDED, draft.mended)
+
+
+def broken(writer: Model, error: Exception, run_id: str | None) -> ModelProviderError:
+    """The failure of a writer that raised what it should not; the log has the traceback.
+
+    A writer, or a tool of an agent, is code of others: the run goes on with what it has.
+    """
+    report_failure(logger, f"model:{writer.name}", error, source=writer, run_id=run_id)
+    return ModelProviderError(
+        f"{writer.name}: broke off with {type(error).__name__}",
+        "see the log for its traceback",
+        code="broken",
+    )
 
 
 def source_of(thought: Thought, prompt: str) -> Source:

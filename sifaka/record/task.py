@@ -29,7 +29,8 @@ def open_task(run: "Run") -> str | None:
     judged = _is_judged(run, champion)
     author = written(run, champion).author
     if author in {EDITOR, "input"}:
-        if judged and any(_is_fair_try(run, thought) for thought in run.thoughts):
+        accepted = judged and majority(champion.critic_feedback) != "revise"
+        if accepted and any(_is_fair_try(run, thought) for thought in run.thoughts):
             return None
         return "the task was not carried out: no version that was written for it was kept"
     if author == _CALLER or judged:

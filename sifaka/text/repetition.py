@@ -38,6 +38,8 @@ def longest_loop(text: str) -> int:
 
 def _of_period(words: Sequence[str], period: int) -> int:
     least = max(_WORDS, _TIMES * period)
+    if sum(map(str.__eq__, words, words[period:])) + period < least:
+        return 0
     longest = run = 0
     letters = False
     for at, same in enumerate(map(str.__eq__, words, words[period:])):

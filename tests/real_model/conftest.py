@@ -5,10 +5,9 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 
+from sifaka.models.chat import ChatModel
 from tests.real_model.engine import Served, model_in_use
 
 KEPT = Path("build/real_model.jsonl")
@@ -26,8 +25,7 @@ def served() -> Generator[Served]:
 
 
 @pytest.fixture
-def model(served: Served) -> OpenAIChatModel:
-    """A PydanticAI model; each has a client of its own, as each test has an event loop."""
-    provider = OpenAIProvider(base_url=served.url, api_key=_KEY)
+def model(served: Served) -> ChatModel:
+    """The client that such a provider gets by its name; each test has one of its own."""
     settings = ModelSettings(max_tokens=LONGEST, seed=7)
-    return OpenAIChatModel(served.model, provider=provider, settings=settings)
+    return ChatModel(served.model, base_url=served.url, api_key=_KEY, settings=settings)

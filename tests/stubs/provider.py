@@ -131,6 +131,7 @@ def provider(replies: Iterable[Reply] | Script, probe: Reply = ABLE) -> Generato
         asked = await request.json()
         if asked["messages"][-1]["content"] == QUESTION:
             probes.append(asked)
+            await anyio.sleep(probe.seconds)
             return JSONResponse(probe.body, status_code=probe.status)
         requests.append(asked)
         reply = replies(requests[-1]) if callable(replies) else next(script, fails(500))

@@ -1,11 +1,9 @@
 """The generation phase: the next versions, one, or several at the same time."""
 
-import logging
 from collections.abc import Sequence
 from functools import partial
 
 from sifaka.calls.context import fan_out
-from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
 from sifaka.chain.creation import carried
 from sifaka.chain.facts import lesson
@@ -21,13 +19,12 @@ from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.models import Generation, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.sectioned import SectionedModel
-from sifaka.models.writing import REFUSED, UnfitDraft, written
+from sifaka.models.writing import REFUSED, UnfitDraft, broken, written
 from sifaka.record.entries import Decided, Decision, Drafted, Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.text.input import check_text
 
-logger = logging.getLogger(__name__)
 _Written = Generation | ModelProviderError | BudgetExceeded
 
 
@@ -199,15 +196,8 @@ async def _generation(
     except SifakaError:
         raise
     except Exception as error:  # noqa: BLE001 - the code of others may raise anything
-        # A writer, or a tool of an agent, is code of others: the run ends with what it has.
         source = writer.writer if isinstance(writer, SectionedModel) else writer
-        run_id = context.recorder.run.run_id
-        report_failure(logger, f"model:{writer.name}", error, source=source, run_id=run_id)
-        return ModelProviderError(
-            f"{writer.name}: broke off with {type(error).__name__}",
-            "see the log for its traceback",
-            code="broken",
-        )
+        return broken(source, error, context.recorder.run.run_id)
     if not generation.metered:
         context.calls.ledger.charge(generation.usage)
     try:

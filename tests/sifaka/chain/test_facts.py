@@ -3,7 +3,8 @@
 import pytest
 
 from sifaka import Chain
-from sifaka.record.results import CriticFeedback
+from sifaka.chain.selection import compare
+from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel
@@ -27,13 +28,38 @@ async def test_a_version_that_loses_facts_is_turned_down_and_the_writer_is_told(
     assert any("6 dollars became 9 dollars" in line for line in writer.seen[1].lessons)
 
 
-@pytest.mark.parametrize(("facts", "text"), [("require", TEXT), ("warn", TEXT), ("off", LOST)])
+@pytest.mark.parametrize(("facts", "text"), [("require", TEXT), ("warn", LOST), ("off", LOST)])
 async def test_facts_weigh_as_much_as_the_option_says(facts: str, text: str) -> None:
     chain = Chain(model=ScriptedModel(lines=[LOST] * 3), critics=[], facts=facts)  # pyright: ignore[reportArgumentType] # any of them
     result = await chain.run(SHORTER, text=TEXT)
     assert result.text == text
     checks = {r.required for t in result.run.thoughts for r in t.validation_results.values()}
     assert checks == {"require": {True}, "warn": {False}, "off": set[bool]()}[facts]
+
+
+async def test_a_warning_about_facts_is_told_and_does_not_refuse() -> None:
+    critic = ScriptedCritic(objects_to=lambda text: text == TEXT)
+    chain = Chain(model=ScriptedModel(lines=[LOST]), critics=[critic], facts="warn")
+    result = await chain.run(SHORTER, text=TEXT)
+    assert (result.text, result.passed, result.stop_reason) == (LOST, True, "passed")
+    assert not result.turned_down
+    told = [issue.message for issue in result.left]
+    assert "6 dollars became 9 dollars" in told
+    assert any("URL lost" in message for message in told)
+
+
+def test_of_two_versions_with_a_warning_the_one_that_keeps_more_facts_is_better() -> None:
+    def version(text: str, score: float) -> Thought:
+        warning = ValidationResult(
+            validator="facts", passed=False, required=False, score=score, message="lost"
+        )
+        return Thought(text=text, validation_results={"facts": warning})
+
+    more, less = version("six bags and more", 0.5), version("six bags", 0.25)
+    original = Thought(text="six bags or so")
+    assert compare(more, less, original).accepted
+    assert not compare(less, more, original).accepted
+    assert "facts that differ" in compare(less, more, original).reason
 
 
 async def test_a_run_of_before_the_option_is_replayed_as_it_was() -> None:
@@ -76,6 +102,15 @@ async def test_a_task_is_written_for_although_a_critic_accepts_the_input() -> No
     result = await chain.run("Translate into French.", text="The bag costs 6 dollars.")
     assert len(writer.seen) == 1
     assert result.passed
+
+
+async def test_a_task_that_a_critic_misses_and_no_version_does_is_told_as_open() -> None:
+    critic = ScriptedCritic(objects_to=lambda _: True)
+    result = await Chain(model=ScriptedModel(lines=[TEXT]), critics=[critic]).run(
+        SHORTER, text=TEXT
+    )
+    assert (result.text, result.passed) == (TEXT, False)
+    assert any("the task was not carried out" in issue.message for issue in result.left)
 
 
 async def test_a_task_that_only_lost_facts_is_not_done() -> None:

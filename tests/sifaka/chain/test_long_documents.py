@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain
 from sifaka.errors import ConfigurationError, ModelProviderError
@@ -21,6 +24,7 @@ from tests.stubs.long_documents import (
     by_sections,
     document,
     part,
+    shown_text,
     title_of,
 )
 from tests.stubs.provider import provider, told_of
@@ -121,6 +125,34 @@ async def test_a_section_that_fails_is_told_in_the_result() -> None:
     assert result.text == says(TEXT).replace(says(part("Beta")), part("Beta"))
     assert "[section 2: Beta] was not written: the provider is down" in result.degraded
     assert statuses(result.run)[1] == "failed"
+
+
+async def test_a_bug_of_an_agents_tool_leaves_the_other_sections_written() -> None:
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        text = shown_text(str(messages[0].parts[-1].content))  # pyright: ignore
+        if len(messages) == 1:
+            return ModelResponse([ToolCallPart("look_up", {"title": title_of(text)})])
+        return ModelResponse([TextPart(says(text))])
+
+    agent = Agent(FunctionModel(answer, model_name="agent"))
+
+    @agent.tool_plain
+    def look_up(title: str) -> str:  # pyright: ignore[reportUnusedFunction]
+        return {name: "found" for name in NAMES if name != "Beta"}[title]
+
+    judge = SectionProvider(says, wants_says)
+    result = await Chain(
+        model=agent,
+        judge_model=judge.model,
+        critics=["self_refine"],
+        section_chars=SECTION_CHARS,
+        max_iterations=1,
+        look_back=0,
+    ).run(TASK, text=TEXT)
+    assert result.text == says(TEXT).replace(says(part("Beta")), part("Beta"))
+    lines = [line for line in result.degraded if "[section 2: Beta] was not written" in line]
+    assert lines
+    assert "broke off with KeyError" in lines[0]
 
 
 async def test_when_every_section_fails_so_does_the_run() -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -192,6 +193,19 @@ def test_a_slow_one_gets_more_time_and_fewer_calls_at_once(
 ) -> None:
     found = Abilities(tokens_per_second=rate, asked_at=datetime.now(UTC))
     assert (found.call_timeout, found.parallel) == (seconds, parallel)
+
+
+async def test_one_that_is_far_away_is_not_slow(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probe = replace(calls("answer", {"larger": "second"}, tokens=(30, 7)), seconds=0.2)
+    async with asked(opinion("accept"), probe=probe, file=file, monkeypatch=monkeypatch) as (
+        _,
+        chain,
+    ):
+        await chain.run(text="A text.")
+    (found,) = json.loads(file.read_bytes()).values()  # noqa: ASYNC240 - a small file
+    assert Abilities.model_validate(found).parallel == 16
 
 
 async def test_calls_to_a_slow_one_wait_for_their_turn(

@@ -73,6 +73,14 @@ async def test_versions_critiques_and_usage_are_recorded(serve: Serve) -> None:
     assert len(served.requests) == 5
 
 
+@pytest.mark.parametrize("said", ["<think>\nHm.\n</think>\n\none two", "one two"])
+async def test_no_blank_lines_are_left_where_the_thoughts_of_a_model_were(
+    serve: Serve, said: str
+) -> None:
+    serve(says(said))
+    assert (await improve()).text == "one two"
+
+
 async def test_each_version_is_a_fresh_conversation(serve: Serve) -> None:
     served = serve(says("one two three four five"), says("one two"))
     await improve()

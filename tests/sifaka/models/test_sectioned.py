@@ -319,6 +319,18 @@ async def test_a_section_that_fails_stays_and_is_told_and_the_others_are_written
     )
 
 
+async def test_a_bug_of_the_writer_costs_its_section_and_no_other(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model, _ = writer(by_title({"Beta": KeyError("a secret"), "Gamma": "It is new."}))
+    generation = await model.generate_with_thought(Thought(prompt=TASK, text=TEXT))
+    assert numbered(generation) == ["kept", "failed", "improved", "kept"]
+    assert "It is new." in generation.text
+    (told,) = generation.metadata["degraded"]  # pyright: ignore
+    assert told == "[section 2: Beta] was not written: scripted: broke off with KeyError"
+    assert "model:scripted failed" in caplog.text
+
+
 async def test_when_every_section_fails_that_is_the_error_of_a_whole_text() -> None:
     down = ModelProviderError("the provider is down", code="server")
     model, _ = writer(by_title(dict.fromkeys(NAMES, down)))
