@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "verify": "hold the claims of a text against sources",
         "research": "answer a question from sources",
         "history": "show a run, or list the recent ones",
+        "view": "show a run as a page, in the browser or as one file",
         "search": "find past texts",
         "resume": "go on with a run that was interrupted",
         "replay": "go through a finished run again, without any model",
