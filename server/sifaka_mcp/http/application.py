@@ -1,4 +1,4 @@
-"""The ASGI application: MCP at `/mcp`, and what operators ask for beside it."""
+"""The ASGI application: MCP at `/mcp`, runs as pages, and what operators ask for beside it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -22,6 +22,7 @@ from sifaka_mcp.http.health import Readiness, alive
 from sifaka_mcp.http.metrics import Measured, Metrics
 from sifaka_mcp.http.rate_limits import Rates
 from sifaka_mcp.http.refusals import IssuerErrors, PostOnly
+from sifaka_mcp.http.runs import RUNS, TOOL, RunPages
 from sifaka_mcp.http.throttle import Throttle
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.stores.catalogue import redis_of
@@ -67,12 +68,13 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         max_request_body_size=settings.max_body_bytes,
         transport_security=allowed(settings),
     )
-    metrics = Metrics(lambda: server.state, paths=(MCP, METRICS, HEALTH, READY))
+    metrics = Metrics(lambda: server.state, paths=(MCP, METRICS, HEALTH, READY, RUNS))
     ready = Readiness(lambda: server.state and server.state.store)
     app.router.routes += [
         Route(HEALTH, alive),
         Route(READY, ready.answer),
         Route(METRICS, _for_tokens(metrics) if access else metrics.answer),
+        *(RunPages(lambda: server.state, access).routes() if TOOL in settings.tools else ()),
     ]
     # A page that was led here by a false name has no token; Prometheus asks by address.
     unguarded = (*_OPEN, METRICS) if access else _OPEN
