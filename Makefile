@@ -81,7 +81,7 @@ test-ui: $(READY)
 	@command -v chromium >/dev/null || if [ "$$(id -u)" = 0 ]; \
 	then apt-get update -q && apt-get install -qy --no-install-recommends chromium fonts-liberation; \
 	else echo "make test-ui needs Chromium; as root: apt-get install chromium fonts-liberation" >&2; exit 1; fi
-	$(BIN)/python -m pytest -m "browser or not browser" $(or $(ONLY),tests/ui)
+	$(BIN)/python -m pytest -m browser $(or $(ONLY),tests/ui)
 
 # A real model: SmolLM2 with 135 million parameters, in llama.cpp's server, both from wheels; or
 # `make test-model MODEL_URL=http://127.0.0.1:8080/v1 MODEL=qwen3`, with MODEL_KEY if it needs one.

@@ -3,6 +3,7 @@
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from mcp.server.apps import Apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.tools import Tool
 
@@ -21,6 +22,7 @@ from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
 from sifaka_mcp.tenancy import tenant_of_request
+from sifaka_mcp.ui.apps import declare_apps
 
 if TYPE_CHECKING:
     from sifaka_mcp.auth.access import Access
@@ -56,10 +58,20 @@ class SifakaServer(DeferredServer):
             lifespan=lifespan,
             log_level=settings.log_level,
             request_state_security=sealing(settings, host_seconds),
-            middleware=[keep_bugs, _share, _warm_up_after_first_answer, refuse_writing, hurry],
+            middleware=[
+                keep_bugs,
+                declare_apps,
+                _share,
+                _warm_up_after_first_answer,
+                refuse_writing,
+                hurry,
+            ],
             auth=access and access.settings,
             token_verifier=access and access.verifier,
-            extensions=[TasksExtension()] if TasksExtension.TOOLS & settings.tools else [],
+            extensions=[
+                Apps(),
+                *([TasksExtension()] if TasksExtension.TOOLS & settings.tools else []),
+            ],
         )
         add_completions(self, lifespan, settings.tools)
         add_subscribing(self._lowlevel_server)

@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, Any, cast, get_args, get_origin
 
@@ -22,7 +22,12 @@ class _Arguments(ArgModelBase):
 
 
 def define(
-    function: Callable[..., Any], *, title: str, description: str, annotations: ToolAnnotations
+    function: Callable[..., Any],
+    *,
+    title: str,
+    description: str,
+    annotations: ToolAnnotations,
+    meta: Mapping[str, Any] | None = None,
 ) -> Tool:
     """Build the tool of a function that returns `Annotated[CallToolResult, Model]`.
 
@@ -53,6 +58,7 @@ def define(
         is_async=True,
         context_kwarg=_CONTEXT,
         annotations=annotations,
+        meta=None if meta is None else dict(meta),
     )
 
 

@@ -14,6 +14,7 @@ from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.work import answer_of_run, work_on
+from sifaka_mcp.ui.apps import SHOWN
 
 
 async def improve_text(
@@ -82,4 +83,5 @@ def tool() -> Tool:
             idempotent_hint=False,
             open_world_hint=True,
         ),
+        meta=SHOWN,
     )

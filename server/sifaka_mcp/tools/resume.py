@@ -10,6 +10,7 @@ from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.work import answer_of_run
+from sifaka_mcp.ui.apps import SHOWN
 
 
 async def resume_run(
@@ -32,4 +33,5 @@ def tool() -> Tool:
             idempotent_hint=True,
             open_world_hint=True,
         ),
+        meta=SHOWN,
     )

@@ -17,6 +17,7 @@ from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.follow import after_others
 from sifaka_mcp.tools.progress import reporter
 from sifaka_mcp.tools.work import outcome_of
+from sifaka_mcp.ui.apps import SHOWN
 from sifaka_mcp.view.text import submission
 
 WAIT_SECONDS = 45.0
@@ -79,4 +80,5 @@ def tool() -> Tool:
             idempotent_hint=True,
             open_world_hint=True,
         ),
+        meta=SHOWN,
     )
