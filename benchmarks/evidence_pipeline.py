@@ -12,8 +12,7 @@ from benchmarks.samples import percentile, prose
 from sifaka.calls.context import Calls
 from sifaka.calls.journal import Journal, scope
 from sifaka.calls.ledger import Ledger
-from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.pipeline import EvidencePipeline
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.entries import Called

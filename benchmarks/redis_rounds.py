@@ -18,11 +18,11 @@ from benchmarks.redis_alone import (
     server_seconds,
 )
 from benchmarks.stored_runs import Append, at_once
+from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.address import parse_address
 from sifaka.storage.redis.connections import RedisConnections
-from sifaka.storage.redis.scripts import Script
-from sifaka.storage.timestamps import to_microseconds
+from sifaka.storage.redis.keys import Script
 from tests.stubs.redis_server import RedisServer
 
 _SMALL, _LARGE = 20_000, 4_000

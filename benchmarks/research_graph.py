@@ -12,8 +12,7 @@ import anyio
 from benchmarks.report import Figure, Report
 from benchmarks.samples import percentile, prose
 from sifaka import Chain
-from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.entries import Researched
 from sifaka.record.inquiry import Inquiry

@@ -50,10 +50,9 @@ if TYPE_CHECKING:
     )
     from sifaka.evidence.claims import EvidenceChecker
     from sifaka.evidence.pipeline import EvidencePipeline
-    from sifaka.evidence.retriever import EvidenceRetriever
+    from sifaka.evidence.search import EvidenceRetriever
     from sifaka.evidence.sources.catalogue import open_adapters
-    from sifaka.evidence.sources.collection import Adapters
-    from sifaka.evidence.sources.protocol import Adapter
+    from sifaka.evidence.sources.collection import Adapter, Adapters
     from sifaka.models.protocol import Generation, Model
     from sifaka.models.retrieval_augmented import RetrievalAugmentedModel
     from sifaka.plugins import Plugins
@@ -125,10 +124,9 @@ _NAMES = {
     ),
     "sifaka.evidence.claims": "EvidenceChecker",
     "sifaka.evidence.pipeline": "EvidencePipeline",
-    "sifaka.evidence.retriever": "EvidenceRetriever",
+    "sifaka.evidence.search": "EvidenceRetriever",
     "sifaka.evidence.sources.catalogue": "open_adapters",
-    "sifaka.evidence.sources.collection": "Adapters",
-    "sifaka.evidence.sources.protocol": "Adapter",
+    "sifaka.evidence.sources.collection": "Adapter Adapters",
     "sifaka.models.protocol": "Generation Model",
     "sifaka.models.retrieval_augmented": "RetrievalAugmentedModel",
     "sifaka.plugins": "Plugins",

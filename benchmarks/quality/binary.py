@@ -10,8 +10,7 @@ import anyio
 
 from benchmarks.quality.draws import stratified
 from sifaka.chain import Chain
-from sifaka.chain.judging import Preference
-from sifaka.chain.votes import LONGEST
+from sifaka.chain.judging import LONGEST, Preference
 from sifaka.record.entries import LOOK_BACK
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought

@@ -1,5 +1,6 @@
-"""The MCP server, put together."""
+"""The MCP server, put together, with its instructions to a model."""
 
+from collections.abc import Set as AbstractSet
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,13 @@ from mcp.server.mcpserver.tools import Tool
 from sifaka.isolation import sharing
 from sifaka.plugins import Plugins
 from sifaka_mcp.auth.scopes import refuse_writing
-from sifaka_mcp.completions import add_completions
 from sifaka_mcp.deferred import DeferredServer
 from sifaka_mcp.failures import keep_bugs
-from sifaka_mcp.host.seal import LIFETIME, sealing
-from sifaka_mcp.instructions import instructions
+from sifaka_mcp.host.exchange import LIFETIME, sealing
 from sifaka_mcp.lifespan import Lifespan
 from sifaka_mcp.notify.listen import Listening
 from sifaka_mcp.notify.subscribe import add_subscribing
+from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
@@ -27,6 +27,42 @@ from sifaka_mcp.ui.apps import declare_apps
 if TYPE_CHECKING:
     from sifaka_mcp.auth.access import Access
 
+_ADVICE: tuple[tuple[str, str], ...] = (
+    (
+        "improve_text",
+        "Use improve_text when a text has to meet requirements (length, terms, JSON schema, format)"
+        " or to\n  be free of mistakes before it is shown or sent. Every hard requirement is one of"
+        " `validators`.",
+    ),
+    (
+        "research",
+        "Use research for a question that is to be answered from sources: it writes a report that"
+        " cites them,\n  or gathers the evidence for you to write it from.",
+    ),
+    (
+        "submit_revision",
+        "When it answers `needs_revision`, you are the writer: follow `brief`, then call"
+        " submit_revision\n  with the whole text; repeat until `done`. The best version is kept: a"
+        " failed try costs nothing. Decline\n  what is right as it is, with `accept` or a `reason`."
+        " `passed`: nothing is known to be wrong; `checked` says what was not looked at.",
+    ),
+    ("validate_text", "Use validate_text for a quick check; it changes nothing."),
+    ("critique_text", "Use critique_text to find weak places; it changes nothing."),
+    (
+        "verify_evidence",
+        "Use verify_evidence to hold claims of fact against sources before they are relied on; it"
+        " changes nothing.",
+    ),
+    (
+        "resume_run",
+        "A run that is `running` goes on by itself: ask for it with resume_run.",
+    ),
+    (
+        "get_thought_history",
+        "Use get_thought_history for what happened in a run, or to find past texts.",
+    ),
+)
+"""The tools in the order in which a model meets them, each with when to use it."""
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "server/discover"})
 """Messages after which a client asks for the tools, which the warm-up would delay."""
 
@@ -101,6 +137,21 @@ class SifakaServer(DeferredServer):
 
         add_resources(self, Plugins(self._settings.plugins))
         add_prompts(self, self._settings.tools)
+
+
+def instructions(tools: AbstractSet[str]) -> str:
+    """The instructions of a server that offers these tools, and no others."""
+    if "improve_text" in tools:
+        what = "Sifaka checks, criticises and improves texts, and remembers every version."
+    elif "research" in tools:
+        what = "Sifaka answers questions from sources, and remembers every version of its reports."
+    elif tools == {"get_thought_history"}:
+        what = "Sifaka remembers every version of the texts that were improved with it."
+    elif tools == {"verify_evidence"}:
+        what = "Sifaka holds the claims of texts against sources; this server stores nothing."
+    else:
+        what = "Sifaka checks and criticises texts; this server changes and stores nothing."
+    return "\n".join([what, *(f"- {advice}" for name, advice in _ADVICE if name in tools)])
 
 
 async def _share(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:

@@ -13,14 +13,13 @@ from sifaka.calls.monitoring import Monitor
 from sifaka.models.connections import Connections
 from sifaka.plugins import Plugins
 from sifaka.storage.catalogue import deciding_url
+from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.host.expiry import Expiry
-from sifaka_mcp.host.seal import LIFETIME
 from sifaka_mcp.runs import FileLeases, Jobs, RunKey
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
-from sifaka_mcp.stores.catalogue import redis_of
-from sifaka_mcp.stores.read_only import ReadOnlyStore
+from sifaka_mcp.stores.catalogue import ReadOnlyStore, redis_of
 
 logger = logging.getLogger(__name__)
 

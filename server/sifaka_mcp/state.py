@@ -17,10 +17,10 @@ from sifaka.calls.monitoring import Monitor
 from sifaka.chain import Listener, Parting, RunResult, is_interrupted, stop_run
 from sifaka.errors import ThoughtNotFound
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.evidence.sources.thoughts import on_store
+from sifaka.evidence.sources.in_process import on_store
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.connections import Connections
-from sifaka.models.loading import loaded, start_loading
+from sifaka.models.provider import loaded, start_loading
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Stopped
 from sifaka.record.run import Run
@@ -30,7 +30,7 @@ from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.runs import Assignment, Jobs, RunKey
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.stores.read_only import ReadOnlyStore
+from sifaka_mcp.stores.catalogue import ReadOnlyStore
 from sifaka_mcp.tenancy import may_only_read, tenant_of_request
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import cast
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from sifaka._internal.suggestions import closest, did_you_mean
+from sifaka._internal.naming import closest, did_you_mean
 
 _EXPECTED = {
     "int_type": "a whole number",

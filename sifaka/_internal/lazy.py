@@ -1,5 +1,6 @@
-"""Names of a package that are imported when they are first asked for (PEP 562)."""
+"""Imports that wait: names of a package when first asked for (PEP 562), and PydanticAI."""
 
+import threading
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -19,3 +20,18 @@ def imported_later(package: str, places: Mapping[str, str]) -> Callable[[str], A
         return getattr(import_module(places[name]), name)
 
     return find
+
+
+_importing = threading.Lock()
+_MODULES = ("pydantic_ai", "pydantic_ai.direct", "pydantic_ai.models.wrapper")
+
+
+def load_pydantic_ai() -> None:
+    """Import PydanticAI; returns at once when it is imported.
+
+    Its modules form a circle, and a second thread would see them half-made. So every use of
+    PydanticAI comes through here first, and waits for the thread that imports.
+    """
+    with _importing:
+        for module in _MODULES:
+            import_module(module)

@@ -1,23 +1,28 @@
-"""The context of every model call of a run: its ledger, its journal, its limits, its clock."""
+"""The context of every model call of a run: its ledger, its journal, its limits, its branches."""
 
 import json
+import math
 import secrets
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
+from typing import TypeVar
 
 import anyio
 
 from sifaka.calls.breakers import Breakers
-from sifaka.calls.journal import Journal
+from sifaka.calls.host import Suspended
+from sifaka.calls.journal import Journal, scope
 from sifaka.calls.ledger import Ledger
 from sifaka.calls.monitoring import Monitor
 from sifaka.errors import SifakaError
 from sifaka.record.entries import Called
 from sifaka.record.usage import Budget, Usage
+
+T = TypeVar("T")
 
 PARALLEL = 16
 """Model calls of one run at the same time."""
@@ -100,3 +105,64 @@ async def recorded(source: str, request: object, make: Callable[[], Awaitable[st
     answer = await make()
     await calls.journal.record(Called(key=key, request=digest, model=source, response=answer))
     return answer
+
+
+async def fan_out(
+    branches: Mapping[str, Callable[[], Awaitable[T]]],
+    *,
+    calls_each: int = 1,
+    parallel: float = math.inf,
+) -> tuple[T, ...]:
+    """Run branches at the same time.
+
+    Their model calls are set aside together before the first is made: either the budget has room
+    for all of them or none is paid for. Each branch is a place of its own in the journal.
+
+    Args:
+        branches: The calls, by the names of their places.
+        calls_each: Model calls that each branch is sure to make.
+        parallel: Branches at the same time.
+
+    Returns:
+        The results in the order of the branches.
+
+    Raises:
+        BudgetExceeded: There is no room for all of them.
+        Suspended: Some wait for answers; the others have come to their end.
+        Exception: The error of the first branch that failed; the others were cancelled.
+    """
+    results: dict[str, T] = {}
+    failures: list[Exception] = []
+    waiting: list[Suspended] = []
+    limiter = anyio.CapacityLimiter(parallel)
+
+    async def run(name: str, branch: Callable[[], Awaitable[T]]) -> None:
+        try:
+            async with limiter:
+                with scope(name):
+                    results[name] = await branch()
+        except Suspended as suspended:
+            waiting.append(suspended)
+        # Raised again below, out of the exception group that no caller expects.
+        except Exception as error:  # noqa: BLE001
+            failures.append(error)
+            group.cancel_scope.cancel()
+
+    set_aside = nullcontext()
+    if calls_each:
+        calls = current_calls()
+        known = calls.journal.recorded_at(*branches)
+        set_aside = calls.ledger.set_aside(max(0, calls_each * len(branches) - known))
+    with set_aside:
+        if len(branches) == 1:
+            ((name, branch),) = branches.items()
+            with scope(name):
+                return (await branch(),)
+        async with anyio.create_task_group() as group:
+            for name, branch in branches.items():
+                group.start_soon(run, name, branch)
+    if failures:
+        raise failures[0]
+    if waiting:
+        raise Suspended.together(waiting)
+    return tuple(results[name] for name in branches)

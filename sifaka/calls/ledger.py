@@ -129,6 +129,12 @@ class Ledger:
         return math.inf if most is None else most - _tokens(self._spent) - _tokens(self._in_flight)
 
     @property
+    def cost_left(self) -> float:
+        """US dollars neither spent nor in use; infinite without a limit, 0 after unknown prices."""
+        most, used = self.budget.max_cost_usd, (self._spent + self._in_flight).cost_usd
+        return math.inf if most is None else max(0.0, most - used) if used is not None else 0.0
+
+    @property
     def _own_calls_left(self) -> float:
         if self.budget.max_calls is None:
             return math.inf

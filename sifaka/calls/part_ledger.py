@@ -54,6 +54,11 @@ class PartLedger(Ledger):
         """Tokens that neither limit forbids."""
         return min(super().tokens_left, self.whole.tokens_left)
 
+    @property
+    def cost_left(self) -> float:
+        """US dollars that neither limit forbids."""
+        return min(super().cost_left, self.whole.cost_left)
+
     def exhausted(self) -> str | None:
         """The first limit, its own or of the whole, that leaves no room for one more call."""
         return super().exhausted() or self.whole.exhausted()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from sifaka._internal.lazy import imported_later
 
 if TYPE_CHECKING:
+    from sifaka.chain.assessment import Review
     from sifaka.chain.cancellation import Parting, cancel_run, is_interrupted, stop_run
     from sifaka.chain.chain import Chain
     from sifaka.chain.events import follow_run
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from sifaka.chain.pydantic_chain import create_pydantic_chain
     from sifaka.chain.replay import Replay
     from sifaka.chain.result import RunResult
-    from sifaka.chain.review import Review
     from sifaka.chain.submission import Submission
     from sifaka.chain.writers import asks_a_provider
     from sifaka.record.events import Listener
@@ -25,7 +25,7 @@ _PLACES = {
     "Listener": "sifaka.record.events",
     "Parting": "sifaka.chain.cancellation",
     "Replay": "sifaka.chain.replay",
-    "Review": "sifaka.chain.review",
+    "Review": "sifaka.chain.assessment",
     "RunHandle": "sifaka.chain.handle",
     "RunResult": "sifaka.chain.result",
     "Submission": "sifaka.chain.submission",

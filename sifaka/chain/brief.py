@@ -2,7 +2,7 @@
 
 from sifaka._internal.immutable import Frozen
 from sifaka.chain.selection import FACTS_DIFFER, facts_result
-from sifaka.models.prompts import MOST_ISSUES
+from sifaka.models.writing import MOST_ISSUES
 from sifaka.record.clustering import cluster
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.run import Run

@@ -9,10 +9,10 @@ import anyio
 from sifaka._internal.blocking import run_blocking
 from sifaka.chain.assessment import AssessingChain
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
+from sifaka.chain.components import loaded_parts
 from sifaka.chain.creation import check_can_write, new_run
 from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
-from sifaka.chain.preparation import loaded_parts
 from sifaka.chain.replay import Replay, replay
 from sifaka.chain.result import RunResult
 from sifaka.chain.submission import Submission, check_submission, revision, settled, take_in

@@ -1,10 +1,10 @@
-"""The components of a chain, made ready for one run."""
+"""The components of a chain: loaded once in a process, bound for each run."""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sifaka._internal.loading import load_pydantic_ai
+from sifaka._internal.lazy import load_pydantic_ai
 from sifaka.calls.component import Binding, ClaimCheck
 from sifaka.calls.host import Host, Unreachable
 from sifaka.chain.judging import Judge, ModelJudge
@@ -12,6 +12,7 @@ from sifaka.chain.resources import Parts, Resources
 from sifaka.chain.settings import ChainSettings
 from sifaka.chain.writers import (
     Writer,
+    asks_a_provider,
     judge_for,
     writers_for,
 )
@@ -20,7 +21,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import HOST
 from sifaka.models.editor import EditorModel
-from sifaka.models.provider import provider_model
+from sifaka.models.provider import in_background, loaded, provider_model, start_loading
 from sifaka.record.inquiry import Inquiry
 from sifaka.research.protocol import Researcher
 
@@ -197,3 +198,37 @@ def _asking(host: Host) -> "HostModel":
     from sifaka.models.host import HostModel
 
     return HostModel(host)
+
+
+async def loaded_parts(
+    settings: ChainSettings,
+    resources: Resources,
+    *,
+    without_host: bool = False,
+    documents: bool = False,
+) -> Parts:
+    """The components of a chain, made once their models are loaded; see `parts_of`.
+
+    The event loop is free while they are loaded.
+    """
+    named = (settings.model, settings.judge_model, *settings.fallback_models)
+    models = [model for model in named if model is not None and asks_a_provider(model)]
+    if models:
+        await _load(models, edits=settings.edits)
+    return parts_of(settings, resources, without_host=without_host, documents=documents)
+
+
+async def _load(models: Sequence[object], *, edits: bool) -> None:
+    """Load the clients of models, and begin to load the editor meanwhile."""
+    loadings = [loading for model in models if (loading := start_loading(model)) is not None]
+    if all(loading.done() for loading in loadings):
+        return
+    if edits:
+        in_background("the editor", _load_editor)  # and the process that checks grammar
+    await loaded(*models)
+
+
+def _load_editor() -> None:
+    from sifaka.editor import lint
+
+    lint("A text.")

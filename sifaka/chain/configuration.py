@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any, Self, Unpack, cast
 
-from sifaka._internal.suggestions import did_you_mean
+from sifaka._internal.naming import did_you_mean
 from sifaka.calls.monitoring import Monitor
 from sifaka.chain.options import ChainOptions
 from sifaka.chain.resources import Resources

@@ -1,5 +1,6 @@
 """The first entries of a run."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 import anyio
@@ -8,7 +9,6 @@ from sifaka.calls.context import Calls, new_frame_key
 from sifaka.calls.ledger import Ledger
 from sifaka.chain.cancellation import cancel_run
 from sifaka.chain.configuration import ConfiguredChain
-from sifaka.chain.inherited import inheriting
 from sifaka.chain.phases.retrieval import first_version
 from sifaka.chain.recall import lessons_of_similar_runs
 from sifaka.chain.resources import Resources
@@ -16,10 +16,28 @@ from sifaka.chain.settings import ChainSettings
 from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.models.prompt import PROMPTS_VERSION
 from sifaka.record.entries import Drafted, Started
+from sifaka.record.outcome import RESEARCH, findings
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
 from sifaka.validators.preserve import PreserveValidator
+
+
+def carried(thought: Thought) -> Mapping[str, object]:
+    """The metadata that every version made from this one keeps."""
+    told = findings(thought)
+    return {RESEARCH: told} if told else {}
+
+
+def inheriting(first: Thought, origin: Run) -> Thought:
+    """The input of a run that branches off another one, with what that one had found."""
+    best = origin.champion or origin.latest
+    if best is None or not findings(best):
+        return first
+    documents = (*best.pre_generation_context, *first.pre_generation_context)
+    metadata = {**first.metadata, **carried(best)}
+    return first.with_text(first.text, pre_generation_context=documents, metadata=metadata)
+
 
 _PARTING_SECONDS = 5.0
 """Seconds in which a run that is given up as it begins may put that on record."""

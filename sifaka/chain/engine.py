@@ -25,7 +25,6 @@ from sifaka.calls.host import Suspended
 from sifaka.calls.journal import Journal
 from sifaka.calls.ledger import Ledger
 from sifaka.calls.recovery import Recovery
-from sifaka.chain.degradation import parallel
 from sifaka.chain.events import ended_elsewhere
 from sifaka.chain.phases.context import Phase, PhaseContext
 from sifaka.chain.phases.critique import critique
@@ -34,7 +33,7 @@ from sifaka.chain.phases.retrieval import retrieve_for_critics
 from sifaka.chain.phases.selection import conclude, end, fail, select
 from sifaka.chain.phases.validation import validate
 from sifaka.chain.recorder import Recorder
-from sifaka.chain.recovery import recovered
+from sifaka.chain.recovery import parallel, recovered
 from sifaka.chain.resources import Parts
 from sifaka.errors import AppendRefused, BudgetExceeded, SifakaError, StorageError, VersionConflict
 from sifaka.record.entries import Called, Stopped, StopReason

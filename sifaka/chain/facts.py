@@ -225,7 +225,7 @@ async def _asked(model: "JournaledModel", task: str) -> Mapping[str, object] | N
     from pydantic import Field
 
     from sifaka.models.coercion import Form
-    from sifaka.models.framing import DATA_NOTICE, frame
+    from sifaka.models.prompt import DATA_NOTICE, frame
     from sifaka.models.structured import ask
 
     class Changes(Form):

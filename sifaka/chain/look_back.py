@@ -7,11 +7,10 @@ edits are certain one by one.
 
 from sifaka.calls.journal import scope
 from sifaka.chain.checks import Check
-from sifaka.chain.degradation import place
-from sifaka.chain.judging import Judge, compare_in_both_orders
+from sifaka.chain.judging import Fixed, Judge, Lead, Votes, compare_in_both_orders
+from sifaka.chain.recovery import place
 from sifaka.chain.selection import FACTS, first_difference
 from sifaka.chain.stop_rules import attempts
-from sifaka.chain.votes import Fixed, Lead, Votes
 from sifaka.models import CALLER
 from sifaka.record.entries import Anchored, Decision, RunStatus, StopReason
 from sifaka.record.run import Run

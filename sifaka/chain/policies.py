@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 
 from sifaka.calls.journal import scope
-from sifaka.chain.degradation import place
-from sifaka.chain.judging import Judge, compare_in_both_orders
+from sifaka.chain.judging import Fixed, Judge, Majority, compare_in_both_orders
+from sifaka.chain.recovery import place
 from sifaka.chain.selection import (
     FACTS,
     OPINIONS,
@@ -15,7 +15,6 @@ from sifaka.chain.selection import (
     first_difference,
 )
 from sifaka.chain.stop_rules import twin
-from sifaka.chain.votes import Fixed, Majority
 from sifaka.models import CALLER
 from sifaka.record.entries import Decided, Decision
 from sifaka.record.provenance import issues_of

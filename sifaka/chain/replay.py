@@ -8,15 +8,15 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from sifaka._internal.immutable import Frozen
-from sifaka._internal.loading import load_pydantic_ai
+from sifaka._internal.lazy import load_pydantic_ai
 from sifaka._internal.naming import unique
 from sifaka.calls.component import Binding, Component
 from sifaka.calls.context import current_calls
 from sifaka.calls.journal import ANY_QUESTION
 from sifaka.chain.components import bound
 from sifaka.chain.configuration import ConfiguredChain
-from sifaka.chain.degradation import first_place
 from sifaka.chain.engine import Engine
+from sifaka.chain.recovery import first_place
 from sifaka.chain.resources import Parts, Resources
 from sifaka.chain.writers import Writer, writers_for
 from sifaka.critics.lint import LintCritic
@@ -144,8 +144,7 @@ def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
 
 def _absent(model: Any) -> "JournaledModel":
     """The stand-in for a model of a name, which answers from the journal alone."""
-    from sifaka.models.journaled import JournaledModel
-    from sifaka.models.replay import AbsentModel
+    from sifaka.models.journaled import AbsentModel, JournaledModel
 
     return (
         provider_model(model) if not isinstance(model, str) else JournaledModel(AbsentModel(model))

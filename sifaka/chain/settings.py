@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
-from sifaka._internal.suggestions import did_you_mean
+from sifaka._internal.naming import did_you_mean
 from sifaka.calls.component import Component, code_spec
 from sifaka.chain.presets import PRESETS, Effort
 from sifaka.chain.writers import asks_a_provider, can_judge, model_name

@@ -9,7 +9,7 @@ from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
 from sifaka.models import CALLER
 from sifaka.models.draft import Draft, mended
-from sifaka.models.draft_source import Source
+from sifaka.models.draft_lines import Source
 from sifaka.models.writing import MENDED
 from sifaka.record.entries import Declined, Drafted, Entry, Stopped
 from sifaka.record.run import Run

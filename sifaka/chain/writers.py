@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from sifaka._internal.loading import load_pydantic_ai
-from sifaka._internal.suggestions import did_you_mean
+from sifaka._internal.lazy import load_pydantic_ai
+from sifaka._internal.naming import did_you_mean
 from sifaka.calls.component import models_of
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, HOST, Model

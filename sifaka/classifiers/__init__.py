@@ -5,7 +5,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import cast
 
-from sifaka._internal.suggestions import did_you_mean
+from sifaka._internal.naming import did_you_mean
 from sifaka.classifiers.cache import CachedClassifier
 from sifaka.classifiers.protocol import NONE_FOUND, UNKNOWN, Classification, Classifier
 from sifaka.errors import ConfigurationError

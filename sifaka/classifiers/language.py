@@ -9,9 +9,8 @@ from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.errors import ConfigurationError
 from sifaka.text.language import OWN_LANGUAGES, SURE_SCRIPTS, is_enough, sample, tell_language
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import urls
+from sifaka.text.prose import blanked, urls
 from sifaka.text.scripts import script
-from sifaka.text.sentences import blanked
 
 INSTALL = "pip install 'sifaka-mcp[classifiers]'"
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sifaka.classifiers.masking import word
-from sifaka.classifiers.screen import Rule, Screen
+from sifaka.classifiers.screen import Rule, Screen, word
 
 _STRONG = (
     word("fuck", endings=r"s|ed|er|ers|in|in['’]|ing|ingly|face|head|wit|wits|up|ups|able|y|"),

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from sifaka.classifiers.english import other_language, reads_as
-from sifaka.classifiers.grade import measured, together
+from sifaka.classifiers.english import measured, other_language, reads_as, together
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.record.results import Issue
 
@@ -16,7 +15,7 @@ _ENOUGH_WORDS = 100
 
 @dataclass(frozen=True)
 class ReadabilityClassifier:
-    """Labels English prose by its Flesch-Kincaid grade (`sifaka.classifiers.grade`)."""
+    """Labels English prose by its Flesch-Kincaid grade (`sifaka.classifiers.english`)."""
 
     name: str = "readability"
 

@@ -12,8 +12,7 @@ from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, urls
-from sifaka.text.sentences import blanked, sentence_spans
+from sifaka.text.prose import Span, blanked, sentence_spans, urls
 
 NEUTRAL_WITHIN = 0.05
 """Distance from 0 of a neutral text's mean, at most; the bound its authors give."""

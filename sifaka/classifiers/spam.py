@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from sifaka.classifiers.screen import Occurrence, Rule, Screen
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import urls
-from sifaka.text.sentences import blanked
+from sifaka.text.prose import blanked, urls
 from sifaka.text.words import count_words
 
 _SURE = (

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sifaka.classifiers.masking import word
-from sifaka.classifiers.screen import Rule, Screen
+from sifaka.classifiers.screen import Rule, Screen, word
 
 _FOOL = (
     r"(?:idiot|moron|imbecile|cretin|dimwit|halfwit|nitwit|dumbass|jackass|loser|scumbag|"

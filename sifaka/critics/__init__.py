@@ -7,7 +7,7 @@ from typing import cast
 from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
-from sifaka._internal.suggestions import closest
+from sifaka._internal.naming import closest
 from sifaka.critics.constitutional import ConstitutionalCritic
 from sifaka.critics.custom import CriticFunction, ForeignCritic, FunctionCritic, as_critic
 from sifaka.critics.evidence import EvidenceCritic

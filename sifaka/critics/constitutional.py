@@ -28,8 +28,7 @@ from sifaka.critics.panel import (
     strongest,
 )
 from sifaka.models.coercion import Form
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

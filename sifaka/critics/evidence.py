@@ -7,14 +7,14 @@ from sifaka.calls.context import current_calls
 from sifaka.record.claims import ClaimReport
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
-from sifaka.validators.claim_issues import (
+from sifaka.validators.claims import (
+    ClaimComponent,
     details_of,
     issues_of,
     share_not_blocking,
     suggestions_of,
     summary,
 )
-from sifaka.validators.claims import ClaimComponent
 from sifaka.validators.spec import Name
 
 

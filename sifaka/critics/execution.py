@@ -12,8 +12,7 @@ from typing import cast
 import anyio
 
 from sifaka._internal.naming import unique
-from sifaka.calls.concurrency import fan_out
-from sifaka.calls.context import Calls
+from sifaka.calls.context import Calls, fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.critics.panel import abstention
 from sifaka.critics.protocol import CriticComponent

@@ -61,7 +61,7 @@ def _is_model(value: object) -> bool:
     # What came as JSON is none, and needs no PydanticAI to find out.
     if value is None or isinstance(value, bool | int | float | list | tuple | Mapping):
         return False
-    from sifaka._internal.loading import load_pydantic_ai
+    from sifaka._internal.lazy import load_pydantic_ai
 
     load_pydantic_ai()
     from pydantic_ai.models import Model

@@ -18,8 +18,7 @@ from sifaka.critics.panel import (
     verdict_of,
     votes,
 )
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought

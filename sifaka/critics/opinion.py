@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sifaka.models.coercion import Form, Number, Whole
-from sifaka.models.framing import frame
-from sifaka.models.original import original_of
-from sifaka.models.section_note import section_note
+from sifaka.models.prompt import frame, original_of
+from sifaka.models.section import section_note
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

@@ -6,7 +6,7 @@ from functools import partial
 from statistics import fmean
 from typing import Generic, TypeVar
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.calls.recovery import code_of
 from sifaka.critics.opinion import MOST_ISSUES
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError

@@ -10,8 +10,7 @@ from pydantic import AfterValidator, Field, create_model
 from sifaka._internal.immutable import FrozenJson, thawed
 from sifaka.critics.judge import REPORTS, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import Opinion, feedback_of
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.validators.spec import Name

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 from sifaka.calls.component import Component
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.critics.panel import abstention
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import SifakaError, StorageError
-from sifaka.models.original import ORIGINAL
-from sifaka.models.section_note import Notes
+from sifaka.models.prompt import ORIGINAL
+from sifaka.models.section import Notes
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

@@ -13,8 +13,7 @@ from sifaka.critics.panel import Replies, ask_all, no_answer
 from sifaka.critics.reflections import Reflection
 from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_in
 from sifaka.evidence.passages import Passage, nearest, passages_of
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 from sifaka.record.claims import Claim
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Document, Thought

@@ -2,13 +2,54 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
-from sifaka.editor.clauses import is_in_the_past, opens_clause
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.nouns import singular
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import PatternRule
 from sifaka.editor.verbs import base_of_third, past_of, third_of
 from sifaka.record.results import Issue
+
+# `that he go` is a subjunctive, and after `and` the pronoun may be the second of two subjects.
+_OPENERS = lexicon("because but when if while although though since so where why until unless")
+_BEFORE = re.compile(r"([\w'’]+)(,?) \Z")
+_PAST_TIME = re.compile(
+    r"\b(?:yesterday|ago|last (?:night|week|month|year|summer|winter|spring|autumn))\b",
+    re.IGNORECASE,
+)
+_REST = re.compile(r"[^.!?\n]{0,500}")
+_AUXILIARY = re.compile(
+    r"^\W*(?:do|does|did|can|could|will|would|shall|should|may|might|must|is|are|was|were|have|has"
+    r"|had|let)\b",
+    re.IGNORECASE,
+)
+
+
+def opens_clause(parsed: ParsedText, start: int) -> bool:
+    """True when the word at `start` is the first of its sentence or of a clause in it.
+
+    Not after a comma in a question, for `Did she, he or they go` has one as well.
+    """
+    if start in parsed.sentence_starts:
+        return True
+    match = _BEFORE.search(parsed.text, max(0, start - 40), start)
+    if match is None or not parsed.free(match.start(), match.end()):
+        return False
+    if match.group(1).lower() in _OPENERS and not match.group(2):
+        return True
+    if not match.group(2):
+        return False
+    sentence = parsed.text[parsed.sentence_start_before(start) : start]
+    return "," in match.group() and not _AUXILIARY.match(sentence) and sentence.count(",") == 1
+
+
+def is_in_the_past(parsed: ParsedText, start: int) -> bool:
+    """True when the sentence says that it happened yesterday, last year and the like."""
+    begin = parsed.sentence_start_before(start)
+    after = _REST.match(parsed.text, start)
+    return bool(_PAST_TIME.search(parsed.text, begin, after.end() if after else start))
+
 
 _ADVERB = r"(?:(?:always|often|usually|never|sometimes|also|really|still|only|just) )?"
 _SUBJECT = re.compile(
@@ -76,29 +117,25 @@ _SINGULAR = {
 _PLURAL = {"is": "are", "was": "were"}
 
 
-def agreement(parsed: ParsedText) -> Iterator[Issue]:
-    """Verbs that do not agree with the pronoun or the person before them."""
-    for match in _SUBJECT.finditer(parsed.text):
-        fix = _fix(parsed, match)
-        if fix is None or not parsed.free(*match.span()):
-            continue
-        start, end = match.span("verb")
-        message = f'"{match.group("subject")}" goes with "{fix}"'
-        yield parsed.safe(start, end, fix, message, rule="agreement", category="grammar")
-    yield from _inversions(parsed)
+def _subject(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    """A verb and the pronoun or the person before it."""
+    if fix := _fix(parsed, match):
+        message = f'"{match["subject"]}" goes with "{fix}"'
+        yield parsed.safe(*match.span("verb"), fix, message, rule="agreement", category="grammar")
 
 
-def _inversions(parsed: ParsedText) -> Iterator[Issue]:
-    """Verbs that do not agree in questions, and behind `there` and `one of`."""
-    for pattern, fix in _INVERTED:
-        for match in pattern.finditer(parsed.text):
-            if _asks(parsed, match):
-                fix = fix.capitalize() if match["verb"][0].isupper() else fix
-                yield from _issue(parsed, match, fix)
-    for pattern, table in ((_THERE, _PLURAL), (_ONE_OF, _SINGULAR), (_MASS, _SINGULAR)):
-        for match in pattern.finditer(parsed.text):
-            if pattern is _THERE or opens_clause(parsed, match.start()):
-                yield from _issue(parsed, match, table[match["verb"]])
+def _question(fix: str, parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    if _asks(parsed, match):
+        yield _issue(parsed, match, fix.capitalize() if match["verb"][0].isupper() else fix)
+
+
+def _there(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    yield _issue(parsed, match, _PLURAL[match["verb"]])
+
+
+def _one(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    if opens_clause(parsed, match.start()):
+        yield _issue(parsed, match, _SINGULAR[match["verb"]])
 
 
 def _asks(parsed: ParsedText, match: re.Match[str]) -> bool:
@@ -112,11 +149,9 @@ def _asks(parsed: ParsedText, match: re.Match[str]) -> bool:
     return asked and (begin in parsed.sentence_starts)
 
 
-def _issue(parsed: ParsedText, match: re.Match[str], fix: str) -> Iterator[Issue]:
-    start, end = match.span("verb")
-    if parsed.free(*match.span()):
-        message = f'"{fix}" instead of "{match["verb"]}"'
-        yield parsed.safe(start, end, fix, message, rule="agreement", category="grammar")
+def _issue(parsed: ParsedText, match: re.Match[str], fix: str) -> Issue:
+    message = f'"{fix}" instead of "{match["verb"]}"'
+    return parsed.safe(*match.span("verb"), fix, message, rule="agreement", category="grammar")
 
 
 def _fix(parsed: ParsedText, match: re.Match[str]) -> str | None:
@@ -184,3 +219,15 @@ def _is_order(parsed: ParsedText, match: re.Match[str]) -> bool:
     begin = parsed.sentence_start_before(match.start())
     before = parsed.text[begin : match.start()].lower()
     return bool(re.search(r"\b(?:let|make|lest|than|that|should|may|if)\b", before))
+
+
+agreement = PatternRule(
+    [
+        (_SUBJECT, _subject),
+        *((pattern, partial(_question, fix)) for pattern, fix in _INVERTED),
+        (_THERE, _there),
+        (_ONE_OF, _one),
+        (_MASS, _one),
+    ]
+)
+"""Verbs that do not agree with their subjects, before or behind them."""

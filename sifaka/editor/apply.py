@@ -1,14 +1,85 @@
-"""Applies the fixes of issues to a text."""
+"""Applies the fixes of issues to a text; numbers, addresses and negations stay as they were."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from sifaka.editor.gate import keeps_facts
-from sifaka.editor.protection import verbatim
-from sifaka.editor.spans import Cover
+from sifaka.editor.protection import Cover, verbatim
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format, recognise
+from sifaka.text.prose import urls
+
+WINDOW = 40
+"""Characters compared on each side of an edit, rounded up to whole words."""
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nor|neither|nothing|nobody|noone|nowhere|cannot|without|unless"
+    r"|(?:do|does|did|is|are|was|were|has|have|had|could|should|would|ca|wo)nt)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+# Shows quickly that a text has none of them.
+_FACT = re.compile(
+    r"\d|:/|www\.|mailto:|\b(?:n[eo]|cannot|without|unless)|n['’]?t\b", re.IGNORECASE
+)
+
+
+def facts(text: str) -> Counter[str]:
+    """The numbers, URLs and negations of a text, each with how often it occurs.
+
+    The ways to write `not` count as one, so that `cannot` may become `can't`.
+    """
+    if _FACT.search(text) is None:
+        return Counter()
+    found = Counter(match.group() for match in _NUMBER.finditer(text))
+    if ":/" in text or "www." in text or "mailto:" in text:
+        found.update(text[start:end] for start, end in urls(text))
+    for match in _NEGATION.finditer(text):
+        word = match.group().lower()
+        if word == "noone":
+            word = "no"
+        found["not" if word in {"not", "cannot"} or word.endswith("t") else word] += 1
+    return found
+
+
+def keeps_facts(text: str, issue: Issue) -> bool:
+    """True when the issue's fix leaves the facts nearby unchanged.
+
+    A repaired encoding may bring a negation to light: `donâ€™t` has none, `don’t` has.
+    """
+    start, end, fix = issue.start or 0, issue.end or 0, issue.fix or ""
+    left, right = _window(text, start, end)
+    before = facts(text[left:right])
+    after = facts(text[left:start] + fix + text[end:right])
+    if issue.category == "encoding":
+        before.pop("not", None)
+        after.pop("not", None)
+    return before == after
+
+
+def keeps_surroundings(text: str, issue: Issue) -> bool:
+    """True when the fix changes facts in the replaced words only, not beside them.
+
+    For requested replacements: those may name another number on purpose.
+    """
+    start, end, fix = issue.start or 0, issue.end or 0, issue.fix or ""
+    left, right = _window(text, start, end)
+    before = facts(text[left:start]) + facts(text[end:right])
+    glued = facts(text[left:start] + fix + text[end:right])
+    whole = facts(text[left:right]) == before + facts(text[start:end])
+    return not whole or glued == before + facts(fix)
+
+
+def _window(text: str, start: int, end: int) -> tuple[int, int]:
+    left, right = max(0, start - WINDOW), min(len(text), end + WINDOW)
+    while left > 0 and not text[left - 1].isspace():
+        left -= 1
+    while right < len(text) and not text[right].isspace():
+        right += 1
+    return left, right
+
 
 Tier = Literal["safe", "suggested"]
 """The fixes that are applied: the safe ones, or the suggested ones as well."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import PatternRule
 from sifaka.record.results import Issue
 
 _ARTICLE = re.compile(
@@ -49,25 +50,18 @@ _NOT_A_NOUN = lexicon(
 _PLURAL = re.compile(r"[^sui]s$")
 
 
-def articles(parsed: ParsedText) -> Iterator[Issue]:
-    """Wrong articles: safe when letter and sound agree, a suggestion on the sound alone."""
-    for match in _ARTICLE.finditer(parsed.text):
-        article, word = match.groups()
-        start, end = match.span(1)
-        if _is_name(parsed, match) or not parsed.free(start, match.end()):
-            continue
-        sound = _sound(word.lower())
-        letter = "an" if word[0].lower() in "aeiou" else "a"
-        if sound is None or article.lower() == sound:
-            continue
-        fix = sound.capitalize() if article[0] == "A" else sound
-        message = f'"{sound}" before "{word}"'
-        if letter == sound or (sound == "a" and _is_said_you(parsed, match)):
-            yield parsed.safe(start, end, fix, message, rule="article", category="grammar")
-        else:
-            yield parsed.suggestion(
-                start, end, message, rule="article", category="grammar", fix=fix
-            )
+def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    article, word = match.groups()
+    sound = _sound(word.lower())
+    if sound is None or article.lower() == sound or _is_name(parsed, match):
+        return
+    fix = sound.capitalize() if article[0] == "A" else sound
+    place, message = match.span(1), f'"{sound}" before "{word}"'
+    letter = "an" if word[0].lower() in "aeiou" else "a"
+    if letter == sound or (sound == "a" and _is_said_you(parsed, match)):
+        yield parsed.safe(*place, fix, message, rule="article", category="grammar")
+    else:
+        yield parsed.suggestion(*place, message, rule="article", category="grammar", fix=fix)
 
 
 def _sound(word: str) -> str | None:
@@ -98,3 +92,7 @@ def _is_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     if word in _NOT_A_NOUN or _PLURAL.search(word):
         return True
     return article.lower() == "a" and parsed.word_before(start) in _NAMED
+
+
+articles = PatternRule([(_ARTICLE, _issue)])
+"""Wrong articles: safe when letter and sound agree, a suggestion on the sound alone."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import PatternRule
 from sifaka.editor.verbs import base_of_past
 from sifaka.record.results import Issue
 
@@ -35,28 +36,13 @@ _ABBREVIATION = re.compile(r"(?:etc|approx|incl|resp|min|max|sec|vol|fig|par)\. 
 
 def capitals(parsed: ParsedText) -> Iterator[Issue]:
     """Small letters where a capital belongs."""
-    yield from _first_person(parsed)
-    for pattern in (_DAYS, _MONTHS):
-        for match in pattern.finditer(parsed.text):
-            yield from _issue(parsed, *match.span())
-    for match in _LANGUAGE.finditer(parsed.text):
-        yield from _issue(parsed, *match.span("word"))
-        if match["other"]:
-            yield from _issue(parsed, *match.span("other"))
-    for match in _PLACE.finditer(parsed.text):
-        yield from _issue(parsed, *match.span("word"))
-    for match in _NEXT.finditer(parsed.text):
-        if not _ABBREVIATION.search(parsed.text, max(0, match.start() - 10), match.start()):
-            yield from _issue(parsed, *match.span())
-
-
-def _first_person(parsed: ParsedText) -> Iterator[Issue]:
-    """`i` for the writer; elsewhere it is a variable, unless the text has shown the habit."""
+    # `i` is a variable where no verb follows, unless the text has shown the habit.
     found = [match for match in _I.finditer(parsed.text) if parsed.free(*match.span())]
-    certain = any(_is_person(parsed, match) for match in found)
+    habit = any(_is_person(parsed, match) for match in found)
     for match in found:
-        if certain or _is_person(parsed, match):
-            yield from _issue(parsed, match.start(), match.start() + 1)
+        if habit or _is_person(parsed, match):
+            yield _issue(parsed, match.start(), match.start() + 1)
+    yield from _NAMES(parsed)
 
 
 def _is_person(parsed: ParsedText, match: re.Match[str]) -> bool:
@@ -71,9 +57,24 @@ def _is_person(parsed: ParsedText, match: re.Match[str]) -> bool:
     return follows in _VERBS or (follows in base_of_past() and follows not in {"was", "had"})
 
 
-def _issue(parsed: ParsedText, start: int, end: int) -> Iterator[Issue]:
-    if parsed.free(start, end):
-        word = parsed.text[start:end]
-        fix = word[0].upper() + word[1:]
-        message = f'"{fix}" with a capital'
-        yield parsed.safe(start, end, fix, message, rule="capital", category="grammar")
+def _name(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    for group, word in match.groupdict(default="").items() or [(0, match.group())]:
+        if word:
+            yield _issue(parsed, *match.span(group))
+
+
+def _next(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    if not _ABBREVIATION.search(parsed.text, max(0, match.start() - 10), match.start()):
+        yield _issue(parsed, *match.span())
+
+
+def _issue(parsed: ParsedText, start: int, end: int) -> Issue:
+    word = parsed.text[start:end]
+    fix = word[0].upper() + word[1:]
+    message = f'"{fix}" with a capital'
+    return parsed.safe(start, end, fix, message, rule="capital", category="grammar")
+
+
+_NAMES = PatternRule(
+    [*((pattern, _name) for pattern in (_DAYS, _MONTHS, _LANGUAGE, _PLACE)), (_NEXT, _next)]
+)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import PatternRule
 from sifaka.record.results import Issue
 
 _ADVERB = re.compile(
@@ -14,22 +15,19 @@ _ADVERB = re.compile(
 _MAIN_CLAUSE = re.compile(r"^[^,]*,(?!\s+(?:and|but|so|or|because|which|while|although|since)\b)")
 
 
-def commas(parsed: ParsedText) -> Iterator[Issue]:
-    """Missing commas after an opening adverb.
+def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    word, (start, end) = match.group(1), match.span(1)
+    if start not in parsed.sentence_starts:
+        return
+    if word == "However" and _MAIN_CLAUSE.search(parsed.sentence_rest(end)):
+        return
+    message = f'a comma after "{word}"'
+    yield parsed.safe(start, end, f"{word},", message, rule="opening_comma", category="punctuation")
 
-    "However you do it, it works" needs none, so after However a sentence with a comma is reported
-    only where the words after the comma cannot begin its main clause.
-    """
-    text = parsed.text
-    for start, end in parsed.sentences:
-        for match in _ADVERB.finditer(text, start, end):
-            first, last = match.span(1)
-            word = match.group(1)
-            if first not in parsed.sentence_starts or not parsed.free(first, last):
-                continue
-            if word == "However" and _MAIN_CLAUSE.search(text[last:end]):
-                continue
-            message = f'a comma after "{word}"'
-            yield parsed.safe(
-                first, last, f"{word},", message, rule="opening_comma", category="punctuation"
-            )
+
+commas = PatternRule([(_ADVERB, _issue)])
+"""Missing commas after an opening adverb.
+
+"However you do it, it works" needs none, so after However a sentence with a comma is reported
+only where the words after the comma cannot begin its main clause.
+"""

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from sifaka.editor.clauses import opens_clause
+from sifaka.editor.agreement import opens_clause
 from sifaka.editor.confusion_table import TABLE, Confusion
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue

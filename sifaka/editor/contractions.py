@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import PatternRule
 from sifaka.record.results import Issue
 
 # Only forms that are no words themselves; `wont`, `cant`, `its` and `were` are.
@@ -34,30 +35,27 @@ _BEFORE: Mapping[str, str] = dict.fromkeys(
 )
 
 
-def contractions(parsed: ParsedText) -> Iterator[Issue]:
-    """`dont` for `don't` and the like, with the apostrophe that the text uses."""
-    mark = "’" if parsed.text.count("’") > parsed.text.count("'") else "'"
-    for match in _FORM.finditer(parsed.text):
-        start, end = match.span()
-        named = match.group()[0].isupper() and start not in parsed.sentence_starts
-        if named or not parsed.free(start, end):
-            continue
-        fix = f"{match.group(1)}n{mark}t"
-        message = f'"{match.group()}" lacks its apostrophe'
-        yield parsed.safe(start, end, fix, message, rule="contraction", category="spelling")
-    for match in _JOINED.finditer(parsed.text):
-        if _is_joined(parsed, match):
-            word = match.group()
-            fix = _WORDS[word.lower()].replace("'", mark)
-            fix = fix[0].upper() + fix[1:] if word[0].isupper() else fix
-            message = f'"{word}" lacks its apostrophe'
-            yield parsed.safe(*match.span(), fix, message, rule="contraction", category="spelling")
+def _negated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    if not match.group()[0].isupper() or match.start() in parsed.sentence_starts:
+        yield _issue(parsed, match, f"{match.group(1)}n't")
+
+
+def _joined(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    if _is_joined(parsed, match):
+        fix = _WORDS[match.group().lower()]
+        yield _issue(parsed, match, fix[0].upper() + fix[1:] if match.group()[0].isupper() else fix)
+
+
+def _issue(parsed: ParsedText, match: re.Match[str], fix: str) -> Issue:
+    fix = fix.replace("'", parsed.apostrophe)
+    message = f'"{match.group()}" lacks its apostrophe'
+    return parsed.safe(*match.span(), fix, message, rule="contraction", category="spelling")
 
 
 def _is_joined(parsed: ParsedText, match: re.Match[str]) -> bool:
     """True when the word can only be a contraction here."""
     word, start = match.group(), match.start()
-    if word[1:] != word[1:].lower() or not parsed.free(*match.span()):
+    if word[1:] != word[1:].lower():
         return False
     if word[0].isupper() and start not in parsed.sentence_starts:
         return False
@@ -68,3 +66,7 @@ def _is_joined(parsed: ParsedText, match: re.Match[str]) -> bool:
     return before is None or bool(
         re.search(before, parsed.text[max(0, start - 12) : start], re.IGNORECASE)
     )
+
+
+contractions = PatternRule([(_FORM, _negated), (_JOINED, _joined)])
+"""`dont` for `don't` and the like, with the apostrophe that the text uses."""

@@ -3,8 +3,7 @@
 import re
 
 from sifaka.editor.layout import tables
-from sifaka.editor.protection import verbatim
-from sifaka.editor.spans import Cover, merged
+from sifaka.editor.protection import Cover, merged, verbatim
 from sifaka.text.formats import Format, recognise
 from sifaka.text.prose import sentences
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from sifaka.editor.apply import Edit, Edited, Tier, apply, apply_gated
-from sifaka.editor.gate import keeps_surroundings
+from sifaka.editor.apply import Edit, Edited, Tier, apply, apply_gated, keeps_surroundings
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import LONG_TEXT, RULES, findings
 from sifaka.record.results import Issue
 from sifaka.text.formats import UNCHECKED, Format, recognise
@@ -45,12 +45,18 @@ def edit(
             as they are.
     """
     format = format or recognise(text)
-    given = apply_gated(text, issues, keeps_surroundings, fixes, format)
+    given = (
+        apply_gated(text, issues, keeps_surroundings, fixes, format)
+        if issues
+        else Edited(text=text, edits=())
+    )
     if any(entry.before == text for entry in given.edits) or format in UNCHECKED:
         return given
     rounds = [given]
     for tier in _TIERS[fixes]:
         rounds += _settled(rounds[-1].text, tier, format)
+    if len(rounds) == 1:
+        return given
     return Edited(text=rounds[-1].text, edits=_log(rounds))
 
 
@@ -59,9 +65,8 @@ def _settled(text: str, fixes: Tier, format: Format) -> Sequence[Edited]:
     long = len(text) > LONG_TEXT
     rounds: list[Edited] = []
     for _ in range(LONG_ROUNDS if long else ROUNDS + 1):
-        found, _ = findings(text, RULES.values(), format)
-        done = apply(text, found, fixes=fixes, format=format)
-        if not done.edits:
+        found, _ = findings(ParsedText.read(text, format), RULES)
+        if not found or not (done := apply(text, found, fixes=fixes, format=format)).edits:
             return rounds
         rounds.append(done)
         text = done.text

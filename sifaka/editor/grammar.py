@@ -20,7 +20,7 @@ from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
-from sifaka.text.sentences import blanked
+from sifaka.text.prose import blanked
 
 _CATEGORIES: Mapping[str, str] = {
     "Spelling": "spelling",
@@ -71,7 +71,8 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
         raise PluginError(f"grammar: not checked, the text has more than {LIMIT:,} characters")
     if find_spec("harper") is None:
         raise PluginError("grammar: `harper-py` is not installed", "pip install harper-py")
-    for rule, start, end, message, kind, fix in _lints(list(stretches(parsed, rules)), rules):
+    parts = list(stretches(parsed, rules))
+    for rule, start, end, message, kind, fix in _lints(parts, rules) if parts else ():
         ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
         if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(start, end):
             continue
@@ -84,18 +85,14 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
             yield parsed.suggestion(start, end, message, rule=name, category=category, fix=fix)
 
 
-def _readable(parsed: ParsedText) -> str:
-    """The prose without what Harper could only lose time with: other languages, rows of signs."""
-    signs = [match.span() for match in _SIGNS.finditer(parsed.prose)]
-    return blanked(parsed.prose, [*parsed.foreign, *signs])
-
-
 def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, str]]:
     """What Harper has to read for some rules: offsets and texts of at most 2,000 characters.
 
     The sentences with signs, where all of the rules have signs.
     """
-    text = _readable(parsed)
+    # Harper would only lose time with other languages and with rows of signs.
+    rows = [match.span() for match in _SIGNS.finditer(parsed.prose)]
+    text = blanked(parsed.prose, [*parsed.foreign, *rows])
     places = [(0, len(text))]
     if DEFAULT.issuperset(rules.split()):
         found = list(signs(text))

@@ -8,8 +8,7 @@ from sifaka.editor.lexicon import lexicon
 from sifaka.editor.machine import machine_text
 from sifaka.text.formats import Format, Mark
 from sifaka.text.markdown import front_matter
-from sifaka.text.prose import Span
-from sifaka.text.sentences import blanked
+from sifaka.text.prose import Span, blanked
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z][.)])(\s+)\S")
 _TABLE_RULE = re.compile(r"\s*[|+]?\s*:?[-=]{2,}:?\s*(?:[|+]\s*:?[-=]{2,}:?\s*)*[|+]?\s*$")

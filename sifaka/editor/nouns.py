@@ -6,6 +6,7 @@ from functools import cache
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import PatternRule
 from sifaka.record.results import Issue
 
 # Nouns of daily life that are no verbs, adjectives or units ("a six foot wall", "two point five").
@@ -107,51 +108,52 @@ _NO_THE = (
 )  # fmt: skip
 
 
-def nouns(parsed: ParsedText) -> Iterator[Issue]:
-    """Nouns in the wrong number, and missing articles."""
-    for pattern in (_COUNTED, _ONE_OF):
-        for match in pattern.finditer(parsed.text):
-            if match["noun"] in _NOUNS - (_UNITS if " of " in match.group() else set()):
-                yield from _issue(parsed, match, _plural(match["noun"]), "plural")
-    for match in _MASS_WORD.finditer(parsed.text):
-        noun = match["noun"]
-        if re.search(
-            rf"\b(?:{_NUMBER}) \Z", parsed.text[max(0, match.start() - 20) : match.start()]
-        ):
-            continue
-        yield from _issue(parsed, match, noun[0] + _MASS[noun.lower()][1:], "plural")
-    for match in _CHILDRENS.finditer(parsed.text):
-        yield from _issue(parsed, match, match["noun"][:-1] + "'s", "plural")
-    for match in _THIS.finditer(parsed.text):
-        if singular(match["of"]) and match["verb"] not in {"is", "was"}:
-            fix = {"this": "these", "that": "those"}[match["noun"].lower()]
-            safe = match["verb"] is not None
-            yield from _issue(parsed, match, _cased(fix, match), "this_these", safe=safe)
-    for match in _THESE.finditer(parsed.text):
-        if match["of"] in _NOUNS:
-            fix = {"these": "this", "those": "that"}[match["noun"].lower()]
-            safe = parsed.word_after(match.end()) in {"is", "was", "has"}
-            yield from _issue(parsed, match, _cased(fix, match), "this_these", safe=safe)
-    for pattern in (*_NO_ARTICLE, _NEW):
-        for match in pattern.finditer(parsed.text):
-            article = "an" if match["noun"][0] in "aeiou" else "a"
-            yield from _issue(parsed, match, f"{article} {match['noun']}", "missing_article")
-    for pattern in _NO_THE:
-        for match in pattern.finditer(parsed.text):
-            yield from _issue(parsed, match, f"the {match['noun']}", "missing_article")
+def _counted(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    if match["noun"] in _NOUNS - (_UNITS if " of " in match.group() else set()):
+        yield _issue(parsed, match, _plural(match["noun"]), "plural")
+
+
+def _mass(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    noun, before = match["noun"], parsed.text[max(0, match.start() - 20) : match.start()]
+    if not re.search(rf"\b(?:{_NUMBER}) \Z", before):
+        yield _issue(parsed, match, noun[0] + _MASS[noun.lower()][1:], "plural")
+
+
+def _childrens(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    yield _issue(parsed, match, match["noun"][:-1] + "'s", "plural")
+
+
+def _this(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    if singular(match["of"]) and match["verb"] not in {"is", "was"}:
+        fix = {"this": "these", "that": "those"}[match["noun"].lower()]
+        safe = match["verb"] is not None
+        yield _issue(parsed, match, _cased(fix, match), "this_these", safe=safe)
+
+
+def _these(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    if match["of"] in _NOUNS:
+        fix = {"these": "this", "those": "that"}[match["noun"].lower()]
+        safe = parsed.word_after(match.end()) in {"is", "was", "has"}
+        yield _issue(parsed, match, _cased(fix, match), "this_these", safe=safe)
+
+
+def _no_article(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    article = "an" if match["noun"][0] in "aeiou" else "a"
+    yield _issue(parsed, match, f"{article} {match['noun']}", "missing_article")
+
+
+def _no_the(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    yield _issue(parsed, match, f"the {match['noun']}", "missing_article")
 
 
 def _issue(
     parsed: ParsedText, match: re.Match[str], fix: str, rule: str, *, safe: bool = True
-) -> Iterator[Issue]:
+) -> Issue:
     start, end = match.span("noun")
-    if not parsed.free(*match.span()):
-        return
     message = f'"{fix}" instead of "{match["noun"]}"'
     if safe:
-        yield parsed.safe(start, end, fix, message, rule=rule, category="grammar")
-    else:
-        yield parsed.suggestion(start, end, message, rule=rule, category="grammar", fix=fix)
+        return parsed.safe(start, end, fix, message, rule=rule, category="grammar")
+    return parsed.suggestion(start, end, message, rule=rule, category="grammar", fix=fix)
 
 
 def _cased(fix: str, match: re.Match[str]) -> str:
@@ -174,3 +176,18 @@ def singular(plural: str) -> str | None:
 @cache
 def _singulars() -> Mapping[str, str]:
     return {_plural(noun): noun for noun in sorted(_NOUNS)}
+
+
+nouns = PatternRule(
+    [
+        (_COUNTED, _counted),
+        (_ONE_OF, _counted),
+        (_MASS_WORD, _mass),
+        (_CHILDRENS, _childrens),
+        (_THIS, _this),
+        (_THESE, _these),
+        *((pattern, _no_article) for pattern in (*_NO_ARTICLE, _NEW)),
+        *((pattern, _no_the) for pattern in _NO_THE),
+    ]
+)
+"""Nouns in the wrong number, and missing articles."""

@@ -8,13 +8,12 @@ from functools import cached_property
 from itertools import chain
 from typing import Self
 
-from sifaka.editor.gate import keeps_facts
+from sifaka.editor.apply import keeps_facts
 from sifaka.editor.inline import MARKDOWN_LIKE
 from sifaka.editor.language import foreign
-from sifaka.editor.protection import protected
-from sifaka.editor.spans import Cover, merged
+from sifaka.editor.protection import Cover, merged, protected
 from sifaka.record.results import Issue
-from sifaka.text.formats import Format, Mark, marks, underlined, view
+from sifaka.text.formats import READERS, Format, Mark, marks, underlined, view
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, sentences
 
@@ -27,6 +26,8 @@ _MARKS = re.compile(r"(?:[#>*+•\-–\s_\"'“(\[]|\d{1,3}[.)]\s)*")
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+•#]+|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _LINE_MARK = re.compile(r"[ \t]*(?:[-+*#>|.:=~%@<\[]|\d+[.)]|[a-zA-Z][.)]\s)")
 """What means something at the beginning of a line in one format or another."""
+_SENTENCE_GAP = re.compile(r"[.!?][\"'”’)]?( {1,3})(?=[A-Z\"'“(])")
+_WIDE_GAPS = frozenset({Format.RST, Format.ASCIIDOC, Format.ORG, Format.PYTHON, Format.GETTEXT})
 _INDENT = re.compile(r"\n([ \t]+)")
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]+\b")
 _WORD = re.compile(r"\w+")
@@ -45,7 +46,9 @@ class ParsedText:
 
     @classmethod
     def read(cls, text: str, format: Format) -> Self:
-        """A text of a format that has a reader."""
+        """A text as prose, without the markup where its format has a reader."""
+        if format not in READERS:
+            return cls(text, text, format)
         markup = marks(text, format)
         return cls(text, view(text, markup), format, markup)
 
@@ -107,6 +110,18 @@ class ParsedText:
         )
 
     @cached_property
+    def wide_gaps(self) -> bool:
+        """True when two spaces after a sentence are a habit, or as good as one in the format."""
+        gaps = [match.group(1) for match in _SENTENCE_GAP.finditer(self.text)]
+        wide = gaps.count("  ")
+        return self.format in _WIDE_GAPS or (wide >= 2 and wide * 2 > len(gaps))
+
+    @cached_property
+    def apostrophe(self) -> str:
+        """The one that the text uses, `'` or `’`."""
+        return "’" if self.text.count("’") > self.text.count("'") else "'"
+
+    @cached_property
     def code(self) -> list[Span]:
         """The code inside sentences, marks included."""
         if self.format in MARKDOWN_LIKE:
@@ -125,6 +140,11 @@ class ParsedText:
         index = bisect_right(self._ordered_starts, offset) - 1
         start = self._ordered_starts[index] if index >= 0 else 0
         return max(start, offset - FAR)
+
+    def sentence_rest(self, offset: int) -> str:
+        """The sentence around an offset, from there on."""
+        index = bisect_right(self.sentences, offset, key=lambda span: span[1])
+        return self.text[offset : self.sentences[index][1]] if index < len(self.sentences) else ""
 
     def line(self, offset: int) -> str:
         """The line around an offset, as far as `REACH` characters to each side."""

@@ -1,13 +1,50 @@
 """The parts of a text that the editor never changes."""
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 from sifaka.editor.inline import named_inline, verbatim_inline
 from sifaka.editor.layout import blocks
-from sifaka.editor.spans import merged
 from sifaka.text.formats import UNCHECKED, Format, Mark, marks, view
 from sifaka.text.prose import Span
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """The same places, in order, without overlaps and without empty spans."""
+    result: list[Span] = []
+    for start, end in sorted(spans):
+        if start >= end:
+            continue
+        if result and start <= result[-1][1]:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
+        else:
+            result.append((start, end))
+    return result
+
+
+@dataclass(frozen=True)
+class Cover:
+    """A merged set of spans that answers quickly whether a place is free of them."""
+
+    spans: Sequence[Span]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [start for start, _ in self.spans]
+
+    def touches(self, start: int, end: int) -> bool:
+        """True when `start:end` shares a character with a span, or is an insertion inside one."""
+        if not self.spans:
+            return False
+        # The last span that starts before the place ends; earlier ones end before it starts.
+        index = bisect_right(self._starts, max(end - 1, start)) - 1
+        if index < 0:
+            return False
+        span_start, span_end = self.spans[index]
+        return span_end > start if end > start else span_start < start < span_end
 
 
 def protected(

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import PatternRule
 from sifaka.editor.verbs import bases
 from sifaka.record.results import Issue
 
@@ -73,50 +74,45 @@ _NAME = re.compile(r" [A-Z][a-z]+")
 _FOR_FREE = lexicon("free fun nothing years ages hours days weeks months now so ever that this")
 
 
-def repetition(parsed: ParsedText) -> Iterator[Issue]:
-    """Words repeated by accident; only in lines long enough to be sentences."""
-    text = parsed.text
-    for match in _OPENING.finditer(text):  # `The the` and the like, where a sentence begins
-        start, end = match.span()
-        word = match.group(1)
-        if word.lower() not in _OPENERS or start not in parsed.sentence_starts:
-            continue
-        if parsed.free(start, end) and parsed.words_in_line(start) >= 4:
-            message = f'"{word.lower()}" is repeated'
-            yield parsed.safe(start, end, word, message, rule=_RULE, category="repetition")
-    for match in _RUN.finditer(text):
-        start, end = match.span()
-        word = match.group(1)
-        if not parsed.free(start, end) or len(word) < 2:
-            continue
-        if min(parsed.words_in_line(start), parsed.words_in_line(end)) < 4:
-            continue
-        message = f'"{word}" is repeated'
-        if word == "for" and parsed.word_after(end) in _FOR_FREE:
-            continue
-        if word in _VERBS or word == "to":
-            if not _is_accident(parsed, start, end, word):
-                continue
-        elif word in _GOVERNED:
-            if not _has_object(parsed, start, end) or _has_clause_before(parsed, start):
-                continue
-            if not _is_governed(parsed.word_before(start), word):
-                yield parsed.suggestion(
-                    start, end, message, rule=_RULE, category="repetition", fix=word
-                )
-                continue
-        elif word in _LEGITIMATE or not word.islower() or _ends_a_clause(parsed, start, word):
-            if word.lower() not in _LEGITIMATE:
-                yield parsed.suggestion(
-                    start, end, message, rule=_RULE, category="repetition", fix=word, severity=1
-                )
-            continue
-        fix = word
-        if "\n" in match.group() and text[end : end + 1] == " ":
-            # The text stays wrapped: the line now ends after the one word.
-            end += 1
-            fix += "\r\n" if "\r" in match.group() else "\n"
-        yield parsed.safe(start, end, fix, message, rule=_RULE, category="repetition")
+def _at_the_start(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    """`The the` and the like, where a sentence begins."""
+    start, word = match.start(), match.group(1)
+    opens = word.lower() in _OPENERS and start in parsed.sentence_starts
+    if opens and parsed.words_in_line(start) >= 4:
+        message = f'"{word.lower()}" is repeated'
+        yield parsed.safe(*match.span(), word, message, rule=_RULE, category="repetition")
+
+
+def _repeated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    (start, end), word = match.span(), match.group(1)
+    if len(word) < 2 or min(parsed.words_in_line(start), parsed.words_in_line(end)) < 4:
+        return
+    message = f'"{word}" is repeated'
+    if word == "for" and parsed.word_after(end) in _FOR_FREE:
+        return
+    if word in _VERBS or word == "to":
+        if not _is_accident(parsed, start, end, word):
+            return
+    elif word in _GOVERNED:
+        if not _has_object(parsed, start, end) or _has_clause_before(parsed, start):
+            return
+        if not _is_governed(parsed.word_before(start), word):
+            yield parsed.suggestion(
+                start, end, message, rule=_RULE, category="repetition", fix=word
+            )
+            return
+    elif word in _LEGITIMATE or not word.islower() or _ends_a_clause(parsed, start, word):
+        if word.lower() not in _LEGITIMATE:
+            yield parsed.suggestion(
+                start, end, message, rule=_RULE, category="repetition", fix=word, severity=1
+            )
+        return
+    fix = word
+    if "\n" in match.group() and parsed.text[end : end + 1] == " ":
+        # The text stays wrapped: the line now ends after the one word.
+        end += 1
+        fix += "\r\n" if "\r" in match.group() else "\n"
+    yield parsed.safe(start, end, fix, message, rule=_RULE, category="repetition")
 
 
 def _ends_a_clause(parsed: ParsedText, start: int, word: str) -> bool:
@@ -171,3 +167,7 @@ def _is_accident(parsed: ParsedText, start: int, end: int, word: str) -> bool:
     if len(subject) > 1 and (subject[-1] in _PRONOUNS or not _CLAUSE.isdisjoint(subject)):
         return False
     return len(subject) > 1 or subject[0] not in _CLAUSE - {"that", "those"}
+
+
+repetition = PatternRule([(_OPENING, _at_the_start), (_RUN, _repeated)])
+"""Words repeated by accident; only in lines long enough to be sentences."""

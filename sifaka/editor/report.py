@@ -26,7 +26,7 @@ from sifaka.editor.whitespace import spacing
 from sifaka.editor.wordiness import wordiness
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
-from sifaka.text.formats import READERS, UNCHECKED, Format, recognise
+from sifaka.text.formats import UNCHECKED, Format, recognise
 from sifaka.text.prose import Span
 
 logger = logging.getLogger(__name__)
@@ -99,8 +99,8 @@ def lint(
         line = f"format: {UNCHECKED[format]}"
         return Lint(issues=(), degraded=(line,), format=format, checked=False)
     wanted = {**RULES, **ADVISORS} if rules is None else rules
-    parsed = _parsed(text, format)
-    issues, failed = _found(parsed, wanted.values())
+    parsed = ParsedText.read(text, format)
+    issues, failed = findings(parsed, wanted)
     if parsed.foreign_share > _MOSTLY:
         lines = ("language: not checked, the text is not in English", *failed)
         return Lint(issues=issues, degraded=lines, failed=failed, format=format, checked=False)
@@ -112,28 +112,18 @@ def lint(
 
 
 def findings(
-    text: str, rules: Iterable[Rule], format: Format = Format.MARKDOWN
+    parsed: ParsedText, rules: Mapping[str, Rule]
 ) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
     """The findings of some rules, and a line for each rule that could not run."""
-    return _found(_parsed(text, format), rules)
-
-
-def _parsed(text: str, format: Format) -> ParsedText:
-    known = format in READERS
-    return ParsedText.read(text, format) if known else ParsedText(text, text, format)
-
-
-def _found(parsed: ParsedText, rules: Iterable[Rule]) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
     issues: list[Issue] = []
     degraded: list[str] = []
-    for rule in rules:
+    for name, rule in rules.items():
         try:
             issues.extend(rule(parsed))
         except PluginError as error:
             degraded.append(error.message)
         # One rule that stumbles over a text costs that rule, not the text.
         except Exception as error:  # noqa: BLE001
-            name = getattr(rule, "__name__", "a rule")
             report_failure(logger, f"editor:{name}", error)
             degraded.append(f"{name}: not checked, because of a bug ({type(error).__name__})")
     return _without_overlaps(issues), tuple(degraded)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import PatternRule
 from sifaka.record.results import Issue
 from sifaka.text.words import count_words
 
@@ -31,16 +32,16 @@ def style(parsed: ParsedText) -> Iterator[Issue]:
                 category="wordiness",
                 severity=2,
             )
-    for match in _HEDGE.finditer(text):
-        if parsed.free(*match.span()):
-            yield parsed.suggestion(
-                *match.span(),
-                f'"{match.group()}" weakens the sentence',
-                rule="hedge",
-                category="wordiness",
-                severity=1,
-            )
+    yield from _HEDGES(parsed)
 
 
 def _has_lines_of_its_own(sentence: str) -> bool:
     return bool(re.search(r"\n\s*(?:[-*+•#|>]|\d{1,3}[.)])\s|```|~~~", sentence))
+
+
+def _weakened(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    message = f'"{match.group()}" weakens the sentence'
+    yield parsed.suggestion(*match.span(), message, rule="hedge", category="wordiness", severity=1)
+
+
+_HEDGES = PatternRule([(_HEDGE, _weakened)])

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
-from sifaka.editor.clauses import opens_clause
+from sifaka.editor.agreement import opens_clause
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import PatternRule
 from sifaka.editor.verbs import (
     UNCLEAR_PAST,
     base_of_past,
@@ -93,24 +95,28 @@ _WHEN = re.compile(
 )
 
 
-def verb_forms(parsed: ParsedText) -> Iterator[Issue]:
-    """Verbs in a form that the words before them rule out."""
-    for pattern, form, opens in _FORMS:
-        for match in pattern.finditer(parsed.text):
-            fix = form(match["verb"])
-            if fix and (not opens or _opens(parsed, match.start())):
-                yield from _issue(parsed, *match.span("verb"), fix, match)
-    for match in _TO_GERUND.finditer(parsed.text):
-        if fix := _gerund(match["verb"]):
-            yield from _issue(parsed, *match.span("drop"), fix, match)
-    for match in _MUST_TO.finditer(parsed.text):
-        if match["verb"] in bases():
-            yield from _issue(parsed, *match.span("drop"), match["verb"], match)
-    for match in _WHEN.finditer(parsed.text):
-        verb = base_of_third().get(match["verb"], match["verb"])
-        fix = past_of().get(verb)
-        if fix and fix != match["verb"] and match.start() in parsed.sentence_starts:
-            yield from _issue(parsed, *match.span("verb"), fix, match)
+def _formed(
+    form: Callable[[str], str | None], opens: bool, parsed: ParsedText, match: re.Match[str]
+) -> Iterator[Issue]:
+    fix = form(match["verb"])
+    if fix and (not opens or _opens(parsed, match.start())):
+        yield _issue(parsed, *match.span("verb"), fix)
+
+
+def _to_gerund(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    if fix := _gerund(match["verb"]):
+        yield _issue(parsed, *match.span("drop"), fix)
+
+
+def _must_to(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    if match["verb"] in bases():
+        yield _issue(parsed, *match.span("drop"), match["verb"])
+
+
+def _when(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    fix = past_of().get(base_of_third().get(match["verb"], match["verb"]))
+    if fix and fix != match["verb"] and match.start() in parsed.sentence_starts:
+        yield _issue(parsed, *match.span("verb"), fix)
 
 
 def _opens(parsed: ParsedText, start: int) -> bool:
@@ -121,9 +127,17 @@ def _opens(parsed: ParsedText, start: int) -> bool:
     return before in {"where", "when", "why", "how", "what", "who"}
 
 
-def _issue(
-    parsed: ParsedText, start: int, end: int, fix: str, match: re.Match[str]
-) -> Iterator[Issue]:
-    if parsed.free(*match.span()):
-        message = f'"{fix}" instead of "{parsed.text[start:end]}"'
-        yield parsed.safe(start, end, fix, message, rule="verb_form", category="grammar")
+def _issue(parsed: ParsedText, start: int, end: int, fix: str) -> Issue:
+    message = f'"{fix}" instead of "{parsed.text[start:end]}"'
+    return parsed.safe(start, end, fix, message, rule="verb_form", category="grammar")
+
+
+verb_forms = PatternRule(
+    [
+        *((pattern, partial(_formed, form, opens)) for pattern, form, opens in _FORMS),
+        (_TO_GERUND, _to_gerund),
+        (_MUST_TO, _must_to),
+        (_WHEN, _when),
+    ]
+)
+"""Verbs in a form that the words before them rule out."""

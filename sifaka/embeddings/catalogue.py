@@ -3,23 +3,23 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sifaka.embeddings import fastembed
-from sifaka.embeddings.folders import model_folder, model_id
 from sifaka.embeddings.local import (
     Loading,
     LocalModel,
+    load_fastembed,
     load_model2vec,
     load_sentence_transformers,
+    model_folder,
+    model_id,
     require_package,
 )
-from sifaka.embeddings.model import ModelEmbedder
-from sifaka.embeddings.protocol import Embedder
+from sifaka.embeddings.protocol import Embedder, ModelEmbedder
 from sifaka.embeddings.provider import ProviderModel
 from sifaka.errors import ConfigurationError
 
 _LOCAL: Mapping[str, Loading] = MappingProxyType(
     {
-        "fastembed": fastembed.load,
+        "fastembed": load_fastembed,
         "model2vec": load_model2vec,
         "sentence-transformers": load_sentence_transformers,
     }

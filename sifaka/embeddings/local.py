@@ -1,7 +1,14 @@
-"""Models in a folder of this machine, at work in a thread."""
+"""Models in a folder of this machine, at work in a thread.
 
+An ONNX file does not say how a model's output becomes one vector. It is known of the models that
+fastembed lists, and of folders in the layout of Sentence Transformers, which say it in
+`1_Pooling/config.json`.
+"""
+
+import json
 import threading
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -88,3 +95,134 @@ def load_sentence_transformers(folder: Path) -> Encode:
         return ask(list(texts), show_progress_bar=False).tolist()
 
     return encode
+
+
+_MODEL_FILES = frozenset({".bin", ".json", ".model", ".onnx", ".safetensors", ".txt"})
+_ENDS = 65_536
+"""Bytes read at either end of a file: weights are large, and differ wherever one looks."""
+
+
+def model_folder(kind: str, path: str) -> Path:
+    """The folder of a model, which has to be there.
+
+    Raises:
+        ConfigurationError: It is not, or there is no model in it.
+    """
+    try:
+        folder = Path(path).expanduser().absolute()
+    except RuntimeError:  # the home folder of an unknown user
+        folder = Path(path).absolute()
+    if not folder.is_dir():
+        raise ConfigurationError(
+            f"{kind}: there is no folder {path!r}",
+            f"download the model yourself and give its path, as in {kind}:/path/to/model; "
+            "nothing is downloaded for you",
+        )
+    if not _files(folder):
+        raise ConfigurationError(
+            f"{kind}: there is no model in {path!r}", "give the folder with its config and weights"
+        )
+    return folder
+
+
+def model_id(kind: str, folder: Path) -> str:
+    """Kind, folder name and a hash of the files, such as `model2vec:potion@1f3a5c7e9b0d`.
+
+    Another model in the same folder has another id; the same one has it on every machine.
+
+    Raises:
+        ConfigurationError: A file of it cannot be read.
+    """
+    digest = sha256()
+    for file in _files(folder):
+        try:
+            digest.update(_described(folder, file))
+        except OSError as error:
+            raise ConfigurationError(
+                f"{kind}: {str(file)!r} cannot be read: {error.strerror}",
+                "let this user read the model's files",
+            ) from error
+    return f"{kind}:{folder.name}@{digest.hexdigest()[:12]}"
+
+
+def _described(folder: Path, file: Path) -> bytes:
+    size = file.stat().st_size
+    name = file.relative_to(folder).as_posix()
+    with file.open("rb") as content:
+        ends = content.read(_ENDS)
+        if size > _ENDS:
+            content.seek(max(_ENDS, size - _ENDS))
+            ends += content.read(_ENDS)
+    return f"{name}\0{size}\0".encode(errors="surrogateescape") + ends
+
+
+def _files(folder: Path) -> list[Path]:
+    # No layout is deeper, and a folder that was named by mistake may hold a whole disk.
+    return sorted(
+        file
+        for file in [*folder.glob("*"), *folder.glob("*/*")]
+        if file.suffix in _MODEL_FILES
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+        and file.is_file()
+    )
+
+
+_ONNX = ("onnx/model.onnx", "model.onnx", "model_optimized.onnx")
+
+
+def load_fastembed(folder: Path) -> Encode:
+    """The model of a folder.
+
+    Raises:
+        ConfigurationError: It is not known how to make vectors with it.
+    """
+    kind: Any = import_module("fastembed").TextEmbedding
+    name = _pooled(folder, kind) or _listed(folder, kind)
+    model = kind(name, specific_model_path=str(folder), local_files_only=True, cuda=False)
+
+    def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        ask = model.query_embed if role == "query" else model.passage_embed
+        return [vector.tolist() for vector in ask(texts)]
+
+    return encode
+
+
+def _listed(folder: Path, kind: Any) -> str:
+    """The model of fastembed's list whose name, or whose repository's, the folder has."""
+    for listed in kind.list_supported_models():
+        known = (listed["model"], listed["sources"]["hf"] or "")
+        if folder.name.casefold() in {name.rpartition("/")[2].casefold() for name in known}:
+            return listed["model"]
+    raise ConfigurationError(
+        f"fastembed: {str(folder)!r} has no 1_Pooling/config.json, and no known model has its name",
+        "name the folder like the model, such as bge-small-en-v1.5",
+    )
+
+
+def _pooled(folder: Path, kind: Any) -> str | None:
+    """The name under which the model is made known to fastembed, if the folder describes it."""
+    pooling = folder / "1_Pooling" / "config.json"
+    if not pooling.is_file():
+        return None
+    said = json.loads(pooling.read_text(encoding="utf-8"))
+    modes = {"CLS": "pooling_mode_cls_token", "MEAN": "pooling_mode_mean_tokens"}
+    mode = next((name for name, key in modes.items() if said.get(key)), None)
+    onnx = next((file for file in _ONNX if (folder / file).is_file()), None)
+    if mode is None or onnx is None:
+        raise ConfigurationError(
+            f"fastembed: {str(folder)!r} has no ONNX model with CLS or mean pooling",
+            f"give a folder with one of {', '.join(_ONNX)}",
+        )
+    descriptions: Any = import_module("fastembed.common.model_description")
+    name = f"local/{folder}"
+    # Its registry is the process's, and refuses a name that it has.
+    if all(listed["model"] != name for listed in kind.list_supported_models()):
+        kind.add_custom_model(
+            model=name,
+            pooling=descriptions.PoolingType[mode],
+            normalization=True,
+            sources=descriptions.ModelSource(url="file:"),
+            dim=said["word_embedding_dimension"],
+            model_file=onnx,
+        )
+    return name

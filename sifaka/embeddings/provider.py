@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from sifaka._internal.loading import load_pydantic_ai
+from sifaka._internal.lazy import load_pydantic_ai
 from sifaka.embeddings.protocol import Role, Vector
 from sifaka.errors import ConfigurationError, EmbeddingError
 

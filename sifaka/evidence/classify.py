@@ -5,11 +5,11 @@ from time import monotonic
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar
 
-from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.model import (
     WORST_FIRST,
     Assessment,
     Classification,
+    Criterion,
     Evidence,
     Flag,
     Judgement,

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
-from sifaka.evidence.as_completed import as_completed
 from sifaka.evidence.classify import classify, ranked
-from sifaka.evidence.filters import ANYTHING, SearchFilters
+from sifaka.evidence.documents import ANYTHING, SearchFilters
 from sifaka.evidence.model import (
     BatchEntry,
     Evidence,
@@ -32,7 +31,7 @@ from sifaka.evidence.plan import checked_question, plan
 from sifaka.evidence.ranking import scores_of
 from sifaka.evidence.search import check_limit, search
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.evidence.verify import PARALLEL, verifications
+from sifaka.evidence.verify import PARALLEL, as_completed, verifications
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -10,11 +10,9 @@ from pydantic import Field
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
-from sifaka.evidence.criteria import Criterion, weighted
-from sifaka.evidence.model import SearchPlan
+from sifaka.evidence.model import Criterion, SearchPlan, weighted
 from sifaka.models.coercion import Form, Number
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 from sifaka.text.input import check_text
 
 if TYPE_CHECKING:

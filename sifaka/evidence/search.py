@@ -1,22 +1,24 @@
-"""Searching several places at once."""
+"""The search in several places at once, and the retriever that makes it."""
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
+from hashlib import sha256
 from typing import NamedTuple
 
 import anyio
 
 from sifaka._internal.immutable import Frozen
-from sifaka.calls.concurrency import fan_out
-from sifaka.calls.context import current_calls, recorded
+from sifaka.calls.context import current_calls, fan_out, recorded
 from sifaka.calls.failure_log import report_failure
-from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError, StorageError
-from sifaka.evidence.documents import SourceDocument, clean
-from sifaka.evidence.filters import ANYTHING, SearchFilters
+from sifaka.calls.journal import scope
+from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError, SourceError, StorageError
+from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, clean
 from sifaka.evidence.model import Searched
 from sifaka.evidence.ranking import merged
-from sifaka.evidence.sources.protocol import Adapter
+from sifaka.evidence.sources.collection import Adapter, Adapters
+from sifaka.record.thought import Document
 
 logger = logging.getLogger(__name__)
 
@@ -177,3 +179,59 @@ def _notes(answers: Sequence[_Answer], filters: SearchFilters) -> tuple[str, ...
         for number, what in counted
         if number
     )
+
+
+class EvidenceRetriever:
+    """A retriever that searches adapters: merged, deduplicated, on record, with deadlines.
+
+    Args:
+        adapters: Where to search.
+        names: Of those the ones to use; none means all.
+        filters: Which documents are wanted.
+
+    Raises:
+        ConfigurationError: There is no adapter at all, or none of a name.
+    """
+
+    def __init__(
+        self,
+        adapters: Adapters,
+        *,
+        names: Sequence[str] = (),
+        filters: SearchFilters = ANYTHING,
+    ) -> None:
+        self.adapters = adapters
+        self.filters = filters
+        self._chosen = adapters.chosen(names)
+
+    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
+        """Search all adapters, best documents first; one that fails costs the others nothing.
+
+        Within a run the answers go on record: who asks the same again gets the same.
+
+        Raises:
+            SourceError: None of them has answered; one line says why for each.
+            StorageError: An answer could not be put on record.
+        """
+        if limit < 1 or not query.strip():
+            return ()
+        with scope(f"retrieve {self._digest(query)}"):
+            found = await search(
+                self._chosen,
+                [query],
+                max_results=min(limit, MOST_RESULTS),
+                filters=self.filters,
+            )
+        if found.status == "search_failed":
+            raise SourceError(
+                f"no source could be searched: {'; '.join(found.degraded)}",
+                "`sifaka doctor` looks at each of them",
+                code="connection",
+            )
+        return tuple(document.as_document() for document in found.documents)
+
+    def _digest(self, query: str) -> str:
+        """A digest that tells this question from the others of a run."""
+        places = [adapter.place for adapter in self._chosen]
+        asked = json.dumps([query, places, self.filters.model_dump(mode="json")])
+        return sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -8,8 +8,7 @@ from pydantic import BaseModel, Field, create_model
 
 from sifaka.classifiers.protocol import Classification
 from sifaka.errors import ConfigurationError
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 from sifaka.record.results import Issue
 from sifaka.text.anchoring import anchor
 

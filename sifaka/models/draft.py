@@ -3,9 +3,8 @@
 import re
 from typing import NamedTuple
 
-from sifaka.models.draft_lines import LONGEST_REMARK, lines_of, splits_list
-from sifaka.models.draft_source import Source, same
-from sifaka.models.framing import MARK
+from sifaka.models.draft_lines import LONGEST_REMARK, Source, lines_of, same, splits_list
+from sifaka.models.prompt import MARK
 from sifaka.models.remarks import is_letter
 from sifaka.text.reasoning import answer_of, holds_template
 from sifaka.text.repetition import longest_loop, single

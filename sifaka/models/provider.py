@@ -1,18 +1,31 @@
-"""PydanticAI models from their names."""
+"""PydanticAI models from their names, and loading what they need in a thread."""
 
+import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from importlib import import_module
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, cast
 
-from sifaka._internal.loading import load_pydantic_ai
+from sifaka._internal.lazy import load_pydantic_ai
 from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.local import LocalProviders, is_local
+from sifaka.record.thought import EDITOR
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from sifaka.models.journaled import JournaledModel
     from sifaka.models.metered import MeteredModel
+
+_OURS = ("agent", "estimate", "provider_errors", "structured")
+"""Modules of this package that the first call imports."""
+_started: dict[str, Future[None]] = {}
+_lock = Lock()
 
 
 def provider_model(
@@ -101,3 +114,56 @@ def _leave_retries_to_us(model: "Model[Any]") -> None:
     client = cast("Any", getattr(model, "client", None))
     if isinstance(getattr(client, "max_retries", None), int):
         client.max_retries = 0
+
+
+async def loaded(*models: object) -> None:
+    """Wait until models of these names can be asked without further imports.
+
+    The event loop is free meanwhile. Those that wait for the same provider wait for one thread. A
+    model that cannot be loaded is no error here: the call that needs it says why.
+    """
+    for name in models:
+        loading = start_loading(name)
+        if loading is not None and not loading.done():
+            await asyncio.wrap_future(loading)
+
+
+def start_loading(model: object) -> Future[None] | None:
+    """Load in the background what a model of this name needs; None when it needs nothing."""
+    if not isinstance(model, str) or model in {AUTO, CALLER, EDITOR}:
+        return None
+    return in_background(model.partition(":")[0], partial(_load, model))
+
+
+def in_background(name: str, work: Callable[[], object]) -> Future[None]:
+    """Do something in a thread of its own, once for each name; work that failed is done anew."""
+    with _lock:
+        if name in _started:
+            return _started[name]
+        future = _started[name] = Future[None]()
+        future.set_running_or_notify_cancel()  # who stops waiting does not stop the work
+    Thread(target=_do, args=(name, work, future), name=f"sifaka-load-{name}", daemon=True).start()
+    return future
+
+
+def _do(name: str, work: Callable[[], object], future: Future[None]) -> None:
+    try:
+        work()
+    # Whatever it is, the call that needs what was not loaded reports it.
+    except Exception:  # noqa: BLE001 - see above
+        with _lock:
+            _started.pop(name, None)
+    finally:
+        future.set_result(None)
+
+
+def _load(model: str) -> None:
+    load_pydantic_ai()
+    for module in _OURS:
+        import_module(f"sifaka.models.{module}")
+    if model == HOST:
+        import_module("sifaka.models.host")
+        return
+    client = cast("Any", getattr(provider_model(model).wrapped, "client", None))
+    with suppress(AttributeError):
+        client.chat.completions  # noqa: B018 - OpenAI's client imports it at its first use

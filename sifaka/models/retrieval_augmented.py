@@ -8,8 +8,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.models.protocol import Generation, Model
 from sifaka.models.provider import provider_model
 from sifaka.record.thought import Document, Thought
-from sifaka.retrievers.guarded import DOCUMENTS, ask
-from sifaka.retrievers.protocol import Retriever
+from sifaka.retrievers.protocol import DOCUMENTS, Retriever, ask
 
 
 class RetrievalAugmentedModel(Component):

@@ -10,13 +10,11 @@ from typing import Any, Literal
 import anyio
 
 from sifaka.calls.component import Component, models_of
-from sifaka.calls.concurrency import fan_out
-from sifaka.calls.context import PARALLEL, current_calls
+from sifaka.calls.context import PARALLEL, current_calls, fan_out
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.models.protocol import Generation, Model
-from sifaka.models.section_answer import fault_of, in_place_of, pointed_at
+from sifaka.models.section import Notes, fault_of, in_place_of, pointed_at
 from sifaka.models.section_feedback import SectionFeedback, concerned, feedback_by_section
-from sifaka.models.section_note import Notes
 from sifaka.models.writing import UnfitDraft, written
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

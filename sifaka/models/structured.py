@@ -1,15 +1,20 @@
 """One question to a model whose answer has a known form."""
 
 import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from anyio import to_thread
 from pydantic import BaseModel
 
 from sifaka.errors import ModelProviderError
-from sifaka.models.reply import Unreadable, read, size_of
+from sifaka.models.coercion import Misfit, fit
+from sifaka.models.json_objects import Found, clean, normal, objects_in, strict
 from sifaka.record.usage import Usage
+from sifaka.text.reasoning import answer_of
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -21,6 +26,36 @@ Answer = TypeVar("Answer", bound=BaseModel)
 _UNREAD = frozenset({"malformed", "empty"})
 _LONG = 50_000
 """Characters of a reply or a question from which the reply is read in a thread."""
+LONGEST_REPLY = 1_000_000
+"""Characters; a longer reply is malformed and not parsed."""
+
+_WRAPPERS = frozenset(
+    {
+        "answer", "args", "arguments", "data", "input", "json", "output", "parameters", "params",
+        "response", "result",
+    }
+)  # fmt: skip
+"""Keys under which models put the answer instead of giving it."""
+_OPENING = re.compile(r"[\s:\"'(\[]*(?:```|~~~)?(?:json)?[\s\"'(\[]*$", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?:\s+|$)|\n\s*\n")
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|cannot|refuse to|rather than|instead of|neither|nor)|n['’]t)\b(?:\W+(?:really|quite|yet|simply|just))?"
+    r"(?:\W+(?:say|said|answer|give|vote|return|respond|reply|write|output|with|be|call|it))*\W*$"
+    r"|\b(?:example|e\.g|for instance|such as|something like|would be|could be|might be|if i|imagine|"
+    r"suppose|format|template|schema|looks? like)\b|\b(?:beispiel|exemple|ejemplo|esempio)|例如|比如",
+    re.IGNORECASE,
+)
+"""Words before an object that make an example or a denial of it."""
+_TAKEN_BACK = re.compile(
+    r"\b(?:i|we) (?:can(?:no|['’])t|could ?n['’]t|could not|won['’]t|will not|would ?n['’]t|would not|do ?n['’]t|do not|"
+    r"refuse|decline|am (?:not|unable)|['’]m (?:not|unable)|am sorry|['’]m sorry|take (?:that|it) back)"
+    r"|\b(?:is|was) (?:only |just |merely )?(?:an example|not my|a placeholder|wrong|a joke)"
+    r"|\b(?:sorry|scratch that|ignore (?:that|this|the above)|never ?mind|just kidding|on second thought)\b",
+    re.IGNORECASE,
+)
+"""Words after an object that take it back."""
+_HEADLESS = re.compile(r"[\"'][A-Za-z_ ]+[\"']\s*:")
+_QUOTING = str.maketrans(dict.fromkeys("‘’“”'`", '"') | {"\\": None})
 
 
 async def ask(
@@ -34,9 +69,9 @@ async def ask(
     """Ask, and ask a second time when the answer cannot be read.
 
     The model answers by calling an output tool, without the machinery of an agent around it.
-    `sifaka.models.reply` reads the answer, as PydanticAI's own validation reads few damaged ones
-    and takes contradictions and echoes for answers. The second question says what was wrong, and
-    does not repeat the reply. One model call, at most two.
+    `read` reads the answer, as PydanticAI's own validation reads few damaged ones and takes
+    contradictions and echoes for answers. The second question says what was wrong, and does not
+    repeat the reply. One model call, at most two.
 
     Returns:
         The answer, and the usage of the calls for it.
@@ -122,3 +157,116 @@ async def _request(
 def _schema(form: type[BaseModel]) -> str:
     # Making one takes a millisecond, which critics that run in parallel would spend one by one.
     return json.dumps(form.model_json_schema())
+
+
+class Unreadable(Exception):
+    """A reply is not the form; the message says why, in words the model may be told."""
+
+
+def size_of(response: "ModelResponse") -> int:
+    """The characters of a reply, roughly."""
+    said = (getattr(part, "args", None) or getattr(part, "content", "") for part in response.parts)
+    return sum(len(each) if isinstance(each, str) else len(str(each)) for each in said)
+
+
+def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer:
+    """The form that a reply amounts to.
+
+    Reasoning is no part of the reply: neither PydanticAI's own parts for it nor sections in the
+    text. An object in the reply's words that stands in the question word for word is an echo of the
+    reviewed text, not an answer. Answers that contradict each other in a required field are none:
+    an ambiguous verdict is no verdict.
+
+    Raises:
+        Unreadable: There is no answer in it.
+    """
+    if response.finish_reason in {"content_filter", "error"}:
+        raise Unreadable("it was broken off")
+    if size_of(response) > LONGEST_REPLY:
+        raise Unreadable(f"it has more than {LONGEST_REPLY:,} characters")
+    answers: list[Answer] = []
+    reason = "it is empty"
+    try:
+        for found in _found(response):
+            reason = "it holds no JSON object with an answer"
+            if found.source is not None and _squeezed(found.source) in _squeezed(question):
+                continue
+            try:
+                answers.append(fit(_unwrapped(found.value, form), form))
+            except Misfit as error:
+                reason = str(error)
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+    if not answers:
+        raise Unreadable(reason)
+    required = {name for name, field in form.model_fields.items() if field.is_required()}
+    decisive = [answer.model_dump(include=required) for answer in answers]
+    if any(other != decisive[0] for other in decisive):
+        raise Unreadable("it holds several answers that contradict each other")
+    return answers[-1]
+
+
+def _found(response: "ModelResponse") -> Iterator[Found]:
+    """The objects of a reply: of its tool calls, or else of its text."""
+    from pydantic_ai.messages import TextPart, ToolCallPart
+
+    calls = [p.args for p in response.parts if isinstance(p, ToolCallPart) and p.args]
+    for sent in calls:
+        if isinstance(sent, dict):
+            yield Found(clean(sent))
+            continue
+        for found in _written(sent):
+            # An object that was sent as the answer is one, even if it stands in the question.
+            is_sent = found.source is not None and sent.lstrip().startswith(found.source)
+            yield Found(found.value) if is_sent else found
+    if not calls:
+        said = "".join(p.content for p in response.parts if isinstance(p, TextPart))
+        answer = answer_of(said)
+        meant = [found for found in _written(answer.text) if _is_meant(found, answer.text)]
+        yield from meant
+
+
+def _is_meant(found: Found, text: str) -> bool:
+    """False for an object in words that make an example of it, deny it or take it back."""
+    if found.source is None:
+        return True
+    at = text.find(found.source)
+    if at < 0:
+        return True
+    sentence = _SENTENCE.split(_OPENING.sub("", text[:at]))[-1]
+    after = text[at + len(found.source) :].lstrip("`\n }])\"'")
+    return not (_DENIED.search(sentence) or _TAKEN_BACK.search(after))
+
+
+def _written(text: str) -> Iterator[Found]:
+    text = text.strip()
+    if _HEADLESS.match(text):
+        text = "{" + text
+    elif text.startswith('"'):  # JSON in a JSON string
+        with suppress(ValueError):
+            text = str(json.loads(text, strict=False))
+    return objects_in(text)
+
+
+def _unwrapped(value: dict[str, object], form: type[BaseModel]) -> dict[str, object]:
+    """The object itself, or the one inside it when it only wraps the answer."""
+    wrappers = _WRAPPERS | {form.__name__.casefold()}
+    for _ in range(3):
+        if any(normal(key) in form.model_fields for key in value):
+            break
+        inner = [item for key, item in value.items() if normal(key) in wrappers]
+        only = inner[0] if len(inner) == 1 else None
+        if isinstance(only, str):
+            try:
+                only = strict(only)
+            except (ValueError, RecursionError):
+                break
+        if not isinstance(only, dict):
+            break
+        value = cast("dict[str, object]", only)
+    return value
+
+
+def _squeezed(text: str) -> str:
+    """The text without the differences of a quotation: spaces, backslashes, kinds of quotes."""
+    return "".join(text.translate(_QUOTING).split()).casefold()

@@ -21,10 +21,15 @@ from sifaka.research.agents.report import PLANNER, SYNTHESIZER, planner_prompt, 
 from sifaka.research.draft import tidied
 from sifaka.research.iterative import research_section
 from sifaka.research.limits import Stop, stop_of
-from sifaka.research.outline import heading, outline_of, outline_of_one, outline_without_model
-from sifaka.research.progress import record_plan, record_section
-from sifaka.research.report import Report, body_of
-from sifaka.research.resources import Work
+from sifaka.research.progress import Work, record_plan, record_section
+from sifaka.research.report import (
+    Report,
+    body_of,
+    heading,
+    outline_of,
+    outline_of_one,
+    outline_without_model,
+)
 from sifaka.research.state import Outline, ReportSection, ResearchPlan, SectionPlan
 
 logger = logging.getLogger(__name__)

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from sifaka.errors import BudgetExceeded
 from sifaka.research.agents.agent import consult
 from sifaka.research.agents.loop import WRITER, writer_prompt
-from sifaka.research.findings import Finding, listed, one_line
 from sifaka.research.limits import Stop, in_order, stop_of
+from sifaka.research.progress import Loop
 from sifaka.research.references import cited, literal, renumbered
-from sifaka.research.resources import Loop
-from sifaka.research.state import LoopState, ReportSection, Written
+from sifaka.research.state import Finding, LoopState, ReportSection, Written, listed, one_line
 from sifaka.text.markdown import Markdown, open_fence
 from sifaka.validators.report_lines import UNWRITTEN
 

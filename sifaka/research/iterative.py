@@ -25,12 +25,17 @@ from sifaka.research.agents.loop import (
     thinking_prompt,
 )
 from sifaka.research.draft import write
-from sifaka.research.findings import listed
 from sifaka.research.limits import stop_of
-from sifaka.research.progress import place_of, record_round, record_section, record_start
-from sifaka.research.resources import Loop, Work
+from sifaka.research.progress import (
+    Loop,
+    Work,
+    place_of,
+    record_round,
+    record_section,
+    record_start,
+)
 from sifaka.research.search import Haul, findings_of, judge_all, search_all
-from sifaka.research.state import LoopState, ReportSection, Round, SearchTask, SectionPlan
+from sifaka.research.state import LoopState, ReportSection, Round, SearchTask, SectionPlan, listed
 
 Output = TypeVar("Output", bound=Form)
 Context: TypeAlias = StepContext[None, Loop, LoopState]

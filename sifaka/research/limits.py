@@ -24,7 +24,7 @@ _STOPS: Mapping[str, Stop] = MappingProxyType(
 
 
 _WRITING = 0.25
-"""The part of a section's tokens that its loop leaves to the writer."""
+"""The part of a section's tokens and money that its loop leaves to the writer."""
 
 
 def stop_of(error: BudgetExceeded) -> Stop:
@@ -86,6 +86,7 @@ class Purse:
         spent: Usage,
         share: float,
         tokens: float = math.inf,
+        cost: float = math.inf,
         kept: KeptCall,
     ) -> "Purse":
         """A purse out of the budget of a run.
@@ -96,6 +97,7 @@ class Purse:
             spent: The usage of the section before a resume.
             share: Calls that its loop may still make.
             tokens: Tokens that its loop and its writer may still use.
+            cost: US dollars that they may still spend.
             kept: The writer's call.
         """
         whole = calls.ledger if budget is None else PartLedger(calls.ledger, budget, spent)
@@ -103,9 +105,13 @@ class Purse:
             # One of its own calls is the writer's.
             share = min(share, budget.max_calls - 1 - spent.model_calls)
         tokens = min(tokens, whole.tokens_left) * (1 - _WRITING)
-        limits = {"max_calls": share, "max_tokens": tokens}
-        finite = {name: max(0, int(most)) for name, most in limits.items() if most != math.inf}
-        loop = PartLedger(whole, Budget(**finite)) if finite else whole
+        cost = min(cost, whole.cost_left) * (1 - _WRITING)
+        limits = Budget(
+            max_calls=None if share == math.inf else max(0, int(share)),
+            max_tokens=None if tokens == math.inf else max(0, int(tokens)),
+            max_cost_usd=None if cost == math.inf else cost,
+        )
+        loop = whole if limits == Budget() else PartLedger(whole, limits)
         return cls(
             looping=replace(calls, ledger=loop), writing=replace(calls, ledger=whole), kept=kept
         )
@@ -123,16 +129,17 @@ def shared_out(
     """A purse for each of several sections that are worked on at the same time.
 
     A call for each writer is reserved before any of them begins, then those `besides`. The rest is
-    shared out evenly. Of tokens a part of each share is kept for its writer, and as many for each
-    call `besides`. Returns the purses, and the calls `besides`.
+    shared out evenly. Of tokens and money a part of each share is kept for its writer, and as much
+    for each call `besides`. Returns the purses, and the calls `besides`.
     """
     writers = [KeptCall(calls.ledger) for _ in spent]
     others = [KeptCall(calls.ledger) for _ in range(besides)]
     left = calls.ledger.calls_left
     share = left if left == math.inf else left // max(1, len(spent))
-    tokens = calls.ledger.tokens_left / max(1, len(spent) + besides * _WRITING)
+    parts = max(1, len(spent) + besides * _WRITING)
+    tokens, cost = calls.ledger.tokens_left / parts, calls.ledger.cost_left / parts
     purses = tuple(
-        Purse.of(calls, budget, spent=before, share=share, tokens=tokens, kept=call)
+        Purse.of(calls, budget, spent=before, share=share, tokens=tokens, cost=cost, kept=call)
         for before, call in zip(spent, writers, strict=True)
     )
     return purses, others

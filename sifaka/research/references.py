@@ -7,8 +7,7 @@ from urllib.parse import quote
 
 from sifaka._internal.immutable import Frozen
 from sifaka.evidence.documents import SourceDocument
-from sifaka.research.findings import Finding, one_line
-from sifaka.research.state import ReportSection
+from sifaka.research.state import Finding, ReportSection, one_line
 from sifaka.text.markdown import code_spans
 from sifaka.validators.report_lines import REFERENCES
 

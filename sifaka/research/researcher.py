@@ -10,11 +10,9 @@ from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.inquiry import Inquiry, ResearchMode
 from sifaka.record.thought import Thought
 from sifaka.research.agents.agent import trimmed
-from sifaka.research.outline import ANSWER, heading
-from sifaka.research.progress import ResearchSteps, record_plan
+from sifaka.research.progress import ResearchSteps, Work, record_plan
 from sifaka.research.protocol import Desk
-from sifaka.research.report import Report
-from sifaka.research.resources import Work
+from sifaka.research.report import ANSWER, Report, heading
 from sifaka.research.state import Mode, Outline, ResearchPlan, SectionPlan
 
 if TYPE_CHECKING:

@@ -8,21 +8,18 @@ from itertools import zip_longest
 
 from anyio import to_thread
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.calls.journal import scope
 from sifaka.errors import SourceError
-from sifaka.evidence.as_completed import as_completed
 from sifaka.evidence.classify import classify, ranked
-from sifaka.evidence.criteria import Criterion, weighted
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.model import Evidence, Searched, Verification
-from sifaka.evidence.overlap import RELEVANT, overlap
+from sifaka.evidence.model import Criterion, Evidence, Searched, Verification, weighted
+from sifaka.evidence.passages import RELEVANT, overlap
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.search import search
-from sifaka.evidence.verify import NO_MODEL, PARALLEL, verifications
-from sifaka.research.findings import Finding, source_of
-from sifaka.research.resources import Loop
-from sifaka.research.state import LoopState, SearchTask
+from sifaka.evidence.verify import NO_MODEL, PARALLEL, as_completed, verifications
+from sifaka.research.progress import Loop
+from sifaka.research.state import Finding, LoopState, SearchTask, source_of
 
 RESULTS = 5
 """Documents that one search brings at most."""

@@ -6,25 +6,23 @@ from sifaka._internal.lazy import imported_later
 from sifaka.retrievers.protocol import Retriever
 
 if TYPE_CHECKING:
-    from sifaka.retrievers.cached import CachedRetriever
-    from sifaka.retrievers.caches import Cache, MemoryCache
-    from sifaka.retrievers.for_thought import retrieve_for_thought
-    from sifaka.retrievers.in_memory import InMemoryRetriever
-    from sifaka.retrievers.mock import MockRetriever
+    from sifaka.retrievers.cached import Cache, CachedRetriever, MemoryCache
+    from sifaka.retrievers.in_memory import InMemoryRetriever, MockRetriever
+    from sifaka.retrievers.protocol import retrieve_for_thought
     from sifaka.retrievers.redis_cache import RedisCache
     from sifaka.retrievers.sqlite_cache import SQLiteCache
     from sifaka.retrievers.thoughts import ThoughtRetriever
 
 _LATER = {
-    "Cache": "sifaka.retrievers.caches",
+    "Cache": "sifaka.retrievers.cached",
     "CachedRetriever": "sifaka.retrievers.cached",
     "InMemoryRetriever": "sifaka.retrievers.in_memory",
-    "MemoryCache": "sifaka.retrievers.caches",
-    "MockRetriever": "sifaka.retrievers.mock",
+    "MemoryCache": "sifaka.retrievers.cached",
+    "MockRetriever": "sifaka.retrievers.in_memory",
     "RedisCache": "sifaka.retrievers.redis_cache",
     "SQLiteCache": "sifaka.retrievers.sqlite_cache",
     "ThoughtRetriever": "sifaka.retrievers.thoughts",
-    "retrieve_for_thought": "sifaka.retrievers.for_thought",
+    "retrieve_for_thought": "sifaka.retrievers.protocol",
 }
 
 __all__ = [

@@ -1,13 +1,19 @@
-"""Retrieving through caches."""
+"""A retriever with caches, and the cache in memory."""
 
 import json
 import logging
 import secrets
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from math import isfinite
+from typing import Generic, Protocol, TypeVar
 
+import anyio
+from anyio.lowlevel import RunVar
 from pydantic import Field, ValidationError
 from pydantic_core import PydanticSerializationError
 
@@ -15,9 +21,118 @@ from sifaka._internal.immutable import Frozen
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError
 from sifaka.record.thought import Document
-from sifaka.retrievers.caches import Cache, MemoryCache
 from sifaka.retrievers.protocol import Retriever
-from sifaka.retrievers.single_flight import SingleFlight
+
+
+class Cache(Protocol):
+    """Keeps bytes under a key for some time; it may forget them earlier."""
+
+    async def get(self, key: str) -> bytes | None:
+        """The value of a key, or None."""
+        ...
+
+    async def set(self, key: str, value: bytes, *, ttl: float) -> None:
+        """Keep a value for `ttl` seconds, in place of one that is there."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release files and connections; the cache is not used afterwards."""
+        ...
+
+
+class MemoryCache:
+    """Keeps values in this process; what was used longest ago goes first.
+
+    Args:
+        most: The most values that are kept.
+        clock: Seconds of a clock that never goes back.
+    """
+
+    def __init__(self, most: int = 1000, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._clock = clock
+        self._kept: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    async def get(self, key: str) -> bytes | None:
+        """The value of a key, or None."""
+        with self._lock:
+            until, value = self._kept.get(key, (0.0, None))
+            if value is None:
+                return None
+            if until <= self._clock():
+                del self._kept[key]
+                return None
+            self._kept.move_to_end(key)
+            return value
+
+    async def set(self, key: str, value: bytes, *, ttl: float) -> None:
+        """Keep a value for `ttl` seconds."""
+        with self._lock:
+            self._kept[key] = (self._clock() + ttl, value)
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+
+    async def aclose(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._kept.clear()
+
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False)
+class _Flight(Generic[T]):
+    landed: anyio.Event = field(default_factory=anyio.Event)
+    outcome: Callable[[], T] | None = None
+    """Returns or raises what came of it; None after a cancellation."""
+
+
+class SingleFlight(Generic[T]):
+    """Lets the first who asks for a key do the work, and gives the others what comes of it.
+
+    A failure reaches all of them and is not kept. When the first is cancelled, one of the others
+    does the work instead. Askers in another event loop are on their own.
+    """
+
+    def __init__(self) -> None:
+        self._of_loop: RunVar[dict[str, _Flight[T]]] = RunVar("sifaka_flights")
+
+    async def run(self, key: str, work: Callable[[], Awaitable[T]]) -> T:
+        """The result of the work for this key, done here or by the caller that came first."""
+        flights = self._flights()
+        while (flight := flights.get(key)) is not None:
+            await flight.landed.wait()
+            if flight.outcome is not None:
+                return flight.outcome()
+        flight = flights[key] = _Flight[T]()
+        try:
+            result = await work()
+        except Exception as error:
+            failure = error
+
+            def fail() -> T:
+                raise failure
+
+            flight.outcome = fail
+            raise
+        else:
+            flight.outcome = lambda: result
+            return result
+        finally:
+            del flights[key]
+            flight.landed.set()
+
+    def _flights(self) -> dict[str, _Flight[T]]:
+        try:
+            return self._of_loop.get()
+        except LookupError:
+            flights: dict[str, _Flight[T]] = {}
+            self._of_loop.set(flights)
+            return flights
+
 
 logger = logging.getLogger(__name__)
 

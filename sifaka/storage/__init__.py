@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from sifaka._internal.lazy import imported_later
 from sifaka.storage.catalogue import FORMS, SCHEMES, open_store
-from sifaka.storage.index import SearchIndex
 from sifaka.storage.log import RunLog
 from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.protocol import SearchIndex, ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 
 if TYPE_CHECKING:

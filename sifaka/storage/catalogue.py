@@ -14,9 +14,8 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError, SifakaError
 from sifaka.plugins import NO_PLUGINS, Plugins
-from sifaka.storage.index import SearchIndex
 from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.protocol import SearchIndex, ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 
 if TYPE_CHECKING:

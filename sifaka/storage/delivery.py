@@ -5,12 +5,11 @@ from collections.abc import Sequence
 
 from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.run import Run
-from sifaka.storage.cache import RunCache, State
-from sifaka.storage.layout import Layout
 from sifaka.storage.log import RunLog, load_if_there, read_entries
+from sifaka.storage.memory import RunCache, State
 from sifaka.storage.outbox import Outbox
 from sifaka.storage.outbox_tables import Waiting
-from sifaka.storage.parts import CopyReplica, Part, Replica
+from sifaka.storage.parts import CopyReplica, Layout, Part, Replica
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.transfer import push
 

@@ -1,12 +1,20 @@
-"""Embedding versions and queries, as every store that keeps vectors does it."""
+"""Search by meaning beside search by words: embedding, and one ranking made of several.
+
+By rank, because scores of different kinds have no common scale: Cormack, Clarke and Buettcher,
+Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods (2009).
+"""
 
 import logging
-from collections.abc import Generator, Sequence
+from collections.abc import AsyncGenerator, Generator, Hashable, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import EmbeddingError, StorageError
+from sifaka.record.run import RunSummary
 from sifaka.storage.bm25 import query_words
+from sifaka.storage.cursor import position
+from sifaka.storage.protocol import Hit
 
 logger = logging.getLogger(__name__)
 _HARMLESS = "text"
@@ -86,3 +94,70 @@ def embedding_failures() -> Generator[None]:
         raise StorageError(
             f"versions cannot be embedded: {error.message}", error.suggestion, retryable=True
         ) from error
+
+
+Key = TypeVar("Key", bound=Hashable)
+_K = 60
+"""From the paper: how little the first places of one list outweigh places in both."""
+_SHALLOWEST = 10
+
+
+def fused_depth(limit: int) -> int:
+    """The depth to which rankings are fused when so many hits are asked for.
+
+    Not more than would be shown of each alone: far down a list by words stands what shares but a
+    common word with the query, and with `K` = 60 places 50 in two lists beat a first place in one.
+    """
+    return max(_SHALLOWEST, limit)
+
+
+def weight(rank: int) -> float:
+    """The weight of a place in a ranking, from 1 on."""
+    return 1 / (_K + rank)
+
+
+def fuse(*rankings: Sequence[Key]) -> list[tuple[Key, float]]:
+    """All keys by the sum of 1 / (60 + rank) in each ranking, with that sum, best first.
+
+    Of equals the one that an earlier ranking has first comes first.
+    """
+    scores: dict[Key, float] = {}
+    for ranking in rankings:
+        for rank, key in enumerate(ranking, 1):
+            scores[key] = scores.get(key, 0.0) + weight(rank)
+    return sorted(scores.items(), key=lambda scored: scored[1], reverse=True)
+
+
+def hybrid_name(missing: int) -> str:
+    """The name of such a search while so many versions have no vector yet."""
+    return f"hybrid{lacking(missing, 'embedded')}"
+
+
+def lacking(count: int, step: str) -> str:
+    """The addition to the name of a search that so many versions are not `step` for yet."""
+    versions = "1 version is" if count == 1 else f"{count} versions are"
+    return f" ({versions} not {step} yet)" if count else ""
+
+
+async def merge_runs(*lists: AsyncGenerator[RunSummary]) -> AsyncGenerator[RunSummary]:
+    """Lists that are newest first as one; a run that is in several is told once, at its newest."""
+    heads = {number: await anext(lines, None) for number, lines in enumerate(lists)}
+    seen: set[str] = set()
+    while left := {number: line for number, line in heads.items() if line}:
+        newest = max(left, key=lambda number: position(left[number]))
+        if left[newest].run_id not in seen:
+            seen.add(left[newest].run_id)
+            yield left[newest]
+        heads[newest] = await anext(lists[newest], None)
+
+
+def merge_hits(lists: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
+    """Results whose scores cannot be compared, by their ranks; the same version counts once."""
+    best: dict[tuple[str, str], Hit] = {}
+    for hits in lists:
+        for rank, hit in enumerate(hits, 1):
+            ranked = hit.model_copy(update={"score": weight(rank)})
+            known = best.setdefault((hit.run_id, hit.thought_id), ranked)
+            if ranked.score > known.score:
+                best[hit.run_id, hit.thought_id] = ranked
+    return tuple(sorted(best.values(), key=lambda hit: hit.score, reverse=True))

@@ -12,7 +12,7 @@ from sifaka.errors import SifakaError, StorageError, ThoughtNotFound, VersionCon
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import cut_page, decode_cursor, position
-from sifaka.storage.fusion import merge_hits, merge_runs
+from sifaka.storage.embedding import merge_hits, merge_runs
 from sifaka.storage.log import every_run
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
 from sifaka.storage.retention import (

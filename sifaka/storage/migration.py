@@ -8,9 +8,8 @@ from sifaka._internal.immutable import Frozen
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.cached import CachedStorage
-from sifaka.storage.index import SearchIndex
 from sifaka.storage.log import RunLog, every_run, load_if_there
-from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.protocol import SearchIndex, ThoughtStore
 
 
 @runtime_checkable

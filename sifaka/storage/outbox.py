@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 from sifaka.errors import AppendRefused, StorageError
 from sifaka.record.entries import Entry
+from sifaka.storage.cursor import from_microseconds, now_in_microseconds
 from sifaka.storage.entry_json import decode_entries
 from sifaka.storage.outbox_tables import (
     SCHEMA,
@@ -22,7 +23,6 @@ from sifaka.storage.outbox_tables import (
 )
 from sifaka.storage.sqlite.connection import SqlConnection, transaction
 from sifaka.storage.sqlite.worker import SQLiteWorker
-from sifaka.storage.timestamps import from_microseconds, now_in_microseconds
 from sifaka.text.input import is_unicode
 
 logger = logging.getLogger(__name__)

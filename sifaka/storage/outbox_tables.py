@@ -7,10 +7,10 @@ from typing import Literal
 
 from sifaka.errors import VersionConflict
 from sifaka.record.entries import Entry
+from sifaka.storage.cursor import now_in_microseconds
 from sifaka.storage.entry_json import decode_entries
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import Schema
-from sifaka.storage.timestamps import now_in_microseconds
 
 Kind = Literal["append", "delete", "copy"]
 """`copy` stands for: bring this index or copy to what the log has of the run."""

@@ -1,18 +1,20 @@
 """The parts of a composed store: its log, and the indexes and copies that replicate it."""
 
+from __future__ import annotations
+
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound
+from sifaka.errors import AppendRefused, ConfigurationError, StorageError, ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.cache import State
-from sifaka.storage.index import Filters, Hits, SearchIndex
 from sifaka.storage.log import load_if_there
-from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.memory import MemoryStorage, State
+from sifaka.storage.protocol import Filters, Hits, SearchIndex, ThoughtStore
 
 T = TypeVar("T")
 Inner = TypeVar("Inner", bound=ThoughtStore | SearchIndex)
@@ -192,3 +194,67 @@ def _remember(known: OrderedDict[tuple[str, str], T], key: tuple[str, str], valu
     known[key] = value
     while len(known) > _KNOWN_RUNS:
         known.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The parts of a store."""
+
+    log: Part[ThoughtStore]
+    """Decides versions and claims."""
+    replicas: tuple[Replica, ...]
+    """Index and copies, which get what the log has a moment later."""
+
+    @property
+    def parts(self) -> tuple[Part[ThoughtStore] | Replica, ...]:
+        """All of them."""
+        return (self.log, *self.replicas)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of the replicas."""
+        return tuple(replica.name for replica in self.replicas)
+
+    @property
+    def copies(self) -> list[CopyReplica]:
+        """The copies of the log."""
+        return [each for each in self.replicas if isinstance(each, CopyReplica)]
+
+    @property
+    def indexes(self) -> list[IndexReplica]:
+        """The search indexes."""
+        return [each for each in self.replicas if isinstance(each, IndexReplica)]
+
+    def log_of(self, tenant: str) -> ThoughtStore:
+        """The log as a tenant sees it."""
+        return self.log.inner.scoped(tenant)
+
+
+def lay_out(stores: Sequence[ThoughtStore | SearchIndex], *, retry_after: float) -> Layout:
+    """Assign the stores their parts: the first one that lasts is the log."""
+    if len({id(store) for store in stores}) < len(stores):
+        raise ConfigurationError("the same store stands there twice", "name each store once")
+    seen: Counter[str] = Counter()
+    logs: list[tuple[str, ThoughtStore]] = []
+    indexes: list[tuple[str, SearchIndex]] = []
+    for store in stores:
+        # What waits in the outbox finds its part by this name, in a later process too.
+        seen[store.place] += 1
+        number = seen[store.place]
+        name = store.place if number == 1 else f"{store.place} ({number})"
+        if isinstance(store, SearchIndex):
+            indexes.append((name, store))
+        else:
+            logs.append((name, store))
+    lasting = (n for n, (_, store) in enumerate(logs) if not isinstance(store, MemoryStorage))
+    first = next(lasting, len(logs) - 1)
+    if first < 0:
+        raise ConfigurationError(
+            "a search index is no log: there is no store that the runs could be in",
+            "name one before it, such as redis://... or sqlite:",
+        )
+    replicas: list[Replica] = [
+        CopyReplica(name, store, retry_after) for name, store in logs[first + 1 :]
+    ]
+    replicas += [IndexReplica(name, index, retry_after) for name, index in indexes]
+    return Layout(Part(*logs[first], retry_after), tuple(replicas))

@@ -11,18 +11,16 @@ import anyio
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.cache import RunCache, State
+from sifaka.storage.bm25 import search_runs
 from sifaka.storage.cursor import page_of
 from sifaka.storage.delivery import Delivery, after_queue
 from sifaka.storage.entry_json import apply_entry
-from sifaka.storage.index import ANY, Filters, Hits
-from sifaka.storage.layout import Layout
 from sifaka.storage.log import LOOK_AGAIN
+from sifaka.storage.memory import RunCache, State
 from sifaka.storage.outbox import Outbox
 from sifaka.storage.outbox_tables import Waiting
-from sifaka.storage.parts import Part, Replica
-from sifaka.storage.protocol import RunPage, ThoughtStore
-from sifaka.storage.scan import search_runs
+from sifaka.storage.parts import Layout, Part, Replica
+from sifaka.storage.protocol import ANY, Filters, Hits, RunPage, ThoughtStore
 from sifaka.storage.store import TenantView
 
 _BEFORE_SEARCH_SECONDS = 1.0

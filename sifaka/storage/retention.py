@@ -10,9 +10,9 @@ from sifaka._internal.immutable import Frozen
 from sifaka.errors import ConfigurationError, SifakaError, StorageError, ThoughtNotFound
 from sifaka.record.entries import FINAL, Started
 from sifaka.record.run import Run, RunSummary
+from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.log import every_run
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.timestamps import to_microseconds
 from sifaka.storage.transfer import copy_run
 
 

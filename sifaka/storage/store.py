@@ -1,17 +1,19 @@
-"""The base of stores: views of one tenant each, and search by reading the runs."""
+"""The base of stores: views of one tenant each, search by reading the runs, and threads."""
 
 import copy
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
-from typing import Self
+from typing import Self, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
 
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.index import ANY, Filters, Hits
+from sifaka.storage.bm25 import scan_log
 from sifaka.storage.log import follow_by_polling
-from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.scan import scan_log
+from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
 
 
 class TenantView:
@@ -71,3 +73,29 @@ class PolledStore(LogStore):
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version; raises what `load` does."""
         ...
+
+
+T = TypeVar("T")
+
+
+class Threads:
+    """Runs functions in threads, so many at once for each event loop.
+
+    Nothing in it belongs to an event loop, so it outlives them.
+
+    Args:
+        name: What it is for.
+        most: How many functions are at work; further tasks wait for their turn without a thread.
+    """
+
+    def __init__(self, name: str, most: int) -> None:
+        self._most = most
+        self._limiters: RunVar[CapacityLimiter] = RunVar(name)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """The function's result. A task that is cancelled meanwhile waits for its end."""
+        limiter = self._limiters.get(None)
+        if limiter is None:
+            limiter = CapacityLimiter(self._most)
+            self._limiters.set(limiter)
+        return await to_thread.run_sync(work, limiter=limiter)

@@ -11,12 +11,12 @@ import anyio
 from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.cache import RunCache
 from sifaka.storage.delivery import Delivery
 from sifaka.storage.entry_json import encode_entries
-from sifaka.storage.layout import Layout
+from sifaka.storage.memory import RunCache
 from sifaka.storage.outbox import Outbox
 from sifaka.storage.outbox_tables import Waiting
+from sifaka.storage.parts import Layout
 from sifaka.storage.store import TenantView
 from sifaka.storage.transfer import push
 

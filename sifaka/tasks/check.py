@@ -14,8 +14,7 @@ from sifaka.editor.report import LONG_TEXT
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Fixes
 from sifaka.record.results import Issue
-from sifaka.tasks.exceptions import RuleException, UnknownRule, exceptions
-from sifaka.tasks.rules import RuleChoice
+from sifaka.tasks.rules import RuleChoice, RuleException, UnknownRule, exceptions
 from sifaka.text.formats import UNCHECKED, Format, recognise
 from sifaka.text.input import check_text
 

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from sifaka._internal.durations import parse_duration
 from sifaka.chain import Chain, TaskOptions
-from sifaka.chain.verification import Hear
+from sifaka.chain.assessment import Hear
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.documents import GIVEN, moment
 from sifaka.evidence.sources.collection import NO_ADAPTER

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 from pydantic import Field, TypeAdapter, ValidationError
 
 from sifaka._internal.explain import explain
-from sifaka._internal.suggestions import closest
+from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError
 from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.validators.classifier import ClassifierValidator

@@ -1,12 +1,22 @@
-"""The common part of the validator and the critic that check claims."""
+"""Checks of claims, as the validator and the critic share them: options, issues, suggestions."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
 from sifaka.calls.component import Binding, ClaimCheck, DataComponent
 from sifaka.errors import ConfigurationError
-from sifaka.record.claims import CheckOptions, ClaimChecker, ClaimReport
+from sifaka.record.claims import (
+    CheckOptions,
+    ClaimChecker,
+    ClaimEvidence,
+    ClaimReport,
+    ClaimStatus,
+    ClaimVerdict,
+)
+from sifaka.record.results import Issue
 from sifaka.record.thought import Thought
 
 
@@ -47,3 +57,121 @@ class ClaimComponent(CheckOptions, DataComponent):
             return None
         checker: ClaimChecker = self.checker
         return await checker.check(thought.text, documents=documents, options=self.options)
+
+
+SEVERITY: dict[ClaimStatus, int] = {
+    "contradicted": 5,
+    "mixed": 4,
+    "not_enough_info": 2,
+    "unverified": 1,
+}
+"""The severity of the issue of a claim, by its verdict; `supported` makes none."""
+_STATUSES: tuple[ClaimStatus, ...] = (
+    "supported",
+    "contradicted",
+    "mixed",
+    "not_enough_info",
+    "unverified",
+)
+_CLAIM, _QUOTE, _TITLE, _URL = 200, 300, 80, 200
+"""Characters of what a message quotes."""
+MOST_ISSUES = 100
+
+
+def issues_of(report: ClaimReport, text: str) -> tuple[Issue, ...]:
+    """An issue for each claim that is not supported, at its words; the gravest first."""
+    found = [_issue(verdict, text) for verdict in report.verdicts if verdict.verdict in SEVERITY]
+    return tuple(sorted(found, key=lambda issue: -issue.severity)[:MOST_ISSUES])
+
+
+def share_not_blocking(report: ClaimReport) -> float:
+    """The share of the claims that may stay as they are; 1 when there is none."""
+    count = len(report.verdicts)
+    return 1.0 if not count else (count - len(report.blocking)) / count
+
+
+def summary(report: ClaimReport) -> str:
+    """The number of claims with each verdict, in one line."""
+    counted = Counter(verdict.verdict for verdict in report.verdicts)
+    if not counted:
+        return "no claims to check"
+    many = "1 claim" if len(report.verdicts) == 1 else f"{len(report.verdicts)} claims"
+    told = ", ".join(f"{counted[s]} {_words(s)}" for s in _STATUSES if counted[s])
+    reasons = (v.reason for v in report.verdicts if v.verdict == "unverified" and v.reason)
+    why = next(reasons, "")
+    return f"{many}: {told}" + (f" ({why})" if why else "")
+
+
+def suggestions_of(report: ClaimReport) -> tuple[str, ...]:
+    """The suggestion for claims without evidence, in one line."""
+    open_ = [v for v in report.verdicts if v.verdict in {"not_enough_info", "unverified"}]
+    if not open_:
+        return ()
+    many = "1 claim has" if len(open_) == 1 else f"{len(open_)} claims have"
+    return (f"{many} no evidence: give a source for each, or word it as uncertain",)
+
+
+def details_of(report: ClaimReport) -> dict[str, object]:
+    """The verdicts as a record keeps them; `sifaka.record.claims.verdicts_in` reads them."""
+    return {
+        "claims": [verdict.model_dump(mode="json") for verdict in report.verdicts],
+        "degraded": list(report.degraded),
+        "usage": report.usage.model_dump(mode="json"),
+    }
+
+
+def _issue(verdict: ClaimVerdict, text: str) -> Issue:
+    claim = verdict.claim
+    message, severity = _message(verdict), SEVERITY[verdict.verdict]
+    if claim.start is None or claim.end is None:
+        return Issue(
+            message=message,
+            quote=claim.quote[:_CLAIM],
+            category="evidence",
+            severity=severity,
+            rule=verdict.verdict,
+        )
+    return Issue.at(
+        text,
+        claim.start,
+        claim.end,
+        message,
+        category="evidence",
+        severity=severity,
+        rule=verdict.verdict,
+    )
+
+
+def _message(verdict: ClaimVerdict) -> str:
+    claim = verdict.claim.text[:_CLAIM]
+    against = [each for each in verdict.evidence if each.stance == "contradicts"]
+    match verdict.verdict:
+        case "contradicted":
+            return f"contradicted: {claim} Correct it: {_told(against[:2])}"
+        case "mixed":
+            backing = [each for each in verdict.evidence if each.stance == "supports"]
+            told = _told([*backing[:1], *against[:1]])
+            return f"sources disagree: {claim} Say so, or leave it out: {told}"
+        case "not_enough_info":
+            return f"not supported ({verdict.reason}): {claim} Give a source, or hedge it"
+        case _:
+            return f"not checked ({verdict.reason}): {claim} Give a source, or hedge it"
+
+
+def _told(evidence: Sequence[ClaimEvidence]) -> str:
+    return "; ".join(f"{_source(each)} says {each.quote[:_QUOTE]!r}" for each in evidence)
+
+
+def _source(evidence: ClaimEvidence) -> str:
+    """The title, the address and the day of the source, as far as they are known."""
+    name = evidence.title or evidence.document_id or evidence.adapter or "a document"
+    where = [evidence.url[:_URL]] if evidence.url else []
+    if evidence.published is not None:
+        where.append(evidence.published.date().isoformat())
+    elif evidence.retrieved_at is not None:
+        where.append(f"retrieved {evidence.retrieved_at.date().isoformat()}")
+    return f"{name[:_TITLE]!r}" + (f" ({', '.join(where)})" if where else "")
+
+
+def _words(status: ClaimStatus) -> str:
+    return "not enough information" if status == "not_enough_info" else status

@@ -4,14 +4,14 @@ from typing import Literal
 
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.claim_issues import (
+from sifaka.validators.claims import (
+    ClaimComponent,
     details_of,
     issues_of,
     share_not_blocking,
     suggestions_of,
     summary,
 )
-from sifaka.validators.claims import ClaimComponent
 from sifaka.validators.spec import Name, OptionalSpec
 
 

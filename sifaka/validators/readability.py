@@ -4,9 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sifaka.classifiers.english import other_language, reads_as
-from sifaka.classifiers.grade import Measure, measured, together
-from sifaka.classifiers.syllables import syllables
+from sifaka.classifiers.english import (
+    Measure,
+    measured,
+    other_language,
+    reads_as,
+    syllables,
+    together,
+)
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text.words import words

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sifaka.text.markdown import Markdown
-from sifaka.text.sentences import blanked
+from sifaka.text.prose import blanked
 
 UNWRITTEN = "_To be written._"
 """The line in place of a section that is still to be written."""

@@ -8,7 +8,7 @@ from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 from pydantic_core import CoreSchema
 
 from sifaka._internal.immutable import Frozen
-from sifaka._internal.suggestions import closest
+from sifaka._internal.naming import closest
 from sifaka.calls.component import DataComponent
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from sifaka.text import prose
 from sifaka.text.markdown import code_spans
-from sifaka.text.sentences import blanked, sentence_spans
+from sifaka.text.prose import blanked, sentence_spans
 from sifaka.text.words import words
 
 Wanted = dict[str, str]

@@ -19,7 +19,7 @@ from sifaka.evidence.sources.mediawiki import LARGEST as PAGES
 from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
 from sifaka.evidence.sources.records import MOST_CHARS as QUERY
 from sifaka.evidence.sources.spec import FIELD_OPTIONS
-from sifaka.evidence.sources.wiki_search import MOST_WORDS
+from sifaka.evidence.sources.wiki_api import MOST_WORDS
 from sifaka.storage import MemoryStorage
 from tests.docs.markdown import ROOT, code, prose, section, table
 

@@ -11,10 +11,10 @@ from mcp import Client
 
 from sifaka.text.input import MAX_TEXT
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.auth.grants import SCOPES, parse_grants
+from sifaka_mcp.auth.access import ALGORITHMS, LEEWAY
 from sifaka_mcp.auth.jwks import LONGEST_AGE, PAUSE
-from sifaka_mcp.auth.verifiers import ALGORITHMS, LEEWAY
-from sifaka_mcp.host.seal import LIFETIME
+from sifaka_mcp.auth.tokens_file import SCOPES, parse_grants
+from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.http.application import HEALTH, MCP, METRICS, READY
 from sifaka_mcp.http.protocol import StrictProtocol
 from sifaka_mcp.http.serve import GRACE_SECONDS, KEEP_ALIVE_SECONDS

@@ -10,8 +10,7 @@ import pytest
 
 import sifaka
 from benchmarks import prompt_prefix, tool_tokens
-from sifaka.models.framing import DATA_NOTICE
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import DATA_NOTICE, Prompt
 from sifaka.research.agents.agent import ResearchAgent
 from tests.snapshots.prompts import CHARACTERS_PER_TOKEN, PAGE, Sent, put_into, recorded
 

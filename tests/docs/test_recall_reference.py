@@ -9,12 +9,12 @@ from pydantic import ValidationError
 import sifaka.retrievers
 from sifaka.chain.settings import MOST_REMEMBERED
 from sifaka.embeddings import open_embedder
-from sifaka.embeddings.model import BATCH, MOST_CHARS
+from sifaka.embeddings.protocol import BATCH, MOST_CHARS
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Started
-from sifaka.retrievers.for_thought import DOCUMENTS
+from sifaka.retrievers.protocol import DOCUMENTS
 from sifaka.storage import MemoryStorage
-from sifaka.storage.fusion import hybrid_name
+from sifaka.storage.embedding import hybrid_name
 from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.query import parse_query
 from sifaka.tasks import look_up

@@ -6,9 +6,9 @@ import pytest
 
 from benchmarks.__main__ import BENCHMARKS
 from sifaka.chain import Chain
+from sifaka.chain.judging import LONGEST
 from sifaka.chain.presets import PRESETS
 from sifaka.chain.selection import CRITERIA
-from sifaka.chain.votes import LONGEST
 from sifaka.chain.writers import writers_for
 from sifaka.models.metered import ATTEMPTS, CALL_TIMEOUT, LONGEST_WAIT
 from sifaka.record.entries import Entry, RunStatus, StopReason

@@ -12,9 +12,8 @@ from sifaka.storage.elasticsearch.address import Address
 from sifaka.storage.files.record import append_lines, claim_line
 from sifaka.storage.milvus import MilvusIndex
 from sifaka.storage.redis.follow import PATIENCE
-from sifaka.storage.redis.health import OLDEST
 from sifaka.storage.redis.keys import Keys
-from sifaka.storage.redis.store import LATEST
+from sifaka.storage.redis.store import LATEST, OLDEST
 from sifaka.storage.sqlite.schema import MIGRATIONS
 from sifaka.storage.tool_backed import milvus as milvus_tools
 from sifaka.storage.tool_backed import redis as redis_tools

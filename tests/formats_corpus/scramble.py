@@ -4,7 +4,7 @@ import codecs
 import re
 
 from sifaka.editor import protected
-from sifaka.editor.spans import Cover
+from sifaka.editor.protection import Cover
 from sifaka.text.formats import Format
 
 _WORD = re.compile(r"(?<![^\W_])[a-z]{4,}(?![^\W_])")

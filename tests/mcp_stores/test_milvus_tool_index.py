@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import StorageError
-from sifaka.storage.index import SearchIndex
+from sifaka.storage.protocol import SearchIndex
 from sifaka.storage.tool_backed import MilvusToolIndex
 from sifaka_mcp.stores.tool_sessions import StdioToolSession
 from tests.storage_contract.runs import accepted, made

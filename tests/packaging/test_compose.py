@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from sifaka.storage import open_store
-from sifaka_mcp.settings import load_settings
+from sifaka_mcp.settings.sources import load_settings
 from tests.packaging.dockerfile import read_dockerfile
 from tests.packaging.project import PROJECT, ROOT
 from tests.stubs.nginx import CONFIGURATION

@@ -7,7 +7,8 @@ import pytest
 from sifaka._internal.masking import masked
 from sifaka.errors import ConfigurationError
 from sifaka.storage import MemoryStorage
-from sifaka_mcp.settings import Settings, load_settings
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.sources import load_settings
 
 WRONG = [
     ("ADAPTERS", "google:x", "unknown kind 'google'"),

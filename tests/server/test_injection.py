@@ -15,10 +15,10 @@ from mcp_types import (
     TextContent,
 )
 
-from sifaka.models.framing import DATA_NOTICE, frame
+from sifaka.models.prompt import DATA_NOTICE, frame
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
-from tests.sifaka.models.test_framing import HACKED, OPENING, marks, outside
+from tests.sifaka.models.test_prompt import HACKED, OPENING, marks, outside
 
 pytestmark = pytest.mark.anyio
 

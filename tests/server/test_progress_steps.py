@@ -7,7 +7,7 @@ from sifaka.record.entries import ChainConfig, Started
 from sifaka.record.inquiry import Inquiry
 from sifaka.record.run import Run
 from sifaka.testing import ScriptedCritic, ScriptedModel
-from sifaka_mcp.tools.progress import Steps
+from sifaka_mcp.tools.follow import Steps
 from tests.sifaka.chain.scripted_researcher import ScriptedResearcher
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.settings import Settings, load_settings
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.sources import load_settings
 
 WRONG = [
     ("STORE", "foo", "allowed: memory:"),

@@ -16,8 +16,9 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.settings import READING, TOOLSETS, Settings, load_settings
-from sifaka_mcp.stores.read_only import ReadOnlyStore
+from sifaka_mcp.settings import READING, TOOLSETS, Settings
+from sifaka_mcp.settings.sources import load_settings
+from sifaka_mcp.stores.catalogue import ReadOnlyStore
 from sifaka_mcp.tools import tools
 from tests.stubs.servers import stdio_server
 

@@ -18,7 +18,7 @@ from mcp_types import (
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.server.test_injection import lines_of
-from tests.sifaka.models.test_framing import HACKED
+from tests.sifaka.models.test_prompt import HACKED
 from tests.stubs.provider import HANGS, Reply, calls, fails, provider, told_of
 from tests.stubs.sampling_client import data, said, words
 from tests.stubs.servers import Era, http_server, stdio_server

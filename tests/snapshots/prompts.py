@@ -30,9 +30,9 @@ from sifaka.critics import (
 )
 from sifaka.evidence import plan, verify
 from sifaka.evidence.claims import extraction
-from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
-from sifaka.models import classifier, prompts
+from sifaka.evidence.model import Criterion
+from sifaka.models import classifier, writing
 from sifaka.models.agent import DirectModel
 from sifaka.models.prompt import PROMPTS_VERSION, Prompt
 from sifaka.models.provider import provider_model
@@ -141,7 +141,7 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     def critique(critic: Any, thought: Thought = UNCHECKED) -> Callable[[], Awaitable[object]]:
         return lambda: critic.bind(binding).critique(thought)
 
-    yield "writer", prompts.PROMPT, lambda: DirectModel(model).generate_with_thought(CRITICISED)
+    yield "writer", writing.PROMPT, lambda: DirectModel(model).generate_with_thought(CRITICISED)
     yield "self_refine", self_refine.PROMPT, critique(self_refine.SelfRefineCritic())
     rubric = prompt.PromptCritic(rubric="It is polite. It names a person to ask.")
     yield "prompt", prompt.PROMPT, critique(rubric)

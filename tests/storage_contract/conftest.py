@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sifaka.record.run import Run
-from sifaka.storage.index import SearchIndex
 from sifaka.storage.log import RunLog
+from sifaka.storage.protocol import SearchIndex
 from tests.storage_contract.runs import entries_of, made
 
 LOGS = (

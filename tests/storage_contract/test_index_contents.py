@@ -3,7 +3,7 @@ from typing import Any
 import anyio
 import pytest
 
-from sifaka.storage.index import SearchIndex
+from sifaka.storage.protocol import SearchIndex
 from tests.storage_contract.runs import made, next_draft
 
 pytestmark = pytest.mark.anyio

@@ -9,8 +9,8 @@ import pytest
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage.elasticsearch import ElasticsearchIndex
-from sifaka.storage.index import Filters, SearchIndex
 from sifaka.storage.milvus import MilvusIndex
+from sifaka.storage.protocol import Filters, SearchIndex
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.storage_contract.indexes.of_log import IndexOfLog
 from tests.storage_contract.runs import accepted, made

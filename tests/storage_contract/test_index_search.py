@@ -1,7 +1,7 @@
 import pytest
 
 from sifaka.record.run import Run
-from sifaka.storage.index import Filters, SearchIndex
+from sifaka.storage.protocol import Filters, SearchIndex
 from tests.storage_contract.runs import accepted, made, next_draft
 
 pytestmark = pytest.mark.anyio

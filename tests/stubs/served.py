@@ -12,8 +12,7 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from sifaka_mcp.auth.grants import Grant, digest_of, new_token
-from sifaka_mcp.auth.tokens_file import add_grant
+from sifaka_mcp.auth.tokens_file import Grant, add_grant, digest_of, new_token
 from sifaka_mcp.http.serve import http_server
 from sifaka_mcp.settings import Settings
 from tests.stubs.servers import Era

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from sifaka.errors import SourceError
-from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.documents import SearchFilters
 from sifaka.evidence.sources.http import Retrying
 from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
 from tests.stubs.wiki import PAGES, wiki_running

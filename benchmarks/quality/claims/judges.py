@@ -6,7 +6,7 @@ from random import Random
 from types import MappingProxyType
 
 from benchmarks.quality.claims.labelled import LabelledClaim, Page
-from sifaka.evidence.overlap import overlap
+from sifaka.evidence.passages import overlap
 
 Judgement = Mapping[str, object]
 Judge = Callable[[LabelledClaim, Page, Page], Judgement]

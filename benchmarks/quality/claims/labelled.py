@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from sifaka.record.thought import Document
-from sifaka.text.sentences import sentence_spans
+from sifaka.text.prose import sentence_spans
 
 SetName = Literal["tuning", "held_out"]
 _HERE = Path(__file__).parent

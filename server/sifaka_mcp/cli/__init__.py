@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NoReturn
 
-from sifaka._internal.suggestions import closest
+from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
 from sifaka_mcp.cli.loading import loading
 from sifaka_mcp.cli.output import prepare_streams, printing
@@ -70,7 +70,7 @@ def run(arguments: Sequence[str]) -> int:
             options = _options(arguments)
             # Not before the arguments are read: `--help` needs none of it.
             from sifaka_mcp.logs import configure
-            from sifaka_mcp.settings import load_settings
+            from sifaka_mcp.settings.sources import load_settings
 
             settings = load_settings(os.environ, _flags(options), folder=_here())
             configure(settings.log_level, as_json=settings.log_format == "json")

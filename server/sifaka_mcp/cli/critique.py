@@ -4,12 +4,12 @@ import argparse
 
 import anyio
 
-from sifaka.chain.review import Review
+from sifaka.chain.assessment import Review
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.criticism import review
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_json, printing
-from sifaka_mcp.schemas.reviews import CritiqueTextOut
+from sifaka_mcp.schemas.verdicts import CritiqueTextOut
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.text import critique as as_text
 

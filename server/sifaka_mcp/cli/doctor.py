@@ -12,7 +12,7 @@ from sifaka.chain import asks_a_provider
 from sifaka.critics import CRITICS
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import SifakaError
-from sifaka.evidence.sources.protocol import Adapter
+from sifaka.evidence.sources.collection import Adapter
 from sifaka.models import CALLER, HOST
 from sifaka.plugins import Family, Plugins, among
 from sifaka.storage import MemoryStorage

@@ -11,11 +11,17 @@ from sifaka.chain.settings import MOST_REMEMBERED
 from sifaka.errors import ConfigurationError
 from sifaka.models import CALLER
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.document import TextFile, read_text_file, write_beside, write_text_file
+from sifaka_mcp.cli.document import (
+    TextFile,
+    check_target,
+    read_text_file,
+    write_beside,
+    write_text,
+    write_text_file,
+)
 from sifaka_mcp.cli.output import STDIO, finish
 from sifaka_mcp.cli.review import review, terminal
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
-from sifaka_mcp.cli.target import check_target, write_text
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.terminal import TerminalProgress
 

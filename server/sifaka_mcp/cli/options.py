@@ -163,7 +163,7 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> "C
     """
     from sifaka.chain import Chain
     from sifaka.models.connections import Connections
-    from sifaka.models.loading import start_loading
+    from sifaka.models.provider import start_loading
 
     start_loading(settings.model)  # while the store is opened and the rest is read
     file = getattr(options, "spec", None)

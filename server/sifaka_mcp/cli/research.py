@@ -10,9 +10,9 @@ from sifaka.record.inquiry import Inquiry
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import add_adapter_names
+from sifaka_mcp.cli.document import check_target, write_text
 from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
-from sifaka_mcp.cli.target import check_target, write_text
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.research_terminal import ResearchProgress
 

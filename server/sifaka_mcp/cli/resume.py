@@ -8,9 +8,9 @@ import anyio
 from sifaka.chain import Chain, RunResult
 from sifaka.plugins import Plugins
 from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.document import check_target, write_text
 from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
-from sifaka_mcp.cli.target import check_target, write_text
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.research_terminal import progress_of
 

@@ -27,8 +27,14 @@ def token(options: argparse.Namespace, settings: Settings) -> int:
     Raises:
         ConfigurationError: The name, the scopes or the duration is wrong, or the file is.
     """
-    from sifaka_mcp.auth.grants import Grant, checked_tenant, digest_of, new_token, parse_scopes
-    from sifaka_mcp.auth.tokens_file import add_grant
+    from sifaka_mcp.auth.tokens_file import (
+        Grant,
+        add_grant,
+        checked_tenant,
+        digest_of,
+        new_token,
+        parse_scopes,
+    )
 
     path = settings.auth_tokens_file
     if path is None:

@@ -9,7 +9,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.tasks import validate as check
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_json, printing
-from sifaka_mcp.schemas.reviews import ValidateOut
+from sifaka_mcp.schemas.verdicts import ValidateOut
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.terminal import show_verdicts
 

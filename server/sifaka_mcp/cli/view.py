@@ -10,8 +10,8 @@ import anyio
 from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run
 from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.document import check_target, write_text
 from sifaka_mcp.cli.output import printing
-from sifaka_mcp.cli.target import check_target, write_text
 from sifaka_mcp.settings import Settings
 
 

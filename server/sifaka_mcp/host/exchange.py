@@ -1,46 +1,48 @@
-"""Asks the host of one request, in either era of the protocol."""
+"""Asks the host's model in either era of the protocol, and seals what a client carries along."""
 
 import json
+import os
+import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
+import anyio
 from mcp.server.mcpserver import Context
-from mcp_types import InputRequiredResult
+from mcp.server.request_state import AESGCMRequestStateCodec, RequestStateSecurity
+from mcp.server.session import ServerSession
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp_types import (
+    CONNECTION_CLOSED,
+    CreateMessageRequest,
+    CreateMessageRequestParams,
+    CreateMessageResult,
+    CreateMessageResultWithTools,
+    InputRequiredResult,
+    SamplingMessage,
+    TextContent,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from sifaka.calls.host import Host, HostAnswer, HostQuestion, Suspended, Unreachable
+from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
 from sifaka.models import HOST
 from sifaka.record.thought import new_run_id
-from sifaka_mcp.host.messages import answer_of, request_of
-from sifaka_mcp.host.pushed import PushedQuestions
+from sifaka_mcp.settings import Settings
 
 MOST_ROUNDS = 10
 """Rounds after which clients give up on a call, in all known SDKs."""
 LARGEST_STATE = 1_000_000
 """Characters of answers that travel along with a request; further questions are not asked then."""
-
-
-class _Rounds:
-    """The era of 2026-07-28: the tool answers with its questions, and is called again with answers.
-
-    Args:
-        answers: By the keys of their questions.
-        closed: Why there cannot be another round; None when there can.
-    """
-
-    def __init__(self, answers: Mapping[str, HostAnswer], *, closed: str | None) -> None:
-        self._answers = answers
-        self._closed = closed
-
-    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
-        """The answer that was brought; see `Host`."""
-        answer = self._answers.get(key)
-        if answer is not None:
-            return answer
-        if self._closed is not None:
-            return await Unreachable(f"{HOST}: {self._closed}").ask(key, question)
-        raise Suspended({key: question})
+PATIENCE = 300.0
+"""Seconds: a person may have to allow each question."""
+LIFETIME = 600.0
+"""Seconds after which a client that comes back is too late."""
+_FILE = "state.key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +111,100 @@ class Exchange:
         )
 
 
+class PushedQuestions:
+    """Asks a host over the connection of a session, for as long as that is open."""
+
+    def __init__(self, session: ServerSession) -> None:
+        self._session = session
+
+    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
+        """The host's answer; see `Host`. Who has left may come back, and go on with the work."""
+        try:
+            with anyio.fail_after(PATIENCE):
+                result = await self._session.send_request(
+                    request_of(question), result_type=CreateMessageResult
+                )
+        except (NoBackChannelError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            raise Suspended({key: question}) from None
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                raise Suspended({key: question}) from None
+            said = str(error).partition("\n")[0][:200]
+            raise _failed(f"the client refused to ask its model: {said}", "refused") from error
+        except TimeoutError as error:
+            raise _failed(
+                f"the client has not answered within {PATIENCE:g} s", "unavailable"
+            ) from error
+        except ValidationError as error:
+            raise _failed("the client's answer is no sampling result", "malformed") from error
+        try:
+            return answer_of(result)
+        except ConfigurationError as error:
+            raise _failed(error.message, "malformed") from error
+
+
+class _Rounds:
+    """The era of 2026-07-28: the tool answers with its questions, and is called again with answers.
+
+    Args:
+        answers: By the keys of their questions.
+        closed: Why there cannot be another round; None when there can.
+    """
+
+    def __init__(self, answers: Mapping[str, HostAnswer], *, closed: str | None) -> None:
+        self._answers = answers
+        self._closed = closed
+
+    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
+        """The answer that was brought; see `Host`."""
+        answer = self._answers.get(key)
+        if answer is not None:
+            return answer
+        if self._closed is not None:
+            return await Unreachable(f"{HOST}: {self._closed}").ask(key, question)
+        raise Suspended({key: question})
+
+
+def request_of(question: HostQuestion) -> CreateMessageRequest:
+    """The sampling request for a question."""
+    content = TextContent(type="text", text=question.prompt)
+    return CreateMessageRequest(
+        params=CreateMessageRequestParams(
+            messages=[SamplingMessage(role="user", content=content)],
+            system_prompt=question.instructions or None,
+            max_tokens=question.max_tokens,
+            temperature=question.temperature,
+        )
+    )
+
+
+def answer_of(result: object) -> HostAnswer:
+    """The answer in a sampling result, with no text where the model has said nothing.
+
+    Raises:
+        ConfigurationError: It is none, or not in words.
+    """
+    if not isinstance(result, CreateMessageResult | CreateMessageResultWithTools):
+        raise ConfigurationError(
+            f"an answer of the host is of type {type(result).__name__}, not CreateMessageResult",
+            "answer each sampling request with a sampling result, and call again",
+        )
+    blocks = result.content if isinstance(result.content, list) else [result.content]
+    other = [block.type for block in blocks if not isinstance(block, TextContent)]
+    if other:
+        raise ConfigurationError(
+            f"an answer of the host holds content of type {other[0]!r}",
+            "answer in text, and call again",
+        )
+    text = "".join(block.text for block in blocks if isinstance(block, TextContent))
+    return HostAnswer(text=text, model=result.model, complete=result.stop_reason != "maxTokens")
+
+
+def sealing(settings: Settings, lifetime: float = LIFETIME) -> RequestStateSecurity:
+    """The keys of the settings, else one in a file of the home folder, made when first needed."""
+    return RequestStateSecurity(codec=_Codec(settings), ttl=lifetime)
+
+
 def _closed(rounds: int, carried: Mapping[str, HostAnswer]) -> str | None:
     """The reason why there is no other round; None when there can be one."""
     if rounds >= MOST_ROUNDS:
@@ -116,3 +212,42 @@ def _closed(rounds: int, carried: Mapping[str, HostAnswer]) -> str | None:
     if sum(len(answer.text) + len(answer.model) for answer in carried.values()) > LARGEST_STATE:
         return f"its answers are longer than {LARGEST_STATE:,} characters together"
     return None
+
+
+def _failed(message: str, code: str) -> ModelProviderError:
+    return ModelProviderError(f"{HOST}: {message}", provider=HOST, code=code)
+
+
+class _Codec:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def seal(self, payload: bytes) -> str:
+        return self._codec.seal(payload)
+
+    def unseal(self, token: str) -> bytes:
+        return self._codec.unseal(token)
+
+    @cached_property
+    def _codec(self) -> AESGCMRequestStateCodec:
+        keys = [key.get_secret_value() for key in self._settings.state_keys]
+        return AESGCMRequestStateCodec(keys or [_key_at(self._settings.home / _FILE)])
+
+
+def _key_at(path: Path) -> str:
+    """The key in a file; the first process makes it."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # In containers with one home folder, processes may have the same id.
+        mine = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        mine.touch(mode=0o600, exist_ok=False)
+        mine.write_text(secrets.token_hex(32), encoding="ascii")
+        with suppress(FileExistsError):
+            os.link(mine, path)  # all of it or nothing, with several processes at it
+        mine.unlink()
+        return path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise StorageError(
+            f"the key in {path} cannot be read or made: {error.strerror}",
+            "check the folder and the rights on it, or set SIFAKA_STATE_KEYS",
+        ) from error

@@ -17,13 +17,11 @@ from starlette.types import ASGIApp
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.auth.access import access_of
-from sifaka_mcp.http.guard import Guard, allowed
+from sifaka_mcp.http.guard import Guard, IssuerErrors, PostOnly, allowed
 from sifaka_mcp.http.health import Readiness, alive
 from sifaka_mcp.http.metrics import Measured, Metrics
-from sifaka_mcp.http.rate_limits import Rates
-from sifaka_mcp.http.refusals import IssuerErrors, PostOnly
 from sifaka_mcp.http.runs import RUNS, TOOL, RunPages
-from sifaka_mcp.http.throttle import Throttle
+from sifaka_mcp.http.throttle import Rates, Throttle
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.stores.catalogue import redis_of
 

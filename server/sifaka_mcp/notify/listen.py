@@ -26,9 +26,9 @@ from mcp_types import (
 )
 
 from sifaka.errors import ThoughtNotFound
-from sifaka_mcp.notify.subscriber import Subscriber, run_of
+from sifaka_mcp.notify.subscribe import Subscriber, run_of
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tasks.declaration import require_tasks
+from sifaka_mcp.tasks.extension import require_tasks
 from sifaka_mcp.tenancy import seconds_left, tenant_of_request
 
 MOST_STREAMS = 1000

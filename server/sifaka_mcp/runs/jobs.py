@@ -17,8 +17,7 @@ from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import AppendRefused, SifakaError
 from sifaka.isolation import sharing
 from sifaka.record.entries import Stopped
-from sifaka_mcp.runs.guard import RunGuard
-from sifaka_mcp.runs.leases import Leases, RunKey
+from sifaka_mcp.runs.leases import Leases, RunGuard, RunKey
 from sifaka_mcp.runs.work import Assignment, Job, Result, Work
 
 if TYPE_CHECKING:

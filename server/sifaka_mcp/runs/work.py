@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import anyio
 
@@ -13,11 +13,17 @@ from sifaka.record.entries import ChainConfig
 from sifaka.record.events import ChainEvent
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.runs.leases import RunKey
 
 Result = TypeVar("Result", bound=RunResult)
 Work = Callable[[Listener, Parting], Awaitable[Result]]
 """Works on a run: tells a listener what happens, and asks what to record when it is cancelled."""
+
+
+class RunKey(NamedTuple):
+    """The identity of a run among those of all tenants."""
+
+    tenant: str
+    run_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

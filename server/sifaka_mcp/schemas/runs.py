@@ -1,14 +1,46 @@
-"""A run's result, on the wire."""
+"""A run's result and its changes, on the wire."""
 
-from typing import Any
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel
 
 from sifaka.chain import RunResult, Submission
 from sifaka.chain.brief import Brief
+from sifaka.record.diff import Hunk, diff
 from sifaka.record.entries import RunStatus, StopReason
-from sifaka_mcp.schemas.changes import HunkOut
+from sifaka.record.provenance import reasons_for
+from sifaka.record.thought import Thought
 from sifaka_mcp.schemas.verdicts import IssueOut, UsageOut, ValidationOut
+
+NOBODY_ASKED = "no issue asked for it"
+"""The reason of a change that has none."""
+
+
+class HunkOut(BaseModel):
+    """One change against the input, and the issue that asked for it, if one did."""
+
+    op: Literal["insert", "delete", "replace"]
+    before: str
+    after: str
+    reason: str
+
+    @classmethod
+    def of(cls, hunk: Hunk) -> "HunkOut":
+        """The wire form of a hunk that changes something."""
+        return cls(
+            op=cast("Literal['insert', 'delete', 'replace']", hunk.op),
+            before=hunk.before,
+            after=hunk.after,
+            reason=hunk.reason or NOBODY_ASKED,
+        )
+
+
+def changes(before: Thought | None, after: Thought) -> list[HunkOut]:
+    """The changes from one version to the one that was made of it."""
+    if before is None or before.id == after.id:
+        return []
+    hunks = diff(before.text, after.text, reasons_for(before, after))
+    return [HunkOut.of(hunk) for hunk in hunks if hunk.op != "equal"]
 
 
 class FailureOut(BaseModel):

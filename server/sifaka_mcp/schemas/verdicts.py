@@ -1,12 +1,14 @@
-"""Verdicts of validators and critics, in their wire form."""
+"""Verdicts of validators and critics, and the answers of the tools that only judge a text."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, PrivateAttr
 
+from sifaka.chain import Review
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.usage import Usage
+from sifaka.tasks import ValidationReport
 
 
 class IssueOut(BaseModel):
@@ -123,4 +125,40 @@ class UsageOut(BaseModel):
             output_tokens=usage.output_tokens,
             cost_usd=usage.cost_usd,
             seconds=round(usage.seconds, 3),
+        )
+
+
+class ValidateOut(BaseModel):
+    """Every validator's verdict on the text."""
+
+    passed: bool
+    results: list[ValidationOut]
+
+    @classmethod
+    def of(cls, report: ValidationReport) -> Self:
+        """The wire form."""
+        results = [ValidationOut.of(result) for result in report.results]
+        return cls(passed=report.passed, results=results)
+
+
+class CritiqueTextOut(BaseModel):
+    """What the critics say together and each."""
+
+    verdict: Literal["accept", "revise", "undecided"]
+    issues: list[IssueOut]
+    critiques: list[CritiqueOut]
+    rubric: list[str] | None = None
+    usage: UsageOut
+    degraded: list[str]
+
+    @classmethod
+    def of(cls, review: Review) -> Self:
+        """The wire form."""
+        return cls(
+            verdict=review.verdict or "undecided",
+            issues=IssueOut.all_of(review.issues),
+            critiques=[CritiqueOut.of(feedback) for feedback in review.feedback],
+            rubric=None if review.rubric is None else list(review.rubric),
+            usage=UsageOut.of(review.usage),
+            degraded=list(review.degraded),
         )

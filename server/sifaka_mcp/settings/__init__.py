@@ -1,29 +1,26 @@
-"""Settings: flags over environment over `sifaka.toml`, read once."""
+"""The settings of a process, and what they name, opened."""
 
 import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
-from sifaka._internal.explain import explain
 from sifaka._internal.immutable import FrozenMap
-from sifaka._internal.masking import conceal, passwords_in, secrets_in
-from sifaka._internal.suggestions import closest, did_you_mean
+from sifaka._internal.naming import closest, did_you_mean
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError
 from sifaka.evidence.sources.collection import NONE, Adapters
-from sifaka.evidence.sources.keys import named_keys, secrets_of
+from sifaka.evidence.sources.keys import named_keys
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.local import LocalProviders
 from sifaka.plugins import Plugins
 from sifaka.record.thought import EDITOR
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.settings.file import read_file
 from sifaka_mcp.settings.http import HttpSettings, split_list
 from sifaka_mcp.stores.catalogue import open_url
 from sifaka_mcp.tenancy import TENANT
@@ -54,8 +51,6 @@ READING = frozenset({"validate_text", "critique_text", "verify_evidence", "get_t
 """Those that say of themselves that they change nothing."""
 _SHORTEST_KEY = 32
 MOST_RUNS = 64
-_SECRET = frozenset({"store", "state_keys", "adapters", "adapter_keys"})
-"""Settings with values that errors do not repeat: a reason names a URL as far as it may."""
 _NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
 _PROVIDER = re.compile(r"[^\s:]+:\S+")
 _EMBEDDER = re.compile(r"[^\s:]+:\S.*")
@@ -261,43 +256,3 @@ def _open_adapters(
 
     told = {name: key.get_secret_value() for name, key in keys.items()}
     return open_adapters(specs, keys=told, store=store)
-
-
-def load_settings(
-    environ: Mapping[str, str],
-    flags: Mapping[str, Any] | None = None,
-    *,
-    folder: Path | None = None,
-) -> Settings:
-    """The settings of this process.
-
-    Args:
-        environ: The environment; an empty value counts as absent.
-        flags: What the command line says; None values count as absent.
-        folder: Where `sifaka.toml` may lie.
-
-    Raises:
-        ConfigurationError: A value is wrong: names the flag, variable or file, the value and what
-            is allowed.
-    """
-    conceal(secrets_in(environ))
-    names = {name: f"SIFAKA_{name.upper()}" for name in Settings.model_fields}
-    in_file, path = read_file(folder)
-    in_environ = {name: environ[v] for name, v in names.items() if environ.get(v)}
-    in_flags = {name: v for name, v in (flags or {}).items() if v is not None}
-    merged = {**in_file, **in_environ, **in_flags}
-    conceal(passwords_in(f"{merged.get('store')} {merged.get('adapters')}"))
-    conceal(secrets_of(str(merged.get("adapter_keys") or "")))
-    try:
-        return Settings.model_validate(merged)
-    except ValidationError as error:
-        name = str(error.errors()[0]["loc"][0])
-        if name in in_flags:
-            where = f"--{name.replace('_', '-')}"
-        elif name in in_environ:
-            where = names[name]
-        else:
-            where = f"{path}: {name}"
-        reason = explain(error).removeprefix(f"{name}: ")
-        value = "" if name in _SECRET else f"={merged.get(name)!r}"
-        raise ConfigurationError(f"{where}{value}: {reason}") from error

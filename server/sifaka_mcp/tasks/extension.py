@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.extension import Extension, MethodBinding
+from mcp.server.mcpserver.server import require_client_extension
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 from mcp_types import (
@@ -18,28 +19,20 @@ from mcp_types import (
     EmptyResult,
     RequestParams,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 
 from sifaka.chain import cancel_run
 from sifaka.errors import SifakaError, ThoughtNotFound
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tasks.declaration import TASKS, VERSIONS, declares_tasks, require_tasks
 
 PATIENCE = 2.0
 """Seconds that a request which may become a task waits for its result."""
 _Context = ServerRequestContext[AppState, Any]
-
-
-class TaskParams(RequestParams):
-    """The id of a task."""
-
-    task_id: str
-
-
-class TaskUpdateParams(TaskParams):
-    """Answers to what a task has asked, which is nothing."""
-
-    input_responses: dict[str, Any]
+TASKS = "io.modelcontextprotocol/tasks"
+"""The extension's name."""
+VERSIONS = frozenset(MODERN_PROTOCOL_VERSIONS)
+"""The versions of the protocol that know extensions of this kind."""
 
 
 class TasksExtension(Extension):
@@ -88,6 +81,34 @@ async def hurry(ctx: _Context, call_next: CallNext) -> HandlerResult:
         return await call_next(ctx)
     hurried = {**params, "arguments": _hurried(params.get("arguments") or {})}
     return await call_next(replace(ctx, params=hurried))
+
+
+def declares_tasks(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """True when a request may be answered with a task."""
+    capabilities = ctx.session.client_capabilities
+    declared = capabilities.extensions if capabilities is not None else None
+    return ctx.protocol_version in VERSIONS and TASKS in (declared or {})
+
+
+def require_tasks(ctx: ServerRequestContext[Any, Any]) -> None:
+    """Refuse a request of the extension by a client that has not declared it.
+
+    Raises:
+        MCPError: It has not.
+    """
+    require_client_extension(ctx, TASKS)
+
+
+class TaskParams(RequestParams):
+    """The id of a task."""
+
+    task_id: str
+
+
+class TaskUpdateParams(TaskParams):
+    """Answers to what a task has asked, which is nothing."""
+
+    input_responses: dict[str, Any]
 
 
 def _hurried(arguments: object) -> object:

@@ -6,27 +6,28 @@ from types import MappingProxyType
 
 from mcp.server.mcpserver.tools import Tool
 
-_MODULES: Mapping[str, str] = MappingProxyType(
+_FACTORIES: Mapping[str, str] = MappingProxyType(
     {
-        "improve_text": "improve",
-        "submit_revision": "submit",
-        "validate_text": "validate",
-        "critique_text": "critique",
-        "verify_evidence": "verify",
-        "research": "research",
-        "get_thought_history": "history",
-        "resume_run": "resume",
-        "cancel_run": "cancel",
+        "improve_text": "improve.tool",
+        "submit_revision": "submit.tool",
+        "validate_text": "judge.validate_tool",
+        "critique_text": "judge.critique_tool",
+        "verify_evidence": "verify.tool",
+        "research": "research.tool",
+        "get_thought_history": "history.tool",
+        "resume_run": "steer.resume_tool",
+        "cancel_run": "steer.cancel_tool",
     }
 )
-"""The module of each tool. A server imports those that it offers: a host waits for them."""
+"""The module and the function that build each tool. A server imports those that it offers."""
 
 
 def tools(names: Iterable[str]) -> list[Tool]:
     """The tools of these names, newly built."""
     wanted = set(names)
-    return [
-        import_module(f"{__name__}.{module}").tool()
-        for name, module in _MODULES.items()
-        if name in wanted
-    ]
+    return [_built(place) for name, place in _FACTORIES.items() if name in wanted]
+
+
+def _built(place: str) -> Tool:
+    module, _, function = place.partition(".")
+    return getattr(import_module(f"{__name__}.{module}"), function)()

@@ -1,18 +1,28 @@
-"""Makes a tool of a function: strict about its arguments, terse in its schema."""
+"""Makes a tool of a function: strict about its arguments, which are read beside the event loop."""
 
 import inspect
-import json
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, cast, get_args, get_origin
 
+import anyio.to_thread
+from anyio import CapacityLimiter
+from anyio.lowlevel import RunVar
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp_types import CallToolResult, ToolAnnotations
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-from sifaka_mcp.tools.bounded import BoundedTool
+from sifaka_mcp.tenancy import tenant_of_request
+from sifaka_mcp.tools.schema import brief, compact, hoisted, inlined_once, terse, without_nulls
 
+_MUCH = 2_000
+"""Characters of arguments, plain texts left out, beyond which they are read in a thread."""
+_READERS = 2
+"""Threads that read arguments of one tenant at the same time."""
+_limiters: RunVar[dict[str | None, CapacityLimiter]] = RunVar("sifaka_readers")
 _CONTEXT = "ctx"
 """The parameter of each function that gets the context of the call."""
 
@@ -51,7 +61,7 @@ def define(
         name=name,
         title=title,
         description=description,
-        parameters=hoisted(compact(_mapped(schema, _brief))),
+        parameters=hoisted(compact(brief(schema))),
         fn_metadata=FuncMetadata(
             arg_model=arguments, output_model=result, output_schema=_schema_of(result)
         ),
@@ -77,126 +87,41 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
     return inlined_once(terse(model.model_json_schema()))
 
 
-def terse(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema without titles, which repeat the names, and with plain unions as lists of types."""
-    return _mapped(schema, _terse)
+class BoundedTool(Tool):
+    """A tool that reads large arguments beside the event loop."""
+
+    async def run(
+        self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
+    ) -> Any:
+        """See `Tool.run`."""
+        fields = self.fn_metadata.arg_model.model_fields
+        texts = {name for name, field in fields.items() if field.annotation is str}
+        if sum(len(repr(arguments[name])) for name in arguments.keys() - texts) <= _MUCH:
+            return await super().run(arguments, context, convert_result)
+        read = partial(self.fn_metadata.validate_arguments, arguments)
+        try:
+            values = await anyio.to_thread.run_sync(read, limiter=_limiter())
+        except ValidationError as error:
+            raise ToolError(f"Error executing tool {self.name}: {error}") from error
+        known: dict[str, Any] = dict(self.fn_metadata)
+        metadata = _Read.model_construct(**known, values=values)
+        own: dict[str, Any] = {**dict(self), "fn_metadata": metadata}
+        with_values = Tool.model_construct(**own)
+        return await with_values.run(arguments, context, convert_result)
 
 
-def _terse(node: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in node.items() if key != "title"}
-    options: list[dict[str, Any]] = kept.get("anyOf", [])
-    if options and all(option.keys() == {"type"} for option in options):
-        del kept["anyOf"]
-        kept["type"] = [option["type"] for option in options]
-    return kept
+class _Read(FuncMetadata):
+    """The metadata of a tool whose arguments have been read."""
+
+    values: dict[str, Any]
+
+    def validate_arguments(self, arguments_to_validate: dict[str, Any]) -> dict[str, Any]:
+        return self.values
 
 
-def without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema without the null that means an argument left out: leaving it out says that."""
-    return _mapped(schema, _without_null)
-
-
-_BOUNDS = frozenset({"minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength"})
-
-
-def _brief(node: dict[str, Any]) -> dict[str, Any]:
-    """Without what leaving the argument out means anyway; bounds are left to the error."""
-    if "type" not in node:
-        return node
-    default = node.get("default", ...)
-    needless = set(_BOUNDS)
-    if default in (None, False, "", 0) or node["type"] == "boolean":
-        needless.add("default")
-    if node.get("additionalProperties") is True:
-        needless.add("additionalProperties")
-    return {key: value for key, value in node.items() if key not in needless}
-
-
-def compact(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema with its definitions in the places that use them.
-
-    That unknown names are refused it says once, at its root; further inside the error says it.
-    """
-    definitions = schema.get("$defs", {})
-
-    def inlined(node: dict[str, Any]) -> dict[str, Any]:
-        if "$ref" in node:
-            definition = definitions[node["$ref"].removeprefix("#/$defs/")]
-            node = {**definition, **{k: v for k, v in node.items() if k != "$ref"}}
-        if node.get("additionalProperties") is False and node is not schema:
-            node = {k: v for k, v in node.items() if k != "additionalProperties"}
-        return node
-
-    return {k: v for k, v in _mapped(schema, inlined).items() if k != "$defs"}
-
-
-def hoisted(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema with the common keys of a union's branches moved to the union."""
-    return _mapped(schema, _hoisted)
-
-
-def _hoisted(node: dict[str, Any]) -> dict[str, Any]:
-    branches: list[dict[str, Any]] = node.get("oneOf", [])
-    if not branches or any(branch.get("type") != "object" for branch in branches):
-        return node
-    shared = [
-        name
-        for name in branches[0].get("required", [])
-        if all(name in branch.get("required", []) for branch in branches)
-    ]
-    return {
-        **node,
-        "type": "object",
-        "required": shared,
-        "oneOf": [_without(branch, shared) for branch in branches],
-    }
-
-
-def _without(branch: dict[str, Any], shared: list[str]) -> dict[str, Any]:
-    own = [name for name in branch.get("required", []) if name not in shared]
-    kept = {key: value for key, value in branch.items() if key not in {"type", "required"}}
-    return {**kept, "required": own} if own else kept
-
-
-def inlined_once(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema in which a definition that is used once stands where it is used.
-
-    Clients check every answer against it, and looking references up takes most of that time.
-    """
-    text = json.dumps(schema)
-    once = {
-        f"#/$defs/{name}": definition
-        for name, definition in schema.get("$defs", {}).items()
-        if text.count(f'"#/$defs/{name}"') == 1
-    }
-
-    def inlined(node: dict[str, Any]) -> dict[str, Any]:
-        definition = once.get(node.get("$ref", ""))
-        return node if definition is None else definition
-
-    whole = _mapped(schema, inlined)
-    kept = {n: d for n, d in whole.get("$defs", {}).items() if f"#/$defs/{n}" not in once}
-    return {**{k: v for k, v in whole.items() if k != "$defs"}, **({"$defs": kept} if kept else {})}
-
-
-def _without_null(node: dict[str, Any]) -> dict[str, Any]:
-    options: list[Any] = node.get("anyOf", [])
-    if {"type": "null"} not in options:
-        return node
-    rest = [option for option in options if option != {"type": "null"}]
-    kept = {key: value for key, value in node.items() if key not in {"anyOf", "default"}}
-    return {**kept, **(rest[0] if len(rest) == 1 else {"anyOf": rest})}
-
-
-def _mapped(node: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-    """Every schema inside a schema, changed; names of properties are not schemas."""
-    if isinstance(node, list):
-        return [_mapped(item, change) for item in cast("list[Any]", node)]
-    if not isinstance(node, dict):
-        return node
-    return {
-        key: {name: _mapped(inner, change) for name, inner in cast("dict[str, Any]", value).items()}
-        if key in {"properties", "$defs"}
-        else _mapped(value, change)
-        for key, value in change(cast("dict[str, Any]", node)).items()
-    }
+def _limiter() -> CapacityLimiter:
+    limiters = _limiters.get(None)
+    if limiters is None:
+        _limiters.set(limiters := {})
+    tenant = tenant_of_request()
+    return limiters.setdefault(tenant, CapacityLimiter(_READERS))

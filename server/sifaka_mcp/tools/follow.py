@@ -1,14 +1,22 @@
-"""Waits for a run that another process works on."""
+"""Follows a run: its progress, and the work of another process on it."""
 
+from collections.abc import Mapping
 from contextlib import aclosing
+from types import MappingProxyType
 
 import anyio
 
 from sifaka.chain import Listener, follow_run, is_interrupted
 from sifaka.errors import SifakaError
+from sifaka.models import AUTO, CALLER
+from sifaka.record.entries import Called, ChainConfig, Started
+from sifaka.record.events import ChainEvent, Phase
+from sifaka.record.inquiry import Inquiry
 from sifaka.record.run import Run
+from sifaka.record.thought import EDITOR
 from sifaka_mcp.runs import Job
 from sifaka_mcp.state import AppState
+from sifaka_mcp.tools.answer import ToolContext
 
 _HERE_SECONDS = 0.01
 """Seconds in which a queued run may begin in this process, before it is followed in the store."""
@@ -107,3 +115,81 @@ async def _tell(state: AppState, run: Run, listen: Listener) -> None:
                     break
         if not stopped:  # one that was interrupted is over until the work on it brings something
             await anyio.sleep(_LOOK_AGAIN)
+
+
+_ORDER: Mapping[Phase, int] = MappingProxyType(
+    {"generate": 0, "retrieve": 1, "validate": 2, "critique": 3, "select": 4}
+)
+_STEPS = 2 * len(_ORDER)
+"""Of one round: each phase begins, and has been done."""
+_SEARCHES = 6
+"""Steps of one iteration of research that are told, and of its section besides."""
+
+
+class Steps:
+    """The progress of a run through the phases of all its iterations.
+
+    Most runs need fewer iterations: the end is then reached in one step.
+
+    Args:
+        run: As it is at first.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._research = _research(run.config.inquiry)
+        self.total = self._research + _STEPS * (_rounds(run.config) + 1) + 1
+        """The number of steps if the run needs all its iterations."""
+        self._told = 0
+        self._run = run
+        self._reached = -1
+
+    def advance(self, event: ChainEvent) -> int | None:
+        """The number of steps done after an event; None when it completes no new one."""
+        self._run = event.run or self._run
+        if isinstance(event.entry, Started | Called):
+            return None  # they belong to no phase
+        reached = self._place(event)
+        if reached <= self._reached:
+            return None
+        self._reached = reached
+        return reached
+
+    def _place(self, event: ChainEvent) -> int:
+        if event.phase == "stop":
+            return self.total
+        if event.phase == "research":  # sections go on at the same time: each step of any counts
+            self._told += 1
+            return min(self._told, self._research) - 1
+        done = event.entry is not None
+        begins = event.phase == "generate" and not done and self._run.original is not None
+        rounds = self._run.iterations + begins
+        step = 2 * _ORDER.get(event.phase, 0) + done
+        return min(self._research + rounds * _STEPS + step, self.total - 1)
+
+
+def reporter(ctx: ToolContext, run: Run) -> Listener:
+    """A listener that reports the phases of a run as progress of the request."""
+    steps = Steps(run)
+
+    async def report(event: ChainEvent) -> None:
+        reached = steps.advance(event)
+        if reached is not None:
+            part = "" if event.section is None else f", section {event.section + 1}"
+            told = f"{event.phase}{part}: {event.message}"
+            await ctx.report_progress(reached, steps.total, told)
+
+    return report
+
+
+def _research(inquiry: Inquiry | None) -> int:
+    """The usual maximum of steps before the first version."""
+    if inquiry is None:
+        return 0
+    sections = 1 if inquiry.mode == "iterative" else inquiry.max_sections
+    return _SEARCHES * sections * (inquiry.max_iterations + 1)
+
+
+def _rounds(config: ChainConfig) -> int:
+    """The usual maximum of rounds of writing after the first version."""
+    edits_first = config.model in {AUTO, CALLER, EDITOR} and config.inquiry is None
+    return config.max_iterations + edits_first

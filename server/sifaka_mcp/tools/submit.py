@@ -14,8 +14,7 @@ from sifaka_mcp.schemas.research import out_of_submission
 from sifaka_mcp.schemas.runs import SubmitOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of, wire_form
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.follow import after_others
-from sifaka_mcp.tools.progress import reporter
+from sifaka_mcp.tools.follow import after_others, reporter
 from sifaka_mcp.tools.work import outcome_of
 from sifaka_mcp.ui.apps import SHOWN
 from sifaka_mcp.view.text import submission

@@ -17,8 +17,7 @@ from sifaka_mcp.runs import Job, Result, Work
 from sifaka_mcp.schemas.research import out_of
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of, wire_form
-from sifaka_mcp.tools.follow import after_others, after_worker, as_it_stands
-from sifaka_mcp.tools.progress import reporter
+from sifaka_mcp.tools.follow import after_others, after_worker, as_it_stands, reporter
 from sifaka_mcp.view.text import improvement
 
 if TYPE_CHECKING:

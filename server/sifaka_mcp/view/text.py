@@ -7,13 +7,17 @@ ours, and a text stands between marks that it cannot foresee.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from sifaka.models.framing import frame
-from sifaka_mcp.schemas.changes import HunkOut
+from sifaka.models.prompt import frame
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
 from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
-from sifaka_mcp.schemas.reviews import CritiqueTextOut
-from sifaka_mcp.schemas.runs import BriefOut, CheckOut, ImproveOut, SubmitOut
-from sifaka_mcp.schemas.verdicts import CritiqueOut, IssueOut, UsageOut, ValidationOut
+from sifaka_mcp.schemas.runs import BriefOut, CheckOut, HunkOut, ImproveOut, SubmitOut
+from sifaka_mcp.schemas.verdicts import (
+    CritiqueOut,
+    CritiqueTextOut,
+    IssueOut,
+    UsageOut,
+    ValidationOut,
+)
 from sifaka_mcp.view.lines import flat as _flat
 from sifaka_mcp.view.lines import section as _section
 from sifaka_mcp.view.lines import short as _short

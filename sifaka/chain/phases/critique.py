@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from functools import partial, reduce
 
 from sifaka._internal.naming import unique
-from sifaka.calls.concurrency import fan_out
-from sifaka.chain.degradation import place, shortened
+from sifaka.calls.context import fan_out
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.phases.generation import edit_input
 from sifaka.chain.phases.selection import select
 from sifaka.chain.policies import contenders, decide
+from sifaka.chain.recovery import place, shortened
 from sifaka.chain.stop_rules import attempts, twin
 from sifaka.critics.execution import run_critics
 from sifaka.errors import CriticError
 from sifaka.models import CALLER
-from sifaka.models.original import with_original
+from sifaka.models.prompt import with_original
 from sifaka.record.entries import Critiqued, Entry
 from sifaka.record.results import CriticFeedback
 from sifaka.record.run import Run

@@ -4,17 +4,17 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
-from sifaka.chain.degradation import place, section_chars, shortened
+from sifaka.chain.creation import carried
 from sifaka.chain.facts import lesson
-from sifaka.chain.inherited import carried
 from sifaka.chain.look_back import reserved_calls
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.phases.research import research
 from sifaka.chain.phases.retrieval import opening
 from sifaka.chain.phases.selection import end, stopped_by
+from sifaka.chain.recovery import place, section_chars, shortened
 from sifaka.chain.stop_rules import finished, no_more_attempts, twin
 from sifaka.critics import MEMORY
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError

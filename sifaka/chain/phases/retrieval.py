@@ -9,8 +9,7 @@ from sifaka.errors import BudgetExceeded
 from sifaka.record.entries import Entry, Retrieved
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
-from sifaka.retrievers.guarded import DOCUMENTS, ask
-from sifaka.retrievers.protocol import Retriever
+from sifaka.retrievers.protocol import DOCUMENTS, Retriever, ask
 
 
 async def retrieve(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from sifaka.calls.context import Calls
 from sifaka.calls.journal import scope
 from sifaka.calls.part_ledger import PartLedger
-from sifaka.chain.degradation import place
 from sifaka.chain.facts import check_facts
 from sifaka.chain.phases.context import PhaseContext
+from sifaka.chain.recovery import place
 from sifaka.record.claims import verdicts_in
 from sifaka.record.entries import Entry, Validated
 from sifaka.record.task import written

@@ -8,10 +8,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from sifaka.evidence.claims.polarity import clauses_of, said_otherwise
-from sifaka.evidence.overlap import stems
-from sifaka.evidence.passages import without_heading
+from sifaka.evidence.passages import stems, without_heading
 from sifaka.evidence.quotes import QuotableText
-from sifaka.text.sentences import sentence_spans
+from sifaka.text.prose import sentence_spans
 from sifaka.validators.facts.comparison import Difference, compare
 from sifaka.validators.facts.reading import Reading, names_of, read
 

@@ -16,17 +16,14 @@ from sifaka.errors import ConfigurationError
 from sifaka.evidence.claims.comparison import held, unjudged
 from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_given, extract
 from sifaka.evidence.claims.lookup import ClaimSources, at_hand, find, of_claims
-from sifaka.evidence.claims.reuse import KnownVerdicts, basis_of
-from sifaka.evidence.claims.verdicts import JudgedSource, verdict_of
-from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import SearchFilters
-from sifaka.evidence.sources.collection import Adapters
-from sifaka.evidence.sources.protocol import Adapter
+from sifaka.evidence.claims.verdicts import JudgedSource, KnownVerdicts, basis_of, verdict_of
+from sifaka.evidence.documents import SearchFilters, SourceDocument
+from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.evidence.verify import NO_MODEL
 from sifaka.record.claims import CheckOptions, Claim, ClaimReport, ClaimVerdict
 from sifaka.record.thought import Document
 from sifaka.record.usage import Budget
-from sifaka.retrievers.caches import MemoryCache
+from sifaka.retrievers.cached import MemoryCache
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -11,8 +11,7 @@ from sifaka._internal.immutable import Frozen
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.evidence.claims.sentences import checkable
 from sifaka.models.coercion import Form, Number
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 from sifaka.record.claims import Claim
 from sifaka.record.usage import Usage
 from sifaka.text.anchoring import Anchors

@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 from anyio import to_thread
 
-from sifaka.calls.concurrency import fan_out
-from sifaka.evidence.documents import GIVEN, SourceDocument, moment
-from sifaka.evidence.filters import SearchFilters
+from sifaka.calls.context import fan_out
+from sifaka.evidence.documents import GIVEN, SearchFilters, SourceDocument, moment
 from sifaka.evidence.model import Searched
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.search import search
-from sifaka.evidence.sources.protocol import Adapter
+from sifaka.evidence.sources.collection import Adapter
 from sifaka.record.claims import Claim
 from sifaka.record.thought import Document
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from sifaka.evidence.overlap import overlap, stems
+from sifaka.evidence.passages import overlap, stems
 
 _CLAUSE = re.compile(
     r"[;:—–]\s*|,\s+(?=(?:and|but|while|whereas|although|though|which|who|not|they|it|except|also"

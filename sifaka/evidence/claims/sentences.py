@@ -6,8 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from sifaka.text.markdown import Markdown
-from sifaka.text.prose import Span, sentences, urls
-from sifaka.text.sentences import blanked
+from sifaka.text.prose import Span, blanked, sentences, urls
 
 _STOP = re.compile(r"[。！？｡۔؟।॥]+[」』”’\"')\]]*")
 """Ends of sentences in scripts that have marks of their own, or put no space after them."""

@@ -8,17 +8,19 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.sources.atomwalker import WORKS, AtomWalkerAdapter
-from sifaka.evidence.sources.collection import Adapters
-from sifaka.evidence.sources.elasticsearch import QueryDslAdapter
+from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.evidence.sources.folder import FolderAdapter
+from sifaka.evidence.sources.in_process import ThoughtsAdapter
 from sifaka.evidence.sources.keys import Scheme, authorization
-from sifaka.evidence.sources.meilisearch import MeilisearchAdapter
-from sifaka.evidence.sources.protocol import Adapter
 from sifaka.evidence.sources.records import RecordAdapter
-from sifaka.evidence.sources.solr import SolrAdapter
+from sifaka.evidence.sources.search_servers import (
+    WORKS,
+    AtomWalkerAdapter,
+    MeilisearchAdapter,
+    QueryDslAdapter,
+    SolrAdapter,
+)
 from sifaka.evidence.sources.spec import FIELD_OPTIONS, AdapterSpec, fields_of, parse_adapter
-from sifaka.evidence.sources.thoughts import ThoughtsAdapter
 from sifaka.storage.protocol import ThoughtStore
 
 _LANGUAGE = re.compile(r"[a-z]{2,12}(?:-[a-z]{2,12}){0,2}")

@@ -1,11 +1,48 @@
-"""The adapters of a program, chosen by their names."""
+"""The protocol of adapters, and the adapters of a program, chosen by their names."""
 
 from collections.abc import Iterable, Sequence
-from typing import Self
+from typing import Protocol, Self
 
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.sources.protocol import Adapter
-from sifaka.retrievers.caches import MemoryCache
+from sifaka.evidence.documents import SearchFilters, SourceDocument
+from sifaka.retrievers.cached import MemoryCache
+from sifaka.storage.protocol import Health
+
+
+class Adapter(Protocol):
+    """Searches one place."""
+
+    @property
+    def name(self) -> str:
+        """Its name in arguments, results and errors."""
+        ...
+
+    @property
+    def place(self) -> str:
+        """The place it searches, for people, and to tell two sources apart; without secrets."""
+        ...
+
+    async def search(
+        self, query: str, *, limit: int, filters: SearchFilters
+    ) -> Sequence[SourceDocument]:
+        """At most `limit` documents, best first, with this adapter's name.
+
+        Filters may be applied as far as the source can: the search applies them to what comes back.
+
+        Raises:
+            SifakaError: The source cannot be reached, refuses or answers nonsense; one line says
+                which and what to do.
+        """
+        ...
+
+    async def health(self) -> Health:
+        """Look whether the source answers, within some seconds; what fails is told, not raised."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections; the adapter is not used afterwards."""
+        ...
+
 
 NO_ADAPTER = "no adapter is configured, so there is nothing to search"
 _WHAT_TO_DO = "set SIFAKA_ADAPTERS, such as wikipedia=mediawiki+https://en.wikipedia.org/w/api.php"

@@ -8,8 +8,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from sifaka.errors import SourceError
-from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import ANYTHING, SearchFilters
+from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument
 from sifaka.evidence.sources.files import (
     LARGEST,
     MOST_FILES,

@@ -1,4 +1,4 @@
-"""Documents that are at hand: nothing is sent anywhere."""
+"""Adapters without a server: documents at hand, a retriever, and past texts."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -7,12 +7,15 @@ from hashlib import sha256
 
 from anyio import to_thread
 
-from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
+from sifaka.errors import SifakaError, SourceError
+from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, wanted
+from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.thought import Document
 from sifaka.retrievers.in_memory import searched_fields
+from sifaka.retrievers.protocol import Retriever
+from sifaka.retrievers.thoughts import ThoughtRetriever
 from sifaka.storage.bm25 import WordIndex, query_words
-from sifaka.storage.protocol import Health
+from sifaka.storage.protocol import Filters, Health, ThoughtStore
 
 
 class Searchable:
@@ -90,3 +93,102 @@ def _source(document: SourceDocument | Document | str, name: str) -> SourceDocum
         return document.model_copy(update={"adapter": name})
     given = Document(text=document) if isinstance(document, str) else document
     return SourceDocument.of(given, adapter=name)
+
+
+class RetrieverAdapter:
+    """Searches with a retriever.
+
+    Args:
+        retriever: What finds documents; it is not closed with the adapter.
+        name: The adapter's name.
+        place: Where it searches, to tell two retrievers of one type apart.
+    """
+
+    def __init__(self, retriever: Retriever, *, name: str, place: str = "") -> None:
+        self.retriever = retriever
+        self.name = name
+        self.place = place or type(retriever).__name__
+
+    async def search(
+        self, query: str, *, limit: int, filters: SearchFilters = ANYTHING
+    ) -> Sequence[SourceDocument]:
+        """The retriever's documents that the filters admit, in its order; see `Adapter`."""
+        if not query.strip() or limit < 1:
+            return ()
+        found = await self.retriever.retrieve(query, limit)
+        documents = (SourceDocument.of(each, adapter=self.name) for each in found)
+        return wanted(documents, filters, limit)
+
+    async def health(self) -> Health:
+        """Nothing is known of a retriever until it is asked for something."""
+        return Health(part=self.place, works=True, found="not asked")
+
+    async def aclose(self) -> None:
+        """Nothing: the retriever is closed by who made it."""
+
+
+class ThoughtsAdapter:
+    """Finds the best versions of finished runs, of the tenant whose store it has.
+
+    They say what was claimed before, which is no proof that it is true.
+
+    Args:
+        store: Where the runs are; it is not closed with the adapter.
+        name: The adapter's name.
+    """
+
+    def __init__(self, store: ThoughtStore, *, name: str = "thoughts") -> None:
+        self.store = store
+        self.name = name
+
+    @property
+    def place(self) -> str:
+        """The store's."""
+        return f"thoughts in {self.store.place}"
+
+    async def search(
+        self, query: str, *, limit: int, filters: SearchFilters = ANYTHING
+    ) -> Sequence[SourceDocument]:
+        """The best versions of the runs that match, the best match first; see `Adapter`.
+
+        Raises:
+            SourceError: The store cannot be searched.
+        """
+        if not query.strip():
+            return ()
+        only = Filters(since=filters.since, until=filters.until)
+        try:
+            found = await ThoughtRetriever(self.store, only=only).retrieve(query, limit)
+        except SifakaError as error:
+            raise SourceError(
+                f"{self.name}: {error.message}",
+                error.suggestion,
+                adapter=self.name,
+                code="server" if error.retryable else "rejected",
+            ) from error
+        documents = (SourceDocument.of(each, adapter=self.name) for each in found)
+        return wanted(documents, filters, limit)
+
+    async def health(self) -> Health:
+        """The health of the store."""
+        parts = await self.store.health()
+        failing = [each for each in parts if not each.works]
+        told = "; ".join(f"{each.part}: {each.found}" for each in failing or parts)
+        return Health(part=self.place, works=not failing, found=told)
+
+    async def aclose(self) -> None:
+        """Nothing: the store is closed by who opened it."""
+
+
+def on_store(adapters: Adapters, store: ThoughtStore) -> Adapters:
+    """The same adapters, with the past texts of another store.
+
+    A server's tenants share what is configured, and none of them finds the texts of another. What
+    comes back has nothing of its own to close.
+    """
+    if not adapters:
+        return adapters
+    return Adapters(
+        ThoughtsAdapter(store, name=each.name) if isinstance(each, ThoughtsAdapter) else each
+        for each in adapters.chosen()
+    )

@@ -9,14 +9,19 @@ from typing import Any
 
 import anyio
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.errors import SourceError
-from sifaka.evidence.documents import SourceDocument, moment
-from sifaka.evidence.filters import ANYTHING, SearchFilters, wanted
+from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment, wanted
 from sifaka.evidence.sources.html import plain_text
 from sifaka.evidence.sources.http import HttpClient, Retrying, product
-from sifaka.evidence.sources.wiki_api import WikiApi, listed, mapping
-from sifaka.evidence.sources.wiki_search import MOST_PAGES, PARALLEL, pages_for
+from sifaka.evidence.sources.wiki_api import (
+    MOST_PAGES,
+    PARALLEL,
+    WikiApi,
+    listed,
+    mapping,
+    pages_for,
+)
 from sifaka.storage.protocol import Health
 
 _UNREADABLE = frozenset({"too_large", "not_found", "malformed", "rejected"})

@@ -7,7 +7,7 @@ from typing import NoReturn
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.sources.fields import Fields
+from sifaka.evidence.sources.records import Fields
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _SCHEME = re.compile(r"([a-z]+)(\+https?)?:(.*)", re.IGNORECASE | re.DOTALL)

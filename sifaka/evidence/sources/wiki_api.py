@@ -1,11 +1,16 @@
-"""The API of a MediaWiki: its requests and its errors.
+"""The API of a MediaWiki, and the search for the pages that a question is about.
 
 https://www.mediawiki.org/wiki/API:Main_page
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import partial
+from math import log
+from typing import Any, NamedTuple, cast
 
+import regex
+
+from sifaka.calls.context import fan_out
 from sifaka.errors import SourceError
 from sifaka.evidence.sources.answers import Asked
 from sifaka.evidence.sources.http import HttpClient
@@ -82,3 +87,149 @@ def listed(value: object) -> Sequence[Mapping[str, Any]]:
     return (
         [mapping(each) for each in cast("list[object]", value)] if isinstance(value, list) else []
     )
+
+
+MOST_WORDS = 12
+"""Of the first search."""
+_MOST_ALONE = 6
+"""Words that are searched for one by one: names, figures and long words."""
+_LONGEST_WORD = 40
+_LEAST_SHARE = 1 / 3
+"""Of the best page's score, below which a page has too little of the question."""
+_WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*")
+_OPERATORS = frozenset({"AND", "OR", "NOT", "NEAR"})
+_COMMON = frozenset(
+    regex.findall(
+        r"\S+",
+        """a about after all also an and any are as at be been before being between both but by can
+        could did do does during each for from had has have he her his how i if in into is it its
+        many may more most much no not of on one only or other our over she so some such than that
+        the their them then there these they this those to under until up was we were what when
+        where whether which while who whom whose why will with would you your""",
+    )
+)
+"""Words of English that no page is found by; those of other languages cost a search more."""
+
+
+def words_of(question: str) -> tuple[str, ...]:
+    """The words to search for, in their order, each once, without what a search engine obeys.
+
+    Returns:
+        At most `MOST_WORDS`, the most telling ones; all of them when they are common words.
+    """
+    found: dict[str, str] = {}
+    for match in _WORD.finditer(question):
+        word = match.group()[:_LONGEST_WORD]
+        # The `s` of a genitive is no word of its own; a figure is.
+        if len(word) > 1 or word.isdecimal() or ord(word) > 0x2E7F:
+            found.setdefault(word.casefold(), word.lower() if word in _OPERATORS else word)
+    telling = {key: word for key, word in found.items() if key not in _COMMON} or found
+    chosen = set(sorted(telling, key=lambda key: _weight(telling[key]))[:MOST_WORDS])
+    return tuple(word for key, word in telling.items() if key in chosen)
+
+
+def named(title: str, question: str) -> int:
+    """The number of words of a title, if a question has every one of them; 0 otherwise."""
+    wanted = {match.group().casefold() for match in _WORD.finditer(title)}
+    there = {match.group().casefold() for match in _WORD.finditer(question)}
+    return len(wanted) if wanted <= there else 0
+
+
+def rarest(hits: Mapping[str, int]) -> tuple[str, ...]:
+    """The three words that the fewest pages have, but that some have, in their order."""
+    known = [word for word, count in hits.items() if count > 0]
+    chosen = set(sorted(known, key=lambda word: hits[word])[:3])
+    return tuple(word for word in known if word in chosen)
+
+
+def by_words(
+    pages: Mapping[str, Iterable[int]], hits: Mapping[str, int], always: Container[int] = ()
+) -> list[int]:
+    """Pages that have the rarest and the most of the words first, without those that have few.
+
+    Args:
+        pages: The pages that have each word.
+        hits: How many pages have each word, of which `pages` may name some.
+        always: Pages that are not left out, however few they have.
+    """
+    most = max(hits.values(), default=0)
+    scores: dict[int, float] = {}
+    for word, found in pages.items():
+        for page in found:
+            scores[page] = scores.get(page, 0.0) + log(1 + most / max(1, hits[word]))
+    best = max(scores.values(), default=0.0)
+    kept = [
+        page for page, score in scores.items() if score >= best * _LEAST_SHARE or page in always
+    ]
+    return sorted(kept, key=lambda page: -scores[page])
+
+
+def _weight(word: str) -> tuple[bool, int]:
+    is_telling = word[0].isupper() or word.isdecimal()
+    return not is_telling, -len(word)
+
+
+MOST_PAGES = 50
+"""That a wiki is asked about at once."""
+PARALLEL = 3
+"""Requests to one wiki at the same time, for one search."""
+
+
+class _Hits(NamedTuple):
+    titles: Mapping[int, str]
+    """Some of the pages."""
+    total: int
+
+
+async def pages_for(api: WikiApi, question: str, most: int) -> list[int]:
+    """The ids of pages with words of a question, best first: at most `most`.
+
+    First those whose title it names, then those that have all its words. Where they are fewer than
+    are wanted, its most telling words are searched for one by one, so that the pages follow that
+    have the three rarest of them, and then those that have most of the rare ones: at most eight
+    searches in all.
+    """
+    words = words_of(question)
+    if not words:
+        return []
+
+    async def having(*wanted: str) -> _Hits:
+        return await _having(api, wanted)
+
+    titles = dict((await having(*words)).titles)
+    if len(titles) < most and len(words) > 1:
+        alone = sorted(words, key=_weight)[:_MOST_ALONE]
+        searches = {word: partial(having, word) for word in alone}
+        found = await fan_out(searches, calls_each=0, parallel=PARALLEL)
+        answers = dict(zip(alone, found, strict=True))
+        totals = {word: hits.total for word, hits in answers.items()}
+        rare = rarest(totals)
+        if 1 < len(rare) < len(words):
+            titles |= (await having(*rare)).titles
+        known = {page: title for hits in answers.values() for page, title in hits.titles.items()}
+        always = {page for page, title in known.items() if named(title, question)}
+        pages = {word: hits.titles for word, hits in answers.items()}
+        titles |= {page: known[page] for page in by_words(pages, totals, always)}
+    return sorted(titles, key=lambda page: -named(titles[page], question))[:most]
+
+
+async def _having(api: WikiApi, words: Sequence[str]) -> _Hits:
+    told = await api.ask(
+        "query",
+        "query",
+        list="search",
+        srsearch=" ".join(words),
+        srwhat="text",
+        srlimit=MOST_PAGES,
+        srinfo="totalhits",
+        srprop="",
+    )
+    if not isinstance(told.get("search"), list):
+        raise api.malformed("search")
+    found = {
+        hit["pageid"]: str(hit.get("title", ""))
+        for hit in listed(told["search"])
+        if isinstance(hit.get("pageid"), int)
+    }
+    total = mapping(told.get("searchinfo")).get("totalhits")
+    return _Hits(found, total if isinstance(total, int) else len(found))

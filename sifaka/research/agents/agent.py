@@ -75,7 +75,7 @@ def _made(agent: ResearchAgent[Any]) -> "Agent[object, Any]":
     from pydantic_ai import Agent, ModelRetry, RunContext, TextOutput, ToolOutput
     from pydantic_ai.messages import ModelResponse, TextPart
 
-    from sifaka.models.reply import Unreadable, read
+    from sifaka.models.structured import Unreadable, read
 
     def of_words(ctx: RunContext[object], text: str) -> Any:
         response = ModelResponse(parts=[TextPart(text)])

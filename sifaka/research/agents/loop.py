@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from sifaka.models.coercion import Form
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 from sifaka.research.agents.agent import ResearchAgent
 
 MOST_TASKS = 12

@@ -3,8 +3,7 @@
 from pydantic import Field
 
 from sifaka.models.coercion import Form
-from sifaka.models.framing import frame
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
 from sifaka.research.agents.agent import ResearchAgent
 
 # The model is sent the docstrings and descriptions of these forms: the calls on record, and so

@@ -1,6 +1,5 @@
 """Search in Elasticsearch or OpenSearch."""
 
-from sifaka.storage.elasticsearch.index import ElasticsearchIndex
-from sifaka.storage.elasticsearch.store import ElasticsearchStorage
+from sifaka.storage.elasticsearch.index import ElasticsearchIndex, ElasticsearchStorage
 
 __all__ = ["ElasticsearchIndex", "ElasticsearchStorage"]

@@ -8,7 +8,7 @@ from datetime import timedelta
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.timestamps import parse_ttl
+from sifaka.storage.cursor import parse_ttl
 
 _SCHEMES = {"elasticsearch+http": "http", "elasticsearch+https": "https"}
 _FORM = "elasticsearch+https://USER:PASSWORD@host:9200?prefix=sifaka&ttl=30d"

@@ -1,10 +1,11 @@
-"""The index of runs in Elasticsearch."""
+"""The index of runs in Elasticsearch, and the store that is searched in it."""
 
 import json
 import unicodedata
 from collections.abc import AsyncGenerator, Sequence
 from datetime import timedelta
 from hashlib import sha256
+from pathlib import Path
 
 import anyio
 
@@ -13,19 +14,17 @@ from sifaka.errors import SifakaError
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+from sifaka.storage.cached import CachedStorage
+from sifaka.storage.cursor import now_in_microseconds, to_microseconds
 from sifaka.storage.elasticsearch.address import Address
-from sifaka.storage.elasticsearch.answers import Json
-from sifaka.storage.elasticsearch.connection import HttpConnection
-from sifaka.storage.elasticsearch.documents import Documents
-from sifaka.storage.elasticsearch.former import former_runs
-from sifaka.storage.elasticsearch.layout import create_index
+from sifaka.storage.elasticsearch.connection import HttpConnection, Json
+from sifaka.storage.elasticsearch.documents import Documents, create_index, former_runs
 from sifaka.storage.elasticsearch.search import search_versions
 from sifaka.storage.elasticsearch.vectors import Vectors, embed_missing
 from sifaka.storage.entry_json import decode_entries, encode_draft, whole_thoughts
-from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.log import Health
+from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
 from sifaka.storage.store import TenantView
-from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
 
 _EXCERPT_CHARS = 160
 _READ_AT_ONCE = 50
@@ -203,3 +202,28 @@ def plain(text: str) -> str:
     Letters are composed, because `asciifolding` takes no accent off that stands by itself.
     """
     return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+class ElasticsearchStorage(CachedStorage):
+    """A `ThoughtStore` of a log, and an `ElasticsearchIndex` in which it is searched.
+
+    Args:
+        address: Where the server is, and which index is used.
+        log: Holds the runs.
+        tenant: The tenant whose runs are seen.
+        embedder: Makes vectors, for search by meaning.
+        queue: The file in which runs wait for the index; without one they wait in memory.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        log: ThoughtStore,
+        tenant: str = "default",
+        embedder: Embedder | None = None,
+        queue: str | Path | None = None,
+    ) -> None:
+        self.address = address
+        index = ElasticsearchIndex(address, embedder=embedder)
+        super().__init__(log, index, queue=queue, tenant=tenant)

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
-from sifaka.storage.elasticsearch.answers import Json
+from sifaka.storage.elasticsearch.connection import Json
 from sifaka.storage.elasticsearch.documents import Documents
 from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
 

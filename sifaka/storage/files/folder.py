@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from sifaka.storage.files.durable import read_stamped, settle_folder, write_end
-from sifaka.storage.files.lock import exclusive
+from sifaka.storage.files.durable import exclusive, read_stamped, settle_folder, write_end
 
 _ENDING = ".jsonl"
 _KEY = re.compile(rb'\{"format":1,"cursor_key":"([0-9a-f]{32})"\}\n')

@@ -1,25 +1,34 @@
-"""The index of runs in Milvus."""
+"""The index of runs in Milvus, and the store that is searched in it."""
 
 from collections.abc import AsyncGenerator, Sequence
 from functools import partial
+from pathlib import Path
 
 from sifaka.embeddings.protocol import Embedder
+from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+from sifaka.storage.cached import CachedStorage
+from sifaka.storage.cursor import checked_ttl, now_in_microseconds
 from sifaka.storage.embedding import embed_words
 from sifaka.storage.entry_json import decode_version, whole_thoughts
-from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.log import Health, look_at
-from sifaka.storage.milvus.address import (
+from sifaka.storage.milvus.catch_up import (
+    fill_vectors,
+    fill_words,
+    former_entries,
+    former_rows,
+    purge,
+    sweep,
+)
+from sifaka.storage.milvus.client import (
     DEFAULT_PREFIX,
     checked_prefix,
     parse_address,
     split_options,
 )
-from sifaka.storage.milvus.catch_up import fill_vectors, fill_words, purge, sweep
 from sifaka.storage.milvus.connection import MilvusConnection
-from sifaka.storage.milvus.former import former_entries, former_rows
 from sifaka.storage.milvus.rows import (
     joined,
     run_key,
@@ -30,8 +39,9 @@ from sifaka.storage.milvus.rows import (
 )
 from sifaka.storage.milvus.search import Meaning, search_versions
 from sifaka.storage.milvus.worker import MilvusWorker
+from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
+from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.store import TenantView
-from sifaka.storage.timestamps import checked_ttl, now_in_microseconds
 
 _HEALTH_SECONDS = 60
 
@@ -40,7 +50,7 @@ class MilvusIndex(TenantView):
     """A `SearchIndex` on a Milvus server, or in a Milvus Lite folder that one process has open.
 
     Args:
-        url: One of the forms in `sifaka.storage.milvus.address.FORMS`, without options.
+        url: One of the forms in `sifaka.storage.milvus.client.FORMS`, without options.
         tenant: The tenant whose runs are seen.
         prefix: The beginning of the names of the collections.
         ttl: Seconds after the last `put` of a run that it is forgotten; None keeps it.
@@ -164,3 +174,43 @@ class MilvusIndex(TenantView):
 
     async def _release(self) -> None:
         await self.worker.aclose()
+
+
+class MilvusStorage(CachedStorage):
+    """A `ThoughtStore` of a log, and a `MilvusIndex` in which it is searched.
+
+    Args:
+        url: One of the forms in `sifaka.storage.milvus.client.FORMS`, without options.
+        log: Holds the runs. Without one, those of a Milvus Lite folder are in a SQLite file beside
+            it, `<folder>.log`; a server needs one.
+        tenant: The tenant whose runs are seen.
+        prefix: The beginning of the names of the collections.
+        ttl: Seconds after its last version that the index forgets a run; None keeps it.
+        embedder: Makes vectors, when `catch_up` is called; without one, search is by words.
+        queue: The file in which runs wait for Milvus; without one they wait in memory.
+
+    Raises:
+        ConfigurationError: The URL, the prefix or the ttl cannot be, or a server has no log.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        log: ThoughtStore | None = None,
+        tenant: str = "default",
+        prefix: str = DEFAULT_PREFIX,
+        ttl: float | None = None,
+        embedder: Embedder | None = None,
+        queue: str | Path | None = None,
+    ) -> None:
+        index = MilvusIndex(url, prefix=prefix, ttl=ttl, embedder=embedder)
+        if log is None:
+            folder = index.address.folder
+            if folder is None:
+                raise ConfigurationError(
+                    "a Milvus server is searched, and holds no log of runs",
+                    "name a log, such as MilvusStorage(url, log=SQLiteStorage('runs.db'))",
+                )
+            log = SQLiteStorage(folder.with_name(f"{folder.name}.log"))
+        super().__init__(log, index, queue=queue, tenant=tenant)

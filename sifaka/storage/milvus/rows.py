@@ -6,10 +6,10 @@ from hashlib import sha256
 
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.entry_json import encode_version
 from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.schema import MOST_BYTES
-from sifaka.storage.timestamps import to_microseconds
 from sifaka.text.terms import language_of, text_terms
 
 CHUNK_BYTES = 60_000

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from sifaka.embeddings.protocol import Vector
 from sifaka.errors import StorageError
 from sifaka.record.thought import Thought
-from sifaka.storage.bm25 import query_words
+from sifaka.storage.bm25 import best_hits, hit_of, query_words
+from sifaka.storage.cursor import now_in_microseconds, to_microseconds
+from sifaka.storage.embedding import fuse, fused_depth, hybrid_name, lacking
 from sifaka.storage.entry_json import decode_version
-from sifaka.storage.fusion import fuse, fused_depth, hybrid_name, lacking
-from sifaka.storage.index import Filters, Hit, Hits
 from sifaka.storage.milvus.catch_up import fill_words, look_for_missing
 from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection
 from sifaka.storage.milvus.rows import plain, tenant_key
-from sifaka.storage.scan import best_hits, hit_of
-from sifaka.storage.timestamps import now_in_microseconds, to_microseconds
+from sifaka.storage.protocol import Filters, Hit, Hits
 from sifaka.text.terms import query_terms
 
 logger = logging.getLogger(__name__)

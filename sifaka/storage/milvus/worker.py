@@ -1,19 +1,22 @@
-"""One connection, used from worker threads so that no event loop ever waits for a server."""
+"""One connection, used from threads so that no event loop waits for it; for a folder, its server.
 
+Milvus Lite is a server inside this process for each folder, shared by all who use the folder.
+"""
+
+import importlib
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
 
 from anyio import CancelScope, to_thread
 
-from sifaka.errors import StorageError
-from sifaka.storage.milvus import lite
-from sifaka.storage.milvus.address import DEFAULT_PREFIX, MilvusAddress
-from sifaka.storage.milvus.client import connect, failures
-from sifaka.storage.milvus.connection import MilvusConnection
+from sifaka.errors import ConfigurationError, StorageError
+from sifaka.storage.milvus.client import DEFAULT_PREFIX, MilvusAddress, connect, failures
+from sifaka.storage.milvus.connection import MilvusConnection, shared_by
 from sifaka.storage.milvus.schema import Collections, ensure
-from sifaka.storage.milvus.shared import shared_by
-from sifaka.storage.threads import Threads
+from sifaka.storage.store import Threads
 
 T = TypeVar("T")
 _AT_ONCE = 8
@@ -76,7 +79,7 @@ class MilvusWorker:
 
     def _open(self) -> MilvusConnection:
         address = self._address
-        uri = lite.start(address.folder) if address.folder else address.uri
+        uri = start_lite(address.folder) if address.folder else address.uri
         try:
             client = connect(address, uri)
             try:
@@ -94,7 +97,7 @@ class MilvusWorker:
                 raise
         except BaseException:
             if address.folder:
-                lite.stop(address.folder)
+                stop_lite(address.folder)
             raise
         self.shared.opened()
         return MilvusConnection(
@@ -111,4 +114,68 @@ class MilvusWorker:
             self.shared.closed()
             connection.client.close()
             if self._address.folder:
-                lite.stop(self._address.folder)
+                stop_lite(self._address.folder)
+
+
+@dataclass(slots=True)
+class _Running:
+    uri: str
+    server: Any
+    database: Any
+    users: int = 0
+
+
+_running: dict[Path, _Running] = {}
+"""By folder, for the process: the lock on a folder is the process's too."""
+_guard = threading.Lock()
+
+
+def start_lite(folder: Path) -> str:
+    """The URI of the folder's server, on a free port of the loopback; `stop` it once for each."""
+    with _guard:
+        if folder not in _running:
+            _running[folder] = _start(folder)
+        running = _running[folder]
+        running.users += 1
+        return running.uri
+
+
+def stop_lite(folder: Path) -> None:
+    """Release the folder after its last user in this process."""
+    with _guard:
+        running = _running[folder]
+        running.users -= 1
+        if running.users:
+            return
+        del _running[folder]
+        running.server.stop(None).wait()
+        running.database.close()
+
+
+def _start(folder: Path) -> _Running:
+    try:
+        lite = importlib.import_module("milvus_lite.adapter.grpc.server")
+        errors = importlib.import_module("milvus_lite.exceptions")
+    except ImportError as error:
+        raise ConfigurationError(
+            f"{str(folder)!r} needs Milvus Lite: {error}",
+            "pip install 'sifaka-mcp[milvus]'",
+        ) from error
+    if folder.is_file():
+        raise ConfigurationError(
+            f"{str(folder)!r} is a file, and Milvus Lite keeps a folder", "name another path"
+        )
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        server, database, port = lite.start_server_in_thread(str(folder), host="127.0.0.1", port=0)
+    except errors.DataDirLockedError as error:
+        raise StorageError(
+            f"another process has the Milvus Lite folder {str(folder)!r} open",
+            "only one at a time can; close the other, or use a Milvus server",
+        ) from error
+    except (OSError, errors.MilvusLiteError) as error:
+        raise StorageError(
+            f"the Milvus Lite folder {str(folder)!r} cannot be opened: {error}",
+            "check the folder and the rights on it",
+        ) from error
+    return _Running(f"http://127.0.0.1:{port}", server, database)

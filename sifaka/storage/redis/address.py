@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.timestamps import parse_ttl
+from sifaka.storage.cursor import parse_ttl
 
 FORMS = (
     "redis://[user:password@]host[:port][/db] | rediss://... (TLS) | "

@@ -1,8 +1,17 @@
-"""The names of all keys. Those of one tenant share a hash tag, so a cluster keeps them together."""
+"""The names of all keys, and the Lua scripts that change them, each in one step.
 
+The keys of one tenant share a hash tag, so a cluster keeps them together.
+"""
+
+import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import quote
+
+from anyio import CancelScope
+
+from sifaka.storage.redis.connections import RedisClient
 
 _RESERVED = frozenset({"recent", "cursor"})
 _UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
@@ -54,3 +63,110 @@ def _plain(text: str) -> str:
     if _UNRESERVED.fullmatch(text):  # nearly always, and ten times as fast
         return text
     return quote(text, safe="", errors="surrogatepass")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A Lua script."""
+
+    source: str
+    digest: str = field(init=False)
+    """The digest by which the server knows it."""
+
+    def __post_init__(self) -> None:
+        digest = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+        object.__setattr__(self, "digest", digest)
+
+    async def run(
+        self, client: RedisClient, keys: tuple[str, ...], *arguments: str | bytes | float
+    ) -> Any:
+        """The script's answer. A task that is cancelled meanwhile waits for it."""
+        from redis.exceptions import NoScriptError
+
+        rest = (len(keys), *keys, *arguments)
+        with CancelScope(shield=True):
+            try:
+                return await client.execute_command("EVALSHA", self.digest, *rest)
+            except NoScriptError:
+                return await client.execute_command("EVAL", self.source, *rest)
+
+
+APPEND = Script("""
+-- KEYS: run, entries, children, recent, and the children of the run it branched off, if any
+-- ARGV: expected version, fence or '', milliseconds to live or '', microseconds of the last entry,
+--       id, summary, tags, id of the run it branched off or '', then each entry
+local run, stream = KEYS[1], KEYS[2]
+local expected, fence, ttl = tonumber(ARGV[1]), ARGV[2], ARGV[3]
+local held = tonumber(redis.call('HGET', run, 'version') or 0)
+local current = tonumber(redis.call('HGET', run, 'fence') or 0)
+local first, count = 9, #ARGV - 8
+
+if held > expected and held >= expected + count then
+  local same = true
+  for i = 0, count - 1 do
+    local id = (expected + 1 + i) .. '-0'
+    local found = redis.call('XRANGE', stream, id, id)[1]
+    if not found or found[2][2] ~= ARGV[first + i] then
+      same = false
+      break
+    end
+  end
+  if same then return {'DUP', held} end
+end
+if fence ~= '' and tonumber(fence) < current then return {'FENCED', current} end
+if held ~= expected then return {'CONFLICT', held} end
+local there = redis.call('XLEN', stream)
+if there ~= held then return {'DAMAGED', there} end
+
+local size = 0
+for i = 0, count - 1 do
+  redis.call('XADD', stream, (expected + 1 + i) .. '-0', 'e', ARGV[first + i])
+  size = size + #ARGV[first + i]
+end
+redis.call('HSET', run, 'version', held + count, 'summary', ARGV[6], 'tags', ARGV[7])
+redis.call('HINCRBY', run, 'size', size)
+redis.call('ZADD', KEYS[4], ARGV[4], ARGV[5])
+if KEYS[5] and expected == 0 then
+  redis.call('HSET', run, 'branch_of', ARGV[8])
+  redis.call('SADD', KEYS[5], ARGV[5])
+end
+if ttl ~= '' then
+  redis.call('PEXPIRE', run, ttl)
+  redis.call('PEXPIRE', stream, ttl)
+  redis.call('PEXPIRE', KEYS[3], ttl)
+  if KEYS[5] then redis.call('PEXPIRE', KEYS[5], ttl) end
+end
+return {'OK', held + count}
+""")
+"""Append entries, unless these or other ones are there, or the writer was fenced off.
+
+Answers a word and a number: `OK` or `DUP` and the version, `FENCED` and the claim that holds,
+`CONFLICT` and the version that was found, `DAMAGED` and how many entries are left of it.
+"""
+
+CLAIM = Script("""
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+return redis.call('HINCRBY', KEYS[1], 'fence', 1)
+""")
+"""Give out the next number for a run; 0 for one that is not there. How long it lives stays."""
+
+DELETE = Script("""
+-- KEYS: run, entries, children, recent, and the children of the run it branched off, if any
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+redis.call('ZREM', KEYS[4], ARGV[1])
+if KEYS[5] then redis.call('SREM', KEYS[5], ARGV[1]) end
+return 1
+""")
+"""Forget a run."""
+
+PRUNE = Script("""
+-- KEYS: recent, then runs; ARGV: their ids
+local gone = 0
+for i = 1, #ARGV do
+  if redis.call('EXISTS', KEYS[i + 1]) == 0 then
+    gone = gone + redis.call('ZREM', KEYS[1], ARGV[i])
+  end
+end
+return gone
+""")
+"""Take runs that have expired out of the list; answers how many."""

@@ -1,17 +1,19 @@
 """A store in Redis: a stream for each run, on which its followers wait."""
 
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from typing import cast
 
+import anyio
 from anyio import to_thread
 
-from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
+from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
+from sifaka.storage.cursor import checked_ttl, to_microseconds
 from sifaka.storage.entry_json import encode_entries
-from sifaka.storage.log import Health, RunPage
+from sifaka.storage.log import Health, RunPage, look_at
 from sifaka.storage.redis.address import (
     DEFAULT_PREFIX,
     checked_prefix,
@@ -20,13 +22,55 @@ from sifaka.storage.redis.address import (
 )
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
-from sifaka.storage.redis.health import inspect
-from sifaka.storage.redis.keys import Keys
-from sifaka.storage.redis.read import missing, read_entries, replay
-from sifaka.storage.redis.recent import list_recent, prune_oldest
-from sifaka.storage.redis.scripts import APPEND, CLAIM, DELETE
+from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys
+from sifaka.storage.redis.read import list_recent, missing, prune_oldest, read_entries, replay
 from sifaka.storage.store import LogStore
-from sifaka.storage.timestamps import checked_ttl, to_microseconds
+
+OLDEST = (6, 2)
+"""The oldest version of Redis that is supported."""
+_SECONDS = 4.0
+
+
+async def inspect(connections: RedisConnections) -> Health:
+    """Look at the server, within some seconds."""
+    shown = connections.address.shown
+    answers = await look_at(shown, lambda: connections.run(_ping), seconds=_SECONDS)
+    if not answers.works:
+        return answers
+    try:
+        with anyio.fail_after(_SECONDS):
+            return judge(shown, await connections.run(_info))
+    except (TimeoutError, StorageError):
+        return answers
+
+
+def judge(shown: str, info: Mapping[str, str]) -> Health:
+    """The health that the server's `INFO` amounts to."""
+    version = info.get("redis_version", "0")
+    if tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) < OLDEST:
+        old = f"Redis {version} is too old: use 6.2 or newer"
+        return Health(part=shown, works=False, found=old)
+    found = [f"Redis {version}"]
+    policy = info.get("maxmemory_policy", "noeviction")
+    if policy != "noeviction":
+        found.append(f"maxmemory-policy is {policy}: runs may be evicted, use noeviction")
+    if info.get("aof_enabled") == "0":
+        found.append(
+            "appendonly is off: if the server breaks down, it loses what it had not saved yet"
+        )
+    return Health(part=shown, works=True, found="; ".join(found))
+
+
+async def _ping(client: RedisClient) -> str:
+    await client.execute_command("PING")
+    return "Redis, which tells this user nothing about it"
+
+
+async def _info(client: RedisClient) -> Mapping[str, str]:
+    text = cast("bytes", await client.execute_command("INFO")).decode(errors="replace")
+    pairs = (line.partition(":") for line in text.splitlines() if not line.startswith("#"))
+    return {name: value for name, _, value in pairs}
+
 
 LATEST = 500
 """Runs that a search reads at most, the newest: few servers have a search module."""

@@ -10,13 +10,12 @@ from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Drafted, Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
-from sifaka.storage.cursor import cut_page, decode_cursor
+from sifaka.storage.cursor import cut_page, decode_cursor, from_microseconds, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.log import RunPage, check_append
 from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
 from sifaka.storage.sqlite.vectors import remove_vectors
 from sifaka.storage.sqlite.words import index_words, unindex_words
-from sifaka.storage.timestamps import from_microseconds, to_microseconds
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import cast
 
 from sifaka.errors import ConfigurationError
+from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.sqlite.connection import SqlConnection, transaction
-from sifaka.storage.timestamps import to_microseconds
 
 APPLICATION_ID = 0x53464B41
 """Marks a file as ours: `SFKA`."""

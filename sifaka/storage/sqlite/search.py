@@ -7,13 +7,12 @@ from typing import cast
 
 from sifaka.embeddings.protocol import Vector
 from sifaka.storage.bm25 import query_words, shorten, snippet
-from sifaka.storage.fusion import fuse, fused_depth, hybrid_name, lacking
-from sifaka.storage.index import Filters, Hit, Hits
+from sifaka.storage.cursor import from_microseconds
+from sifaka.storage.embedding import fuse, fused_depth, hybrid_name, lacking
+from sifaka.storage.protocol import Filters, Hit, Hits
 from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
-from sifaka.storage.sqlite.filters import ADMITTED, bindings
 from sifaka.storage.sqlite.vectors import count_missing, find_table, nearest
-from sifaka.storage.sqlite.words import catch_up_words, count_without_words
-from sifaka.storage.timestamps import from_microseconds
+from sifaka.storage.sqlite.words import ADMITTED, bindings, catch_up_words, count_without_words
 from sifaka.text.terms import query_terms
 
 logger = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.embedding import embed_words
-from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.log import Health, RunPage, look_at
+from sifaka.storage.protocol import ANY, Filters, Hits
 from sifaka.storage.sqlite import runs, vectors
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.search import Question, search_both, search_versions

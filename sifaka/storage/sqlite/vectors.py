@@ -14,9 +14,9 @@ from typing import cast
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import ConfigurationError
 from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
-from sifaka.storage.index import ANY, Filters
+from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.sqlite.connection import SqlConnection, transaction
-from sifaka.storage.sqlite.filters import ADMITTED, bindings
+from sifaka.storage.sqlite.words import ADMITTED, bindings
 from sifaka.storage.sqlite.worker import SQLiteWorker
 
 logger = logging.getLogger(__name__)

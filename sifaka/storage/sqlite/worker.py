@@ -12,7 +12,7 @@ from anyio import CancelScope
 from sifaka.errors import StorageError
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import RUNS, Schema
-from sifaka.storage.threads import Threads
+from sifaka.storage.store import Threads
 
 if TYPE_CHECKING:
     from sifaka.storage.sqlite.file import OpenFile

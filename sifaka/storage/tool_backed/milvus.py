@@ -13,20 +13,18 @@ from sifaka.errors import StorageError
 from sifaka.record.entries import Drafted, Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.bm25 import query_words
+from sifaka.storage.bm25 import best_hits, query_words
+from sifaka.storage.cursor import from_microseconds, now_in_microseconds, to_microseconds
 from sifaka.storage.entry_json import (
     decode_entries,
     decode_version,
     encode_version,
     whole_thoughts,
 )
-from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.log import Health, look_at
-from sifaka.storage.scan import best_hits
+from sifaka.storage.protocol import ANY, Filters, Hits
 from sifaka.storage.store import TenantView
-from sifaka.storage.timestamps import from_microseconds, now_in_microseconds, to_microseconds
-from sifaka.storage.tool_backed.caller import ToolCaller
-from sifaka.storage.tool_backed.envelope import pack, unpack
+from sifaka.storage.tool_backed.caller import ToolCaller, pack, unpack
 from sifaka.storage.tool_backed.milvus_rows import MOST_ROWS, MilvusRows, Row
 from sifaka.storage.tool_backed.records import decode_record, fold
 

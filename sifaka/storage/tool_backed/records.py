@@ -16,7 +16,7 @@ from pydantic import Field
 from sifaka._internal.immutable import Frozen
 from sifaka.errors import StorageError
 from sifaka.storage.log import check_append, holds
-from sifaka.storage.tool_backed.envelope import pack, unpack
+from sifaka.storage.tool_backed.caller import pack, unpack
 
 
 class LogRecord(Frozen):

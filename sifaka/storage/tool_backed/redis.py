@@ -11,13 +11,11 @@ from anyio.lowlevel import EventLoopToken, current_token
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.cursor import decode_cursor, encode_cursor
+from sifaka.storage.cursor import decode_cursor, encode_cursor, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.log import Health, RunPage, follow_by_polling, look_at
 from sifaka.storage.store import LogStore
-from sifaka.storage.timestamps import to_microseconds
-from sifaka.storage.tool_backed.caller import ToolCaller
-from sifaka.storage.tool_backed.envelope import pack, unpack
+from sifaka.storage.tool_backed.caller import ToolCaller, pack, unpack
 from sifaka.storage.tool_backed.records import (
     Folded,
     LogRecord,

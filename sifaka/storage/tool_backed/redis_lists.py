@@ -8,8 +8,7 @@ from typing import NamedTuple, cast
 from urllib.parse import quote
 
 from sifaka.storage.cursor import Position
-from sifaka.storage.tool_backed.caller import ToolCaller, unexpected
-from sifaka.storage.tool_backed.envelope import pack, unpack
+from sifaka.storage.tool_backed.caller import ToolCaller, pack, unexpected, unpack
 
 _WINDOW = 200
 """The places of the list that one call reads."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from sifaka.text.formats.marks import Mark, lines_of, names
 from sifaka.text.markdown import code_spans
-from sifaka.text.sentences import blanked
+from sifaka.text.prose import blanked
 
 _MODULE = re.compile(r"(?:import|export)\b(?=[ \t{*'\"])")
 _TAG = re.compile(r"</?(?P<name>[A-Za-z][\w.:-]*)(?=[\s/>])|</?>")

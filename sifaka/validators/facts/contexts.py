@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sifaka.text.sentences import sentence_spans
+from sifaka.text.prose import sentence_spans
 from sifaka.validators.facts.fact import Fact
 from sifaka.validators.facts.reading import Reading
 from sifaka.validators.facts.vocabulary import stem_of

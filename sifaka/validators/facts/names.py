@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from sifaka.text.function_words import FUNCTION_WORDS
-from sifaka.text.sentences import sentence_spans
+from sifaka.text.prose import sentence_spans
 from sifaka.validators.facts.fact import Fact
 from sifaka.validators.facts.units import unit_of
 from sifaka.validators.facts.vocabulary import MONTHS, WEEKDAYS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sifaka.classifiers.language import LanguageClassifier
 from sifaka.text import prose
 from sifaka.text.markdown import code_spans
-from sifaka.text.sentences import blanked
+from sifaka.text.prose import blanked
 from sifaka.validators import verbatim
 from sifaka.validators.facts.dates import dates, times
 from sifaka.validators.facts.fact import Fact

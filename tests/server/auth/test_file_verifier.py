@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from sifaka_mcp.auth.access import FileVerifier
 from sifaka_mcp.auth.tokens_file import TokensFile
-from sifaka_mcp.auth.verifiers import FileVerifier
 from tests.stubs.served import grant_token
 
 pytestmark = pytest.mark.anyio

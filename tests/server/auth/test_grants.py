@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.auth.grants import Grant, digest_of, new_token, parse_grants
+from sifaka_mcp.auth.tokens_file import Grant, digest_of, new_token, parse_grants
 
 HASH = digest_of("a token").hex()
 

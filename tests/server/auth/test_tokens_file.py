@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.auth.grants import Grant, digest_of
-from sifaka_mcp.auth.tokens_file import TokensFile, add_grant
+from sifaka_mcp.auth.tokens_file import Grant, TokensFile, add_grant, digest_of
 from tests.stubs.served import grant_token
 
 

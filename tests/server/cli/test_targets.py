@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.cli.target import write_text
+from sifaka_mcp.cli.document import write_text
 
 
 def test_a_link_stays_a_link_and_its_target_is_written(tmp_path: Path) -> None:

@@ -22,8 +22,7 @@ from starlette.types import Message, Receive, Scope, Send
 from sifaka.text.input import MAX_TEXT
 from sifaka_mcp.http import serve
 from sifaka_mcp.http.protocol import StrictProtocol
-from sifaka_mcp.http.rate_limits import Rates
-from sifaka_mcp.http.throttle import Throttle
+from sifaka_mcp.http.throttle import Rates, Throttle
 from tests.stubs.redis_server import redis_server
 from tests.stubs.served import asking, bearer, client_of, grant_token, in_thread, served
 

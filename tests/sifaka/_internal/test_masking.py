@@ -18,7 +18,7 @@ from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedModel
 from sifaka_mcp.logs import JsonFormatter, LineFormatter
-from sifaka_mcp.settings import load_settings
+from sifaka_mcp.settings.sources import load_settings
 
 pytestmark = pytest.mark.anyio
 

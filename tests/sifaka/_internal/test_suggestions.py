@@ -1,4 +1,4 @@
-from sifaka._internal.suggestions import closest, did_you_mean
+from sifaka._internal.naming import closest, did_you_mean
 
 NAMES = ("lint", "self_refine", "self_rag", "n_critics")
 

@@ -6,8 +6,7 @@ from functools import partial
 import anyio
 
 from sifaka import Chain, Document, Thought
-from sifaka.calls.concurrency import fan_out
-from sifaka.calls.context import recorded
+from sifaka.calls.context import fan_out, recorded
 from sifaka.record.entries import Researched
 from sifaka.record.inquiry import Inquiry
 from sifaka.research.protocol import Desk

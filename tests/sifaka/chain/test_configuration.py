@@ -17,7 +17,7 @@ from sifaka.chain.options import ChainOptions
 from sifaka.chain.resources import Resources
 from sifaka.chain.settings import ChainSettings
 from sifaka.errors import ConfigurationError
-from sifaka.models.framing import frame
+from sifaka.models.prompt import frame
 from sifaka.models.provider import provider_model
 from sifaka.record.entries import ChainConfig
 from sifaka.record.thought import Thought

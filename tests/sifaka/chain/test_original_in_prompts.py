@@ -8,7 +8,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain
 from sifaka.critics import SectionedCritic, SelfRefineCritic
-from sifaka.models.original import with_original
+from sifaka.models.prompt import with_original
 from sifaka.record.thought import Document, Thought
 from sifaka.retrievers import MockRetriever
 from sifaka.storage import MemoryStorage

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from sifaka.chain.votes import LONGEST, Fixed, Lead, Majority, VoteRule, Votes
+from sifaka.chain.judging import LONGEST, Fixed, Lead, Majority, VoteRule, Votes
 
 CANDIDATE = Votes(candidate=1)
 CHAMPION = Votes(champion=1)

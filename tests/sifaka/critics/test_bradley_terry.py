@@ -2,7 +2,7 @@
 
 import pytest
 
-from sifaka.critics.bradley_terry import bradley_terry
+from sifaka.critics.meta_rewarding import bradley_terry
 
 
 @pytest.mark.parametrize(

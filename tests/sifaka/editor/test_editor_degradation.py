@@ -12,6 +12,7 @@ from sifaka.editor.grammar import LIMIT
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings
 from sifaka.record.results import Issue
+from sifaka.text.formats import Format
 
 ANNOUNCEMENT = Path(__file__).parents[3] / "examples" / "announcement.md"
 
@@ -86,7 +87,9 @@ def test_a_rule_that_stumbles_costs_that_rule_alone(caplog: pytest.LogCaptureFix
     def stumbling(parsed: ParsedText) -> Iterable[Issue]:
         raise IndexError(parsed.text)
 
-    found, degraded = findings("We recieve it here.", [stumbling, *RULES.values()])
+    found, degraded = findings(
+        ParsedText.read("We recieve it here.", Format.MARKDOWN), {"stumbling": stumbling, **RULES}
+    )
     assert [issue.quote for issue in found] == ["recieve"]
     assert degraded == ("stumbling: not checked, because of a bug (IndexError)",)
     assert "editor:stumbling" in caplog.text

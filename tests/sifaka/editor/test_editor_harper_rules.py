@@ -7,9 +7,11 @@ import pytest
 from benchmarks.quality.editor.labelled import load
 from sifaka.editor import grammar, lint
 from sifaka.editor.harper_rules import ALL, DEFAULT, OFF, SAFE, asked, signs
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings
 from sifaka.tasks.check import check
 from sifaka.tasks.rules import RuleChoice
+from sifaka.text.formats import Format
 
 HYPHEN = "Please double click on the icon in the corner."
 """A matter of style that only a rule of Harper which is off by default finds."""
@@ -21,7 +23,10 @@ def rules(text: str, choice: RuleChoice) -> set[str]:
 
 def test_every_rule_that_is_on_finds_a_mistake_in_the_labelled_sentences() -> None:
     samples = chain(load("tuning"), load("held_out"), load("phrases"))
-    found = findings("\n\n".join(each.text for each in samples), [grammar.grammar])[0]
+    found = findings(
+        ParsedText.read("\n\n".join(each.text for each in samples), Format.MARKDOWN),
+        {"grammar": grammar.grammar},
+    )[0]
     assert DEFAULT - {(each.rule or "").removeprefix("harper.") for each in found} == set()
 
 

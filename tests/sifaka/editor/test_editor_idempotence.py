@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sifaka.editor import apply, edit, lint, protected
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import RULES, findings
+from sifaka.text.formats import Format
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import urls
 
@@ -53,7 +55,7 @@ def test_numbers_urls_and_code_survive(text: str) -> None:
 @settings(max_examples=200)
 @given(texts)
 def test_safe_issues_can_be_applied_and_lie_outside_protected_spans(text: str) -> None:
-    issues, _ = findings(text, RULES.values())
+    issues, _ = findings(ParsedText.read(text, Format.MARKDOWN), RULES)
     spans = protected(text)
     safe = [issue for issue in issues if issue.safe]
     assert len(apply(text, issues).edits) == len(safe)

@@ -13,7 +13,7 @@ import pytest
 from sifaka._internal.blocking import run_blocking
 from sifaka.embeddings import Role, Vector, open_embedder
 from sifaka.embeddings.local import LocalModel
-from sifaka.embeddings.model import MOST_CHARS
+from sifaka.embeddings.protocol import MOST_CHARS
 from sifaka.errors import ConfigurationError, EmbeddingError
 
 pytestmark = pytest.mark.anyio
@@ -159,7 +159,7 @@ async def test_texts_are_encoded_by_one_thread_at_a_time(tmp_path: Path) -> None
 
 
 async def test_a_text_is_cut_before_it_is_embedded(tmp_path: Path) -> None:
-    from sifaka.embeddings.model import ModelEmbedder
+    from sifaka.embeddings.protocol import ModelEmbedder
 
     lengths: list[int] = []
 
@@ -183,7 +183,7 @@ async def test_a_text_is_cut_before_it_is_embedded(tmp_path: Path) -> None:
 async def test_vectors_that_cannot_be_relied_on_are_refused(
     answers: list[list[Vector]], message: str
 ) -> None:
-    from sifaka.embeddings.model import ModelEmbedder
+    from sifaka.embeddings.protocol import ModelEmbedder
 
     said = iter(answers)
 

@@ -5,13 +5,11 @@ from contextlib import contextmanager
 
 from pydantic_ai.models import Model
 
-from sifaka.calls.concurrency import fan_out
-from sifaka.calls.context import Calls
+from sifaka.calls.context import Calls, fan_out
 from sifaka.calls.journal import Journal, scope
 from sifaka.calls.ledger import Ledger
-from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.model import Verification
+from sifaka.evidence.model import Criterion, Verification
 from sifaka.evidence.verify import PARALLEL, verifications
 from sifaka.record.entries import Called
 from sifaka.record.usage import Budget, Usage

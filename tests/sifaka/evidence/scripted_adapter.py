@@ -2,8 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.storage.protocol import Health
 
 Answer = Sequence[SourceDocument] | Exception

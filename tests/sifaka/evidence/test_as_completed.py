@@ -10,7 +10,7 @@ import pytest
 
 from sifaka.calls.context import current_calls
 from sifaka.calls.host import HostQuestion, Suspended
-from sifaka.evidence.as_completed import as_completed
+from sifaka.evidence.verify import as_completed
 from tests.sifaka.evidence.recording import recording
 
 pytestmark = pytest.mark.anyio

@@ -5,14 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sifaka.evidence.classify import classify, ranked
-from sifaka.evidence.criteria import Criterion, weighted
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import (
     Assessment,
     Classification,
+    Criterion,
     Evidence,
     Judgement,
     Verification,
+    weighted,
 )
 
 DOCUMENT = SourceDocument(text="Words.")

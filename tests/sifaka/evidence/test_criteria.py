@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.evidence.criteria import Criterion, weighted
+from sifaka.evidence.model import Criterion, weighted
 
 
 def weights_of(given: list[object], number: int | None = None) -> list[float]:

@@ -6,9 +6,8 @@ import pytest
 
 from sifaka.chain import Chain
 from sifaka.errors import ConfigurationError, SourceError
-from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.filters import ANYTHING, SearchFilters
-from sifaka.evidence.retriever import EvidenceRetriever
+from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument
+from sifaka.evidence.search import EvidenceRetriever
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.storage import MemoryStorage

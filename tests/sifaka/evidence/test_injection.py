@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.model import Criterion
 from sifaka.evidence.plan import plan
-from sifaka.models.framing import DATA_NOTICE
+from sifaka.models.prompt import DATA_NOTICE
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 from tests.sifaka.evidence.recording import verified
 

@@ -26,6 +26,13 @@ def test_passages_with_the_words_of_a_claim_come_first() -> None:
     assert [passage.document.title for passage in found] == ["Heights"]
 
 
+def test_words_of_a_claim_are_found_in_other_forms() -> None:
+    eruption = Document(id="d3", title="Eruptions", text="The volcano erupted violently in 1883.")
+    passages = passages_of([HISTORY, HEIGHT, eruption])
+    (found,) = nearest("There were violent eruptions of volcanoes.", passages, 1)
+    assert found.document.id == "d3"
+
+
 def test_a_short_text_is_its_own_excerpt() -> None:
     assert excerpt("  As it is.\n", "anything", 100) == "  As it is.\n"
 

@@ -8,8 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from sifaka.errors import ConfigurationError, SourceError, StorageError
-from sifaka.evidence.documents import MOST_CHARS, SourceDocument
-from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.documents import MOST_CHARS, SearchFilters, SourceDocument
 from sifaka.evidence.search import search
 from sifaka.record.usage import Budget
 from tests.sifaka.evidence.recording import recording

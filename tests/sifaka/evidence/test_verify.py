@@ -9,13 +9,12 @@ import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from sifaka.calls.concurrency import fan_out
+from sifaka.calls.context import fan_out
 from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import ModelProviderError, StorageError
 from sifaka.evidence.classify import classify
-from sifaka.evidence.criteria import Criterion
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.model import Assessment, Verification
+from sifaka.evidence.model import Assessment, Criterion, Verification
 from sifaka.evidence.verify import verifications
 from sifaka.models.provider import provider_model
 from sifaka.record.usage import Budget

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sifaka.models.draft import Draft, Unfit, draft_of, mended
-from sifaka.models.draft_source import Source
+from sifaka.models.draft_lines import Source
 from tests.sifaka.models.drafts.made import FIRST, GOOD, INSTRUCTIONS, MENDED, PROMPT, REFUSED, Made
 
 REAL: list[dict[str, Any]] = [

@@ -11,7 +11,7 @@ from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
 from sifaka.critics.opinion import Opinion
 from sifaka.errors import BudgetExceeded, ModelProviderError
-from sifaka.models.framing import frame
+from sifaka.models.prompt import frame
 from sifaka.models.provider import provider_model
 from sifaka.models.structured import ask
 from sifaka.record.usage import Budget, Usage

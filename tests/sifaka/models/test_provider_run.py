@@ -9,7 +9,7 @@ from pydantic_ai import Agent
 
 from sifaka import Budget, Chain, RunResult, create_pydantic_chain
 from sifaka.errors import ConfigurationError
-from sifaka.models.framing import DATA_NOTICE
+from sifaka.models.prompt import DATA_NOTICE
 from sifaka.models.provider import provider_model
 from tests.stubs.provider import (
     HANGS,

@@ -8,7 +8,7 @@ from pydantic_ai.messages import FinishReason, ModelMessage, ModelResponse, Text
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain, RunResult
-from sifaka.models.framing import MARK
+from sifaka.models.prompt import MARK
 from sifaka.storage import MemoryStorage
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ from sifaka.chain import Chain
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.models import Generation
 from sifaka.models.agent import DirectModel
-from sifaka.models.framing import frame
+from sifaka.models.prompt import frame
 from sifaka.models.provider import provider_model
 from sifaka.models.retrieval_augmented import RetrievalAugmentedModel
 from sifaka.record.results import CriticFeedback

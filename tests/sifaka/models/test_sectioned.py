@@ -7,9 +7,9 @@ import pytest
 
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models import Generation
-from sifaka.models.prompts import writing_prompt
-from sifaka.models.section_answer import in_place_of
+from sifaka.models.section import in_place_of
 from sifaka.models.sectioned import SectionedModel
+from sifaka.models.writing import writing_prompt
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

@@ -8,7 +8,7 @@ from pydantic_ai.models.function import FunctionModel
 
 from sifaka import Chain
 from sifaka.critics.opinion import Opinion
-from sifaka.models.reply import Unreadable, read
+from sifaka.models.structured import Unreadable, read
 
 pytestmark = pytest.mark.anyio
 

@@ -9,8 +9,7 @@ from sifaka.calls.context import Calls
 from sifaka.calls.journal import Journal, scope
 from sifaka.calls.ledger import Ledger
 from sifaka.chain.recorder import Recorder
-from sifaka.evidence.sources.collection import Adapters
-from sifaka.evidence.sources.protocol import Adapter
+from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.record.entries import ChainConfig, Researched, Started
 from sifaka.record.inquiry import Inquiry, ResearchStep
 from sifaka.record.run import Run

@@ -74,6 +74,25 @@ def test_the_loop_of_a_section_leaves_its_writer_a_quarter_of_its_tokens() -> No
         assert purses[0].writing.ledger.exhausted() is None
 
 
+def test_the_loop_of_a_section_leaves_its_writer_a_quarter_of_its_money() -> None:
+    account = ledger(max_cost_usd=8)
+    purses, _ = shared_out(Calls(ledger=account), None, [Usage(), Usage()], besides=0)
+    assert [purse.looping.ledger.cost_left for purse in purses] == [3.0, 3.0]
+    loop = purses[0].looping.ledger
+    loop.settle(loop.reserve(), Usage(model_calls=1, cost_usd=3.0))
+    assert loop.exhausted() == "cost"
+    assert purses[1].looping.ledger.exhausted() is None
+    with purses[0].to_write():
+        assert purses[0].writing.ledger.exhausted() is None
+        assert purses[0].writing.ledger.cost_left == 5.0
+
+
+def test_after_a_call_without_a_known_price_no_money_is_left() -> None:
+    account = ledger(max_cost_usd=8)
+    account.settle(account.reserve(), Usage(model_calls=1, cost_usd=None))
+    assert account.cost_left == 0.0
+
+
 def test_what_a_section_has_spent_before_is_taken_off() -> None:
     account, spent = ledger(), Usage(model_calls=2)
     calls, kept = Calls(ledger=account), KeptCall(account)

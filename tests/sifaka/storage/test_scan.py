@@ -4,9 +4,9 @@ import pytest
 
 from sifaka.errors import StorageError
 from sifaka.record.run import Run
-from sifaka.storage.index import ANY, Filters
+from sifaka.storage.bm25 import scan_log
 from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.scan import scan_log
+from sifaka.storage.protocol import ANY, Filters
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

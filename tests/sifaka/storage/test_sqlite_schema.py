@@ -13,6 +13,7 @@ from sifaka.errors import ConfigurationError, StorageError
 from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.sqlite import SQLiteStorage
@@ -24,7 +25,6 @@ from sifaka.storage.sqlite.schema import (
     create_runs_and_entries,
 )
 from sifaka.storage.sqlite.words import catch_up_words, count_without_words
-from sifaka.storage.timestamps import to_microseconds
 from tests.stubs.embedders import ConceptEmbedder
 
 pytestmark = pytest.mark.anyio

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from sifaka.storage.bm25 import query_words, rank, snippet
 from sifaka.text.stems import fold
 from sifaka.text.terms import MOST_TERMS, language_of, query_terms, term_counts, text_terms
-from sifaka.text.thai import thai_words
-from sifaka.text.words import count_words, words
+from sifaka.text.words import count_words, thai_words, words
 
 GERMAN = "Die Rückerstattungen werden bezahlt, und die Kunden sind mit den Büchern zufrieden."
 SPANISH = "Las devoluciones de los artículos no cuestan nada, y el envío es rápido para todos."

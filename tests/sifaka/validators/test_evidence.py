@@ -22,7 +22,7 @@ from sifaka.validators import (
     negate,
     parse_validators,
 )
-from sifaka.validators.claim_issues import issues_of, share_not_blocking, summary
+from sifaka.validators.claims import issues_of, share_not_blocking, summary
 from sifaka.validators.execution import run_validators
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 from tests.sifaka.evidence.claims.reader import reads

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from sifaka.classifiers.syllables import syllables
+from sifaka.classifiers.english import syllables
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.readability import ReadabilityValidator

@@ -10,7 +10,7 @@ import pytest
 
 from sifaka.storage.elasticsearch import ElasticsearchIndex
 from sifaka.storage.elasticsearch.address import Address
-from sifaka.storage.elasticsearch.layout import index_of
+from sifaka.storage.elasticsearch.documents import index_of
 
 
 def make(folder: Path) -> ElasticsearchIndex:

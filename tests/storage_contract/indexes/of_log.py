@@ -6,9 +6,8 @@ from typing import Self
 from sifaka.errors import ThoughtNotFound
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.log import load_if_there
-from sifaka.storage.protocol import Health, ThoughtStore
+from sifaka.storage.protocol import ANY, Filters, Health, Hits, ThoughtStore
 from tests.storage_contract.runs import entries_of
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from sifaka.evidence.claims.bearing import disagreement, passage_of
-from sifaka.evidence.claims.rules import judged_by_rule
+from sifaka.evidence.claims.comparison import judged_by_rule
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.quotes import QuotableText
 

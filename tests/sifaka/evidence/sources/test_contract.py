@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import SourceError
-from sifaka.evidence.filters import ANYTHING, SearchFilters
+from sifaka.evidence.documents import ANYTHING, SearchFilters
 from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Remote, Source
 from tests.stubs.search_server import Answered, always
 

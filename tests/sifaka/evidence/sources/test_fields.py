@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.sources.fields import Fields, FoundRecord, document_of, records_at, when
+from sifaka.evidence.sources.records import Fields, FoundRecord, document_of, records_at, when
 
 
 def read(fields: Fields | None = None, **record: object) -> SourceDocument | None:

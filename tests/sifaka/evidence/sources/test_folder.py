@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import SourceError
-from sifaka.evidence.filters import ANYTHING
+from sifaka.evidence.documents import ANYTHING
 from sifaka.evidence.sources.files import file_text
 from sifaka.evidence.sources.folder import FolderAdapter
 

@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from sifaka.evidence.filters import ANYTHING
+from sifaka.evidence.documents import ANYTHING
 from sifaka.evidence.sources.catalogue import open_adapters
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from sifaka.errors import SourceError
-from sifaka.evidence.filters import SearchFilters
+from sifaka.evidence.documents import SearchFilters
 from sifaka.evidence.sources.http import Retrying
 from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
 from tests.stubs.sources import Reply, Request, Source, json_reply, reply, source

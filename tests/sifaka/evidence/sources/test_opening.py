@@ -6,7 +6,7 @@ import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.catalogue import FORMS, SCHEMES, open_adapters
-from sifaka.evidence.sources.thoughts import ThoughtsAdapter, on_store
+from sifaka.evidence.sources.in_process import ThoughtsAdapter, on_store
 from sifaka.storage import MemoryStorage
 from tests.stubs.search_server import SearchServer, always, of_json
 

@@ -10,8 +10,8 @@ import pytest
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.record.run import Run
 from sifaka.storage.cached import CachedStorage
-from sifaka.storage.index import ANY, Filters, Hits
 from sifaka.storage.memory import MemoryStorage
+from sifaka.storage.protocol import ANY, Filters, Hits
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.sifaka.storage.cached.layered import begin, catch_up, draft
 from tests.storage_contract.indexes.of_log import IndexOfLog

@@ -5,7 +5,7 @@ import pytest
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Started
 from sifaka.record.run import Run
-from sifaka.storage import cache as caching
+from sifaka.storage import memory as caching
 from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.sqlite import SQLiteStorage

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from sifaka.record.run import Run
+from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.elasticsearch import ElasticsearchIndex
 from sifaka.storage.elasticsearch.index import run_key
-from sifaka.storage.index import Filters
-from sifaka.storage.timestamps import to_microseconds
+from sifaka.storage.protocol import Filters
 from tests.stubs.elasticsearch_server import ElasticsearchServer
 from tests.stubs.embedders import ConceptEmbedder
 

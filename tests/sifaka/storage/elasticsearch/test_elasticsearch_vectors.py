@@ -8,7 +8,7 @@ from sifaka.record.entries import Decided, Decision, Validated
 from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.storage.elasticsearch import ElasticsearchIndex
-from sifaka.storage.index import Filters
+from sifaka.storage.protocol import Filters
 from tests.stubs.elasticsearch_server import ElasticsearchServer
 from tests.stubs.embedders import ConceptEmbedder
 

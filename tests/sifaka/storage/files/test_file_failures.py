@@ -11,7 +11,7 @@ import pytest
 from sifaka.errors import StorageError
 from sifaka.record.run import Run
 from sifaka.storage.files import FileStorage
-from sifaka.storage.files import lock as file_lock
+from sifaka.storage.files import durable as file_lock
 
 pytestmark = pytest.mark.anyio
 Begin = Callable[..., Awaitable[Run]]

@@ -4,7 +4,7 @@ import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka.storage.milvus import MilvusIndex
-from sifaka.storage.milvus.address import parse_address, split_options
+from sifaka.storage.milvus.client import parse_address, split_options
 
 
 def test_a_folder_may_be_relative_or_absolute() -> None:

@@ -7,9 +7,8 @@ import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run
-from sifaka.storage.milvus import MilvusIndex, lite
-from sifaka.storage.milvus.address import parse_address
-from sifaka.storage.milvus.client import MilvusClient, connect, pymilvus
+from sifaka.storage.milvus import MilvusIndex, worker
+from sifaka.storage.milvus.client import MilvusClient, connect, parse_address, pymilvus
 from sifaka.storage.milvus.rows import tenant_key
 from sifaka.storage.milvus.schema import ensure
 
@@ -29,10 +28,10 @@ async def raw(url: str) -> AsyncGenerator[MilvusClient]:
     """Another client of the same folder."""
     address = parse_address(url)
     assert address.folder
-    client = connect(address, lite.start(address.folder))
+    client = connect(address, worker.start_lite(address.folder))
     yield client
     client.close()
-    lite.stop(address.folder)
+    worker.stop_lite(address.folder)
 
 
 def stored(client: MilvusClient, collection: str) -> list[Any]:

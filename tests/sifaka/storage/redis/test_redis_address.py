@@ -1,9 +1,9 @@
 import pytest
 
 from sifaka.errors import ConfigurationError
+from sifaka.storage.cursor import parse_ttl
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.address import parse_address, take_options
-from sifaka.storage.timestamps import parse_ttl
 
 
 @pytest.mark.parametrize(

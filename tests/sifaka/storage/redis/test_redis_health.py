@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.health import judge
+from sifaka.storage.redis.store import judge
 from tests.stubs.redis_server import RedisServer, redis_server
 
 pytestmark = pytest.mark.anyio

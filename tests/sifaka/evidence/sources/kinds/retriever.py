@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from sifaka.evidence.sources.retriever import RetrieverAdapter
+from sifaka.evidence.sources.in_process import RetrieverAdapter
 from sifaka.record.thought import Document
 from sifaka.retrievers import InMemoryRetriever
 from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Source

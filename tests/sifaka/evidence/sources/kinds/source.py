@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.sources.catalogue import open_adapters
-from sifaka.evidence.sources.protocol import Adapter
+from sifaka.evidence.sources.collection import Adapter
 from tests.stubs.search_server import Answered, SearchServer
 
 DOCUMENTS = (

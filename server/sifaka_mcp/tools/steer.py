@@ -1,0 +1,65 @@
+"""`resume_run` and `cancel_run`: wait for a run, go on with one, or stop one."""
+
+from typing import Annotated
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+
+from sifaka.chain import cancel_run as cancel
+from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.schemas.research import out_of
+from sifaka_mcp.schemas.runs import ImproveOut
+from sifaka_mcp.tools.answer import ToolContext, answer, state_of
+from sifaka_mcp.tools.definition import define
+from sifaka_mcp.tools.work import answer_of_run
+from sifaka_mcp.ui.apps import SHOWN
+from sifaka_mcp.view.text import improvement
+
+
+async def resume_run(
+    run_id: str, ctx: ToolContext, wait_seconds: float = 45
+) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
+    """See the tool's description."""
+    exchange = Exchange.of(ctx)
+    return await answer_of_run(ctx, run_id, exchange, wait_seconds=wait_seconds)
+
+
+def resume_tool() -> Tool:
+    """The tool `resume_run`."""
+    return define(
+        resume_run,
+        title="Resume a run",
+        description="Wait for a `running` run; resume an interrupted one.",
+        annotations=ToolAnnotations(
+            read_only_hint=False,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=True,
+        ),
+        meta=SHOWN,
+    )
+
+
+async def cancel_run(run_id: str, ctx: ToolContext) -> Annotated[CallToolResult, ImproveOut]:
+    """See the tool's description."""
+    state = state_of(ctx)
+    await state.store.load(run_id)  # a run that the tenant may not see, it may not stop
+    await state.jobs.cancel(state.key(run_id))
+    result = await cancel(state.store, run_id)
+    out = out_of(result)
+    return answer(improvement(out), out)
+
+
+def cancel_tool() -> Tool:
+    """The tool `cancel_run`."""
+    return define(
+        cancel_run,
+        title="Cancel a run",
+        description="Stop a run and get its best version.",
+        annotations=ToolAnnotations(
+            read_only_hint=False,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
+    )

@@ -1,0 +1,166 @@
+"""Search servers and the service AtomWalker: an index of records, searched by words."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from math import ceil, floor
+from typing import Literal, cast
+
+from sifaka.evidence.documents import SearchFilters
+from sifaka.evidence.sources.records import Fields, FoundRecord, Record, RecordAdapter, records_at
+
+
+class QueryDslAdapter(RecordAdapter):
+    """Searches an index of Elasticsearch or OpenSearch, an alias or a pattern such as `papers-*`.
+
+    A record is found that has any of the words. Both servers share the query language:
+    https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-multi-match-query and
+    https://docs.opensearch.org/latest/query-dsl/full-text/multi-match/
+    """
+
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+        searched = [*self.fields.text, f"{self.fields.title}^2"]
+        wanted: dict[str, object] = {
+            "must": [{"multi_match": {"query": query, "fields": searched}}]
+        }
+        written = {
+            **({"gte": filters.since.isoformat()} if filters.since else {}),
+            **({"lt": filters.until.isoformat()} if filters.until else {}),
+        }
+        if self.fields.date and written:
+            wanted["filter"] = [{"range": {self.fields.date: written}}]
+        body = {
+            "query": {"bool": wanted},
+            "size": size,
+            "_source": list(self.fields.names),
+            "track_total_hits": False,
+        }
+        answer = await self._http.post_json(f"{self.index}/_search", body)
+        return [_found(hit) for hit in self._listed(records_at(answer, "hits", "hits"), "hits")]
+
+
+def _found(hit: Record) -> FoundRecord:
+    source = hit.get("_source")
+    record: Record = cast("Record", source) if isinstance(source, Mapping) else {}
+    return FoundRecord(record=record, id=str(hit.get("_id") or ""), score=hit.get("_score"))
+
+
+class MeilisearchAdapter(RecordAdapter):
+    """Searches an index of Meilisearch.
+
+    https://www.meilisearch.com/docs/reference/api/search
+    """
+
+    @property
+    def dated_by(self) -> str:
+        """The field with seconds since 1970: Meilisearch compares numbers only."""
+        return self.fields.timestamp
+
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+        asked: dict[str, object] = {
+            "q": query,
+            "limit": size,
+            "attributesToRetrieve": list(self.fields.names),
+            "showRankingScore": True,
+        }
+        written: list[str] = []
+        if filters.since:
+            written.append(f"{self.dated_by} >= {floor(filters.since.timestamp())}")
+        if filters.until:
+            written.append(f"{self.dated_by} < {ceil(filters.until.timestamp())}")
+        if self.dated_by and written:
+            asked["filter"] = written
+        answer = await self._http.post_json(f"indexes/{self.index}/search", asked)
+        hits = self._listed(records_at(answer, "hits"), "hits")
+        return [FoundRecord(record=record, score=record.get("_rankingScore")) for record in hits]
+
+
+_OPERATORS = re.compile(r'([+\-&|!(){}\[\]^"~*?:\\/])')
+_OPERATOR_WORDS = re.compile(r"\b(?:AND|OR|NOT)\b")
+
+
+class SolrAdapter(RecordAdapter):
+    """Searches a core or a collection of Solr; `base` is the URL that its name is appended to.
+
+    https://solr.apache.org/guide/solr/latest/query-guide/edismax-query-parser.html and
+    https://solr.apache.org/guide/solr/latest/query-guide/response-writers.html
+    """
+
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+        asked: dict[str, str] = {
+            "q": _literal(query),
+            "defType": "edismax",
+            "qf": " ".join((*self.fields.text, f"{self.fields.title}^2")),
+            "q.op": "OR",
+            "mm": "1",
+            "fl": ",".join((*self.fields.names, "score")),
+            "rows": str(size),
+            "omitHeader": "true",
+            "wt": "json",
+        }
+        if self.fields.date and filters.asks_for_dates:
+            since, until = _moment(filters.since), _moment(filters.until)
+            asked["fq"] = f"{self.fields.date}:[{since} TO {until}}}"
+        answer = await self._http.get_json(f"{self.index}/select", asked)
+        docs = self._listed(records_at(answer, "response", "docs"), "response.docs")
+        return [FoundRecord(record=record, score=record.get("score")) for record in docs]
+
+
+def _literal(query: str) -> str:
+    """The words of a query, with nothing among them that Solr takes for its own."""
+    words = _OPERATOR_WORDS.sub(lambda word: word.group().lower(), query)
+    return _OPERATORS.sub(r"\\\1", words)
+
+
+def _moment(moment: datetime | None) -> str:
+    return "*" if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+WORKS = "atomwalker-works"
+"""The index with all papers."""
+Strategy = Literal["fast", "comprehensive"]
+_PATH = "api/v1/resource/ScholarSearch/paper"
+_ABSTRACTS = ("abstract_text", "abstract_contents")
+
+
+class AtomWalkerAdapter(RecordAdapter):
+    """Searches academic papers, by the ScholarSearch API of AtomWalker.
+
+    A document is an abstract, and papers without one are left out. No public reference of that API
+    exists. Its shape is taken from the adapter of OpenSift and the answer recorded in that
+    adapter's tests (https://github.com/AtomInnoLab/OpenSift, `src/opensift/adapters/atomwalker`,
+    `tests/unit/adapters/test_atomwalker.py`).
+    """
+
+    def __init__(
+        self, base: str, *, index: str, name: str, strategy: Strategy, authorization: str | None
+    ) -> None:
+        fields = Fields(text=("abstract",), date="publication_date")
+        super().__init__(base, index=index, name=name, fields=fields, authorization=authorization)
+        self.strategy: Strategy = strategy
+
+    @property
+    def dated_by(self) -> str:
+        """None: the service leaves no dates out."""
+        return ""
+
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+        asked = {"search": query, "search_strategy": self.strategy, "size": str(size)}
+        answer = await self._http.get_json(f"{_PATH}/{self.index}", asked)
+        papers = self._listed(records_at(answer, "papers"), "papers")
+        return [_paper_of(paper) for paper in papers if _abstract(paper)]
+
+
+def _abstract(paper: Record) -> object:
+    """It stands in one of two fields."""
+    return next((paper[name] for name in _ABSTRACTS if paper.get(name)), None)
+
+
+def _paper_of(paper: Record) -> FoundRecord:
+    """A paper; it may have a date, or only a year."""
+    known = {
+        "abstract": _abstract(paper),
+        "publication_date": paper.get("publication_date") or paper.get("year"),
+        "url": paper.get("url") or paper.get("source_url"),
+    }
+    return FoundRecord(record={**paper, **known}, score=paper.get("score"))
