@@ -6,12 +6,14 @@ offsets are in UTF-16 code units, in which JavaScript counts.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal, Self, cast
 
 from pydantic import BaseModel
 
 from sifaka.record.diff import Hunk, diff
-from sifaka.record.provenance import explained_diff, issues_of, reasons_for
+from sifaka.record.provenance import Carried, explained_diff, issues_of, reasons_for
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
@@ -92,7 +94,7 @@ class VersionView(BaseModel):
         units = Units(thought.text)
         comparisons: dict[Base, ComparisonView] = {}
         if place > 0:
-            hunks = explained_diff(run, thought)
+            hunks = explained_diff(run, thought, _carried(run.run_id, run.created_at))
             comparisons["input"] = ComparisonView(base=0, hunks=[*_lengths(hunks, whys)])
         parent = next((n for n, t in enumerate(run.thoughts) if t.id == thought.parent_id), 0)
         if place > 0 and parent > 0:
@@ -125,6 +127,13 @@ def sources_of(thought: Thought | None) -> Sources:
     for feedback in thought.critic_feedback if thought else ():
         found |= {issue.message: (feedback.critic, feedback) for issue in feedback.issues}
     return found
+
+
+@lru_cache(maxsize=8)
+def _carried(run_id: str, created_at: datetime) -> Carried:
+    """The changes of a run that were worked out: pages ask for one version after the other."""
+    del run_id, created_at
+    return {}
 
 
 class Units:

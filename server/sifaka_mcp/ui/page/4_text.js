@@ -43,9 +43,9 @@ class Blocks {
   constructor() { this.all = []; this.next(); }
   next() { this.now = []; this.size = 0; this.all.push(this.now); }
   add(node, size) { this.now.push(...[node].flat()); this.size += size; }
-  text(text) {
-    for (const [piece, ends] of cut(text, BLOCK - this.size)) {
-      this.add(stretch(piece), piece.length);
+  text(text, tag) {
+    for (const [piece, ends] of text.length < BLOCK && tag ? [[text, false]] : cut(text, BLOCK - this.size)) {
+      this.add(tag ? h(tag, null, stretch(piece)) : stretch(piece), piece.length);
       if (ends && this.size >= BLOCK) this.next();
     }
   }
@@ -59,8 +59,8 @@ function diffPane(changes, open) {
   const blocks = new Blocks();
   for (const each of changes) {
     if (each.op === "=") { blocks.text(each.after); continue; }
-    if (each.before) blocks.add(h("del", null, stretch(each.before)), each.before.length);
-    if (each.after) blocks.add(h("ins", null, stretch(each.after)), each.after.length);
+    if (each.before) blocks.text(each.before, "del");
+    if (each.after) blocks.text(each.after, "ins");
     blocks.add(number(each.number, `Change ${each.number}`, open), 0);
   }
   return pane(blocks);
@@ -72,7 +72,7 @@ function textPane(version, marks, open) {
   marks.forEach((mark, n) => {
     if (mark.start > at) blocks.text(version.text.slice(at, mark.start));
     const from = Math.max(at, mark.start);
-    if (mark.end > from) blocks.add(h("mark", null, stretch(version.text.slice(from, mark.end))), mark.end - from);
+    if (mark.end > from) blocks.text(version.text.slice(from, mark.end), "mark");
     blocks.add(number(n + 1, `Issue ${n + 1}`, open), 0);
     at = Math.max(at, mark.end);
   });
@@ -111,8 +111,13 @@ function sidePane(changes, open, names) {
       }
       continue;
     }
-    if (each.before) row()[0].push(h("del", null, stretch(each.before)));
-    if (each.after) row()[1].push(h("ins", null, stretch(each.after)));
+    const gone = [...cut(each.before, LONGEST)];
+    const come = [...cut(each.after, LONGEST)];
+    for (let n = 0; n < Math.max(gone.length, come.length); n++) {
+      if (n) rows.push([[], [], 0]);
+      if (gone[n]) row()[0].push(h("del", null, stretch(gone[n][0])));
+      if (come[n]) row()[1].push(h("ins", null, stretch(come[n][0])));
+    }
     row()[1].push(number(each.number, `Change ${each.number}`, open));
     row()[2] += each.after.length;
   }
