@@ -22,7 +22,7 @@ from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
 from sifaka_mcp.tenancy import tenant_of_request
-from sifaka_mcp.ui.apps import declare_apps
+from sifaka_mcp.ui.apps import CHOICE, declare_apps, hide_choice
 
 if TYPE_CHECKING:
     from sifaka_mcp.auth.access import Access
@@ -97,6 +97,7 @@ class SifakaServer(DeferredServer):
             middleware=[
                 keep_bugs,
                 declare_apps,
+                hide_choice,
                 _share,
                 _warm_up_after_first_answer,
                 refuse_writing,
@@ -128,7 +129,8 @@ class SifakaServer(DeferredServer):
         """See `DeferredServer`."""
         from sifaka_mcp.tools import tools
 
-        return tools(self._settings.tools)
+        offered = self._settings.tools
+        return tools({*offered, CHOICE} if "submit_revision" in offered else offered)
 
     def register(self) -> None:
         """See `DeferredServer`."""

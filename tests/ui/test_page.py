@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.sync_playwright import Axe  # pyright: ignore[reportMissingTypeStubs]
 from playwright.sync_api import Page, expect
 
 from sifaka.record.entries import Entry
@@ -22,7 +22,8 @@ WIDTHS = (390, 760, 1400)
 
 def faults(page: Page) -> list[str]:
     """What axe finds."""
-    found = cast("dict[str, Any]", Axe().run(page).response)
+    told: Any = Axe().run(page)  # pyright: ignore[reportUnknownMemberType] - it has no types
+    found = cast("dict[str, Any]", told.response)
     return [
         f"{fault['id']}: {node['html'][:160]}"
         for fault in found["violations"]

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, cast
 
-from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID
+from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID, client_supports_apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp_types import ListToolsResult
 
 from sifaka.record.run import Run
 
@@ -19,6 +20,10 @@ SHOWN: Mapping[str, Any] = MappingProxyType({"ui": {"resourceUri": URI}})
 """The `_meta` of a tool that a host shows the page for."""
 RESOURCE: Mapping[str, Any] = MappingProxyType({"ui": {"prefersBorder": False}})
 """The `_meta` of the page: it asks for no domain and no permission."""
+CHOICE = "choose_version"
+"""The tool behind the buttons of the page, by which a person changes a run."""
+PRESSED: Mapping[str, Any] = MappingProxyType({"ui": {"visibility": ["app"]}})
+"""The `_meta` of a tool that pages call, and no model."""
 VIEW = "sifaka/view"
 """The name of the data in the `_meta` of a result."""
 _MOST = 100_000
@@ -36,6 +41,20 @@ async def declare_apps(ctx: ServerRequestContext[Any, Any], call_next: CallNext)
     capabilities = cast("dict[str, Any]", result.get("capabilities") or {})
     known = cast("dict[str, Any]", capabilities.get("extensions") or {})
     return {**result, "capabilities": {**capabilities, "extensions": {EXTENSION_ID: {}, **known}}}
+
+
+async def hide_choice(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Middleware: lists the tool of the buttons only for hosts that know to keep it from models."""
+    result = await call_next(ctx)
+    if ctx.method != "tools/list" or client_supports_apps(ctx):
+        return result
+    if isinstance(result, dict):
+        listed = cast("list[dict[str, Any]]", result.get("tools") or [])
+        return {**result, "tools": [each for each in listed if each.get("name") != CHOICE]}
+    if isinstance(result, ListToolsResult):
+        kept = [each for each in result.tools if each.name != CHOICE]
+        return result.model_copy(update={"tools": kept})
+    return result
 
 
 def view_of(run: Run) -> dict[str, Any]:

@@ -152,6 +152,7 @@ class RunPage {
         h("div.crumb", null, door.kind === "web" ? h("a.brand", { href: door.address(null), "data-k": "runs", on: { click: (event) => { event.preventDefault(); openList(this.page); } } }, "Sifaka") : h("span.brand", null, "Sifaka"), status(run.status, live), h("code", null, run.run_id)),
         h("h1", { dir: "auto" }, foreign(run.title || run.run_id)),
         h("div.actions", null, actions(this), door.modes?.includes("fullscreen") && root.dataset.mode === "inline" ? button("Full screen", () => door.mode("fullscreen"), { "data-k": "full" }) : null, door.kind === "app" ? null : themeButton())),
+      this.complaint ? h("div.banner.bad", { role: "alert" }, foreign(this.complaint), button("Close", () => { this.complaint = null; this.head(); }, { "data-k": "close" })) : null,
       this.lost ? h("div.banner.bad", { role: "status" }, "Connection lost. Trying again.", button("Now", () => this.look())) : this.note ? h("div.banner.good", { role: "status" }, this.note) : null,
       run.error ? h("div.banner.bad", { role: "status" }, foreign(run.error)) : null,
       run.status === "needs_revision" ? h("div.banner", { role: "status" }, "The run waits for the next version. Its brief is below.") : null,
@@ -166,6 +167,7 @@ class RunPage {
     const run = this.run;
     const line = run.versions[place];
     const version = this.versions.get(place);
+    if (this.editing && this.editing !== line.id) this.editing = null;
     if (!version) return [card(`Version ${line.number}`, h("p.quiet", null, foreign(this.trouble || "Opening…"))), null];
     const comparison = version.comparisons[this.base] || version.comparisons.input;
     const view = comparison ? this.view : "text";
@@ -182,7 +184,7 @@ class RunPage {
       const kindOf = (each) => version.whys[each.why]?.category || "no issue";
       const kinds = [...new Set(changed.map(kindOf))];
       body = view === "side" ? sidePane(changes, open, [`Version ${run.versions[comparison.base].number}`, `Version ${line.number}`]) : diffPane(changes, open);
-      cards = changed.filter((each) => !this.kind || kindOf(each) === this.kind).map((each) => whyCard(each.number, version.whys[each.why], each, open, changeActions(this, version, changes, each, kindOf)));
+      cards = changed.filter((each) => !this.kind || kindOf(each) === this.kind).map((each) => whyCard(each.number, version.whys[each.why], each, open, changeActions(this, line, changes, each, kindOf)));
       title = changed.length ? count(changed.length, "change") : "No change";
       if (kinds.length > 1) title = [title, " ", h("select", { "aria-label": "Kind of change", "data-k": "kind", on: { change: (event) => { this.kind = event.target.value || null; this.draw(); } } }, h("option", { value: "" }, "all kinds"), kinds.map((kind) => { const one = h("option", null, kind); one.value = kind; one.selected = kind === this.kind; return one; }))];
     }
@@ -196,7 +198,7 @@ class RunPage {
         h("div.card-head", null, h("h2", null, `Version ${line.number}`), line.standing === "refused" ? pill("turned down", "bad") : line.standing === "stands" ? pill("stands", "good") : null,
           comparison ? h("span", null, bases && view !== "text" ? segment(bases, comparison === version.comparisons.parent ? "parent" : "input", (base) => this.choose({ base }), "Compared") : null, " ", segment(modes, view, (chosen) => this.choose({ view: chosen }), "View")) : null),
         line.standing === "refused" && line.reason ? h("p.banner.bad.small", null, "Turned down: ", foreign(line.reason)) : null,
-        this.editing ? editor(this, version) : body,
+        this.editing ? editor(this, version, line) : body,
         h("p.quiet.small.num.under", null, `${count(line.words, "word")} · by `, foreign(line.author), " · ", when(line.created_at))),
       h("aside.card.why", { "aria-label": "Why" }, h("div.card-head", null, h("h2", null, title)),
         cards.length ? h(cards.length > 60 ? "ul.whys.many" : "ul.whys", { "data-scroll": "whys", tabindex: cards.length > 3 ? 0 : null, "aria-label": "Reasons" }, cards) : h("p.quiet.small", null, view === "text" ? "Issues without a place stand below." : "This is the text as it came.")),
