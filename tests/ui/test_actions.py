@@ -54,8 +54,7 @@ def test_a_change_is_undone_as_a_version_of_a_person(opened: Tab, shelf: Shelf) 
 
 def test_all_changes_of_a_kind_are_undone(opened: Tab, shelf: Shelf) -> None:
     opened.page.get_by_label("Kind of change").select_option("wordiness")
-    button = opened.page.get_by_role("button", name="of this kind").first
-    button.click()
+    opened.page.get_by_role("button", name="Undo all of this kind").click()
     expect(opened.page.locator(".facts")).to_contain_text("Version 4 stands")
     champion = stored(shelf).champion
     assert champion is not None

@@ -129,7 +129,7 @@ function sidePane(changes, open, names) {
 }
 
 // The card beside a change or a mark.
-function whyCard(n, why, hunk, open, acts) {
+function whyCard(n, why, hunk, open, act) {
   const severity = why?.severity || 0;
   const changed = hunk && h("p.swap", null,
     hunk.before ? h("del", null, stretch(short(hunk.before.trim() || "␣"))) : null, hunk.before && hunk.after ? " → " : null,
@@ -137,13 +137,12 @@ function whyCard(n, why, hunk, open, acts) {
   const quoted = !hunk && why?.quote && h("p.swap", null, "“", foreign(short(why.quote)), "”", why.fix !== null && why.fix !== undefined ? [" → ", h("ins", null, stretch(why.fix || "(nothing)"))] : null);
   return h("li.why-card", { id: `why${n}` },
     h("div.top", null, h("button.n", { type: "button", "data-k": `c${n}`, "aria-label": `Show ${n} in the text`, on: { click: () => open(n, true) } }, String(n)),
-      h("p.msg", null, why ? foreign(why.message, "span") : "No issue asked for it")),
+      h("p.msg", null, why ? foreign(why.message, "span") : "No issue asked for it"), act || null),
     changed || quoted || null,
     why && h("p.meta", null,
       why.source && h("span", null, foreign(why.source)),
       why.category && why.category !== "general" && h("span", null, foreign(why.category)),
       why.rule && why.rule !== why.category && h("span", null, "rule ", foreign(short(why.rule, 60))),
       severity > 0 && why.source && h("span", { title: `severity ${severity} of 5` }, h("span.sev", { "aria-hidden": "true" }, "●".repeat(severity) + "○".repeat(5 - severity)), h("span.sr", null, `severity ${severity} of 5`)),
-      why.usage && h("span.num", { title: "the whole opinion that reported it" }, spent(why.usage))),
-    acts?.length ? h("div.acts", null, acts) : null);
+      why.usage && h("span.num", { title: "the whole opinion that reported it" }, spent(why.usage))) || null);
 }

@@ -41,8 +41,7 @@ function listPage(page, openRun) {
 
   let timer;
   const search = h("input", { type: "search", name: "query", placeholder: "Words of a text; tag:x passed:true since:7d", "aria-label": "Search past texts", autocomplete: "off", on: { input: () => { clearTimeout(timer); timer = setTimeout(() => { seen.query = search.value.trim(); load(); }, 250); } } });
-  const chips = h("div.seg", { role: "group", "aria-label": "Filter" }, Object.entries(filters).map(([name, label]) => h("button", { type: "button", "aria-pressed": name === seen.filter, on: { click: (event) => { seen.filter = name; for (const each of chips.children) each.setAttribute("aria-pressed", each === event.currentTarget); draw(); } } }, label)));
-  for (const each of chips.children) if (!each.hasAttribute("aria-pressed")) each.setAttribute("aria-pressed", "false");
+  const chips = h("div.seg", { role: "group", "aria-label": "Filter" }, Object.entries(filters).map(([name, label]) => h("button", { type: "button", "aria-pressed": String(name === seen.filter), on: { click: (event) => { seen.filter = name; for (const each of chips.children) each.setAttribute("aria-pressed", each === event.currentTarget); draw(); } } }, label)));
   document.title = "Runs · Sifaka";
   show(page, h("header.head", null, h("div.crumb", null, h("span.brand", null, "Sifaka")), h("h1", null, "Runs"), h("div.actions", null, themeButton())), h("main", null, h("div.find", null, search, chips), results));
   results.append(h("p.loading.quiet", null, "Opening…"));

@@ -184,9 +184,10 @@ class RunPage {
       const kindOf = (each) => version.whys[each.why]?.category || "no issue";
       const kinds = [...new Set(changed.map(kindOf))];
       body = view === "side" ? sidePane(changes, open, [`Version ${run.versions[comparison.base].number}`, `Version ${line.number}`]) : diffPane(changes, open);
-      cards = changed.filter((each) => !this.kind || kindOf(each) === this.kind).map((each) => whyCard(each.number, version.whys[each.why], each, open, changeActions(this, line, changes, each, kindOf)));
+      cards = changed.filter((each) => !this.kind || kindOf(each) === this.kind).map((each) => whyCard(each.number, version.whys[each.why], each, open, undoing(this, line, changes, [each], "Undo", { "data-k": `u${each.number}`, "aria-label": `Undo: change ${each.number}` })));
       title = changed.length ? count(changed.length, "change") : "No change";
-      if (kinds.length > 1) title = [title, " ", h("select", { "aria-label": "Kind of change", "data-k": "kind", on: { change: (event) => { this.kind = event.target.value || null; this.draw(); } } }, h("option", { value: "" }, "all kinds"), kinds.map((kind) => { const one = h("option", null, kind); one.value = kind; one.selected = kind === this.kind; return one; }))];
+      if (kinds.length > 1) title = [title, h("select", { "aria-label": "Kind of change", "data-k": "kind", on: { change: (event) => { this.kind = event.target.value || null; this.draw(); } } }, h("option", { value: "" }, "all kinds"), kinds.map((kind) => { const one = h("option", null, kind); one.value = kind; one.selected = kind === this.kind; return one; })),
+        this.kind ? undoing(this, line, changes, changed.filter((each) => kindOf(each) === this.kind), "Undo all of this kind", { "data-k": "kinds" }) : null];
     }
     const code = run.versions.length && /^\s*[{[<]/.test(version.text) && !/[a-z]{3,} [a-z]{2,} /.test(version.text.slice(0, 300));
     if (code) body.classList.add("code");
@@ -195,12 +196,12 @@ class RunPage {
     const bases = version.comparisons.parent ? { input: "from the input", parent: `from v${run.versions[version.comparisons.parent.base].number}` } : null;
     return [
       h("section.card.text", null,
-        h("div.card-head", null, h("h2", null, `Version ${line.number}`), line.standing === "refused" ? pill("turned down", "bad") : line.standing === "stands" ? pill("stands", "good") : null,
-          comparison ? h("span", null, bases && view !== "text" ? segment(bases, comparison === version.comparisons.parent ? "parent" : "input", (base) => this.choose({ base }), "Compared") : null, " ", segment(modes, view, (chosen) => this.choose({ view: chosen }), "View")) : null),
+        h("div.card-head", null, h("div.named", null, h("h2", null, `Version ${line.number}`), line.standing === "refused" ? pill("turned down", "bad") : line.standing === "stands" ? pill("stands", "good") : null),
+          comparison ? h("div.named", null, bases && view !== "text" ? segment(bases, comparison === version.comparisons.parent ? "parent" : "input", (base) => this.choose({ base }), "Compared") : null, segment(modes, view, (chosen) => this.choose({ view: chosen }), "View")) : null),
         line.standing === "refused" && line.reason ? h("p.banner.bad.small", null, "Turned down: ", foreign(line.reason)) : null,
         this.editing ? editor(this, version, line) : body,
         h("p.quiet.small.num.under", null, `${count(line.words, "word")} · by `, foreign(line.author), " · ", when(line.created_at))),
-      h("aside.card.why", { "aria-label": "Why" }, h("div.card-head", null, h("h2", null, title)),
+      h("aside.card.why", { "aria-label": "Why" }, h("div.card-head", null, h("h2", null, [title].flat()[0]), [title].flat().slice(1)),
         cards.length ? h(cards.length > 60 ? "ul.whys.many" : "ul.whys", { "data-scroll": "whys", tabindex: cards.length > 3 ? 0 : null, "aria-label": "Reasons" }, cards) : h("p.quiet.small", null, view === "text" ? "Issues without a place stand below." : "This is the text as it came.")),
     ];
   }

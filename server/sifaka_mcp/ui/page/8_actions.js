@@ -66,17 +66,11 @@ function askWhy(view, version) {
   reason.focus();
 }
 
-function changeActions(view, line, changes, hunk, kindOf) {
-  if (!door.tool || view.run.status === "running") return [];
-  const without = (gone) => changes.map((each) => (gone(each) ? each.before : each.after)).join("");
-  const undo = (gone, note) => choose(view, line, { text: without(gone) }, note);
-  const kind = kindOf(hunk);
-  const alike = changes.filter((each) => each.op !== "=" && kindOf(each) === kind);
-  const press = (key, label, go) => button(label, go, { "data-k": key, class: "tiny", disabled: view.busy, "aria-label": `${label}: change ${hunk.number}` });
-  return [
-    press(`u${hunk.number}`, "Undo", () => undo((each) => each === hunk, `Change ${hunk.number} is undone.`)),
-    alike.length > 1 && alike.length < changes.filter((each) => each.op !== "=").length ? press(`a${hunk.number}`, `Undo all ${alike.length} of this kind`, () => undo((each) => alike.includes(each), count(alike.length, "change is undone", "changes are undone"))) : null,
-  ];
+// The button that takes some changes back.
+function undoing(view, line, changes, gone, label, props) {
+  if (!door.tool || view.run.status === "running") return null;
+  const undo = () => choose(view, line, { text: changes.map((each) => (gone.includes(each) ? each.before : each.after)).join("") }, `${count(gone.length, "change is undone", "changes are undone")}. Your version stands.`);
+  return button(label, undo, { class: "tiny", disabled: view.busy, ...props });
 }
 
 function editor(view, version, line) {
