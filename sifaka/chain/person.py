@@ -25,11 +25,16 @@ from sifaka.record.entries import (
 from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import PERSON, Thought
+from sifaka.storage.log import read_entries
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.input import check_text
 from sifaka.validators.execution import run_validators
 
 if TYPE_CHECKING:
     from sifaka.chain.chain import Chain
+
+_SAID = "a person said so"
+"""The beginning of the reason of a person's decision."""
 
 
 async def choose_version(
@@ -83,6 +88,26 @@ async def choose_version(
     return RunResult(run=run, warnings=chain.store.degraded)
 
 
+async def by_machines(store: ThoughtStore, run: Run) -> Run:
+    """A run as it was before a person said anything, which a replay can repeat.
+
+    Raises:
+        StorageError: The store failed.
+    """
+    if run.stop_reason != "accepted":
+        return run
+    _, entries = await read_entries(store, run.run_id, run.version)
+    kept: list[Entry] = []
+    for entry in entries:
+        drafted = isinstance(entry, Drafted) and entry.thought.author == PERSON
+        if drafted or (isinstance(entry, Decided) and entry.decision.reason.startswith(_SAID)):
+            break
+        kept.append(entry)
+        if isinstance(entry, Stopped) and entry.status == "done":
+            break
+    return Run.replay(kept)
+
+
 async def _written(
     chain: "Chain", run: Run, version: Thought, text: str
 ) -> tuple[Thought, list[Entry]]:
@@ -105,4 +130,4 @@ def _told(results: Mapping[str, ValidationResult]) -> str:
     broken: Sequence[str] = [
         f"{name}: {result.message}" for name, result in results.items() if not result.passed
     ]
-    return "a person said so" + (f", although it breaks {'; '.join(broken)}" if broken else "")
+    return _SAID + (f", although it breaks {'; '.join(broken)}" if broken else "")

@@ -65,6 +65,15 @@ async def test_a_run_that_waits_ends_with_the_choice() -> None:
         await mine.submit(waiting.run_id, waiting.thought.id, "A short text.")
 
 
+async def test_a_replay_repeats_what_came_before_a_person() -> None:
+    store = MemoryStorage()
+    mine = chain(store, model="editor")
+    for text, reason in (("Other words.", ""), ("", "It is a quotation."), ("Others.", "Why not?")):
+        done = await mine.run("", text=TEXT)
+        assert (await choose_version(mine, done.run_id, done.thought.id, text, reason=reason)).run
+        assert (await mine.replay(done.run_id)).differences == ()
+
+
 async def test_what_cannot_be_chosen_is_refused() -> None:
     store = MemoryStorage()
     mine = chain(store, model="editor")
