@@ -28,6 +28,8 @@ VIEW = "sifaka/view"
 """The name of the data in the `_meta` of a result."""
 _MOST = 100_000
 """Characters of texts that go with a result; hosts cut results at about 150,000."""
+_MUCH = 400_000
+"""Characters of all versions up to which the changes of the best one are worked out unasked."""
 
 
 async def declare_apps(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -65,7 +67,8 @@ def view_of(run: Run) -> dict[str, Any]:
     shown = RunView.of(run)
     place = len(run.thoughts) - 1 if shown.champion is None else shown.champion
     places = {0, place} if place >= 0 else set[int]()
-    if sum(len(run.thoughts[each].text) for each in places) > _MOST:
+    texts = [len(each.text) for each in run.thoughts]
+    if sum(texts[each] for each in places) > _MOST or sum(texts) > _MUCH:
         places.clear()
     versions = {str(each): VersionView.of(run, each).model_dump(mode="json") for each in places}
     return {VIEW: {"run": shown.model_dump(mode="json"), "versions": versions}}

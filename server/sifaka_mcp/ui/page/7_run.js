@@ -42,7 +42,7 @@ class RunPage {
       if (healed) { this.note = "Connected again."; this.head(); setTimeout(() => { this.note = null; this.head(); }, 3000); }
     } catch (error) {
       if (error instanceof Locked) { this.end(); askForToken(this.page, error.message, () => openRun(this.page, this.id)); return; }
-      if (error instanceof Refusal) { this.refused(error.message); return; }
+      if (error instanceof Refusal && !(door.kind === "app" && this.run)) { this.refused(error.message); return; }
       this.lost += 1;
       if (this.run) this.head();
       else this.refused("The server does not answer.", true);
