@@ -8,12 +8,10 @@ from pydantic import Field
 
 from sifaka.chain import choose_version as choose
 from sifaka_mcp.schemas.arguments import OptionalText
-from sifaka_mcp.schemas.research import out_of
 from sifaka_mcp.schemas.runs import ImproveOut
-from sifaka_mcp.tools.answer import ToolContext, answer, state_of, wire_form
+from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.ui.apps import PRESSED
-from sifaka_mcp.view.text import improvement
 
 
 async def choose_version(
@@ -27,8 +25,7 @@ async def choose_version(
     state = state_of(ctx)
     chain = await state.chain_of(await state.store.load(run_id))
     result = await choose(chain, run_id, version_id, text, reason=reason)
-    out = await wire_form(out_of, result)
-    return answer(improvement(out), out)
+    return await answer_with_text(result)
 
 
 def tool() -> Tool:

@@ -15,7 +15,7 @@ from sifaka.chain import RunResult
 from sifaka.record.diff import Hunk
 from sifaka.record.events import ChainEvent
 from sifaka.record.results import Issue, ValidationResult
-from sifaka_mcp.schemas.runs import NOBODY_ASKED
+from sifaka_mcp.schemas.texts import NOBODY_ASKED
 from sifaka_mcp.view.lines import flat, short, visible
 
 _FRAMES = 12.5
