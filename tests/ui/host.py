@@ -64,6 +64,8 @@ class Host:
     portal: BlockingPortal
     context: dict[str, Any]
     capabilities: dict[str, Any]
+    is_silent: bool = False
+    """True while its server cannot be reached."""
     asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     @property
@@ -105,6 +107,8 @@ class Host:
         self.asked.append(asked)
         method: str = asked["method"]
         params: dict[str, Any] = asked.get("params", {})
+        if self.is_silent:
+            return json.dumps({"error": {"code": -32000, "message": "the server is away"}})
         try:
             match method:
                 case "ui/initialize":

@@ -2,15 +2,17 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.client.extension import ClientExtension
 from mcp_types import TextContent, TextResourceContents
 from playwright.sync_api import expect
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import TOOLSETS, Settings
-from sifaka_mcp.ui.apps import URI, VIEW
+from sifaka_mcp.ui.apps import CHOICE, MIME_TYPE, URI, VIEW
 from tests.stubs.servers import Era
 from tests.ui import runs
 from tests.ui.browser import Shelf, Tab
@@ -77,6 +79,37 @@ async def test_the_view_is_in_resources_and_in_the_meta_of_the_history(
         assert listed.meta is None or VIEW not in listed.meta
 
 
+class ShowsApps(ClientExtension):
+    """What a host says of itself that shows pages."""
+
+    identifier = "io.modelcontextprotocol/ui"
+
+    def settings(self) -> dict[str, Any]:
+        return {"mimeTypes": [MIME_TYPE]}
+
+
+@pytest.mark.anyio
+async def test_the_tool_of_the_buttons_is_listed_only_where_models_are_spared_it(
+    tmp_path: Path, era: Era
+) -> None:
+    server = SifakaServer(Settings(home=tmp_path))
+    async with Client(server, mode=era) as plain:
+        assert CHOICE not in [each.name for each in (await plain.list_tools()).tools]
+    server = SifakaServer(Settings(home=tmp_path))
+    async with Client(server, mode=era, extensions=[ShowsApps()]) as host:
+        (tool,) = (each for each in (await host.list_tools()).tools if each.name == CHOICE)
+        assert tool.meta == {"ui": {"visibility": ["app"]}}
+        made = await host.call_tool("improve_text", {"text": "This is the the first version."})
+        assert made.structured_content is not None
+        run_id = made.structured_content["run_id"]
+        chosen = await host.call_tool(CHOICE, {"run_id": run_id, "version_id": f"{run_id}.0"})
+        assert chosen.structured_content is not None
+        assert chosen.structured_content["thought_id"] == f"{run_id}.0"
+        assert chosen.structured_content["stop_reason"] == "accepted"
+        wrong = await host.call_tool(CHOICE, {"run_id": run_id, "version_id": f"{run_id}.9"})
+        assert wrong.is_error
+
+
 @pytest.mark.browser
 def test_a_run_is_shown_for_the_result_of_a_tool(tab: Tab, tmp_path: Path, era: Era) -> None:
     with hosted(tab, Settings(home=tmp_path), era) as host:
@@ -113,8 +146,12 @@ def test_a_run_is_shown_while_it_goes_on(tab: Tab, shelf: Shelf, tmp_path: Path,
     with hosted(tab, Settings(home=tmp_path, store=shelf.url), era) as host:
         host.show("improve_text", None, text=runs.ORIGINAL)
         expect(host.app.locator(".facts")).to_contain_text("writing the next version")
+        host.is_silent = True
+        expect(host.app.locator(".banner.bad")).to_contain_text("Connection lost")
         shelf.put(told)
-        expect(host.app.locator(".facts")).to_contain_text("Version 3 stands")
+        host.is_silent = False
+        expect(host.app.locator(".facts")).to_contain_text("Version 3 stands", timeout=20_000)
+        expect(host.app.locator(".banner.bad")).to_have_count(0)
 
 
 @pytest.mark.browser
