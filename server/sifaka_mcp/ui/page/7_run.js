@@ -140,6 +140,13 @@ class RunPage {
         h("section.card.climb", null, h("h2", null, "The climb"), climb(run, place, pick), versionList(run, place, pick)),
         reading, whys, h("div.more", null, briefPanel(run), rulesPanel(run, place), leftPanel(run), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
       h("p.foot", null, h("span", null, h("kbd", null, "j"), " ", h("kbd", null, "k"), " next and last change"), h("span", null, h("kbd", null, "["), " ", h("kbd", null, "]"), " versions"), h("span", null, h("kbd", null, "d"), " ", h("kbd", null, "t"), " ", h("kbd", null, "s"), " diff, text, side by side")));
+    const now = this.parts.main.querySelector(".versions [aria-current=true]");
+    if (!now || this.seen === now.dataset.k) return; // its place in the list is shown once
+    this.seen = now.dataset.k;
+    const [list, box] = [now.closest("ul"), now.getBoundingClientRect()];
+    const around = list.getBoundingClientRect();
+    if (box.right > around.right || box.left < around.left) list.scrollLeft += box.left - around.left - 20;
+    if (box.bottom > around.bottom || box.top < around.top) list.scrollTop += box.top - around.top - 20;
   }
 
   head() {
