@@ -22,7 +22,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki test-model conformance crashes attack long-run formats-corpus lint types docs bench bench-editor bench-facts bench-claims bench-quality bench-prompts coverage snapshots clean
+.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs bench bench-editor bench-facts bench-claims bench-quality bench-prompts coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -75,6 +75,13 @@ test-wiki: $(READY)
 	then apt-get update -q && apt-get install -qy --no-install-recommends $(WIKI); \
 	else echo "make test-wiki needs a MediaWiki; as root: apt-get install $(WIKI)" >&2; exit 1; fi
 	$(BIN)/python -m pytest -n auto --dist worksteal -m wiki
+
+# The pages of runs in Debian's Chromium, which root has installed if need be.
+test-ui: $(READY)
+	@command -v chromium >/dev/null || if [ "$$(id -u)" = 0 ]; \
+	then apt-get update -q && apt-get install -qy --no-install-recommends chromium fonts-liberation; \
+	else echo "make test-ui needs Chromium; as root: apt-get install chromium fonts-liberation" >&2; exit 1; fi
+	$(BIN)/python -m pytest -m browser $(or $(ONLY),tests/ui)
 
 # A real model: SmolLM2 with 135 million parameters, in llama.cpp's server, both from wheels; or
 # `make test-model MODEL_URL=http://127.0.0.1:8080/v1 MODEL=qwen3`, with MODEL_KEY if it needs one.

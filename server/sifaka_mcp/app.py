@@ -5,6 +5,7 @@ from contextlib import suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from mcp.server.apps import Apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import Annotations, Resource
@@ -24,6 +25,7 @@ from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
+from sifaka_mcp.ui.apps import CHOICE, declare_apps, hide_choice
 from sifaka_mcp.view.lines import flat
 
 if TYPE_CHECKING:
@@ -106,10 +108,21 @@ class SifakaServer(DeferredServer):
             lifespan=lifespan,
             log_level=settings.log_level,
             request_state_security=sealing(settings, host_seconds),
-            middleware=[keep_bugs, _share, _warm_up_after_first_answer, refuse_writing, hurry],
+            middleware=[
+                keep_bugs,
+                declare_apps,
+                hide_choice,
+                _share,
+                _warm_up_after_first_answer,
+                refuse_writing,
+                hurry,
+            ],
             auth=access and access.settings,
             token_verifier=access and access.verifier,
-            extensions=[TasksExtension()] if TasksExtension.TOOLS & settings.tools else [],
+            extensions=[
+                Apps(),
+                *([TasksExtension()] if TasksExtension.TOOLS & settings.tools else []),
+            ],
         )
         add_completions(self, lifespan, settings.tools)
         add_subscribing(self._lowlevel_server)
@@ -142,7 +155,8 @@ class SifakaServer(DeferredServer):
         """See `DeferredServer`."""
         from sifaka_mcp.tools import tools
 
-        return tools(self._settings.tools)
+        offered = self._settings.tools
+        return tools({*offered, CHOICE} if "submit_revision" in offered else offered)
 
     def register(self) -> None:
         """See `DeferredServer`."""

@@ -73,6 +73,7 @@ class DeferredServer(MCPServer[Any]):
                 input_schema=tool.parameters,
                 output_schema=tool.output_schema,
                 annotations=tool.annotations,
+                _meta=tool.meta,
             )
             for tool in self._tools_by_name().values()
         ]

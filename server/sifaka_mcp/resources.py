@@ -19,6 +19,11 @@ from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
 from sifaka_mcp.schemas.history import RunOut, ThoughtOut
 from sifaka_mcp.schemas.run_evidence import RunEvidenceOut
 from sifaka_mcp.state import AppState
+from sifaka_mcp.tools.follow import as_it_stands
+from sifaka_mcp.ui.apps import MIME_TYPE, RESOURCE, URI
+from sifaka_mcp.ui.overview import RunView
+from sifaka_mcp.ui.pages import page
+from sifaka_mcp.ui.version import VersionView
 
 ResourceContext = Context[AppState, object]
 
@@ -91,6 +96,40 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         found = await store_of(ctx).load(run_id)
         told = await anyio.to_thread.run_sync(RunEvidenceOut.of, found)
         return told.model_dump_json()
+
+    @server.resource(
+        "run://{run_id}/view",
+        title="The view of a run",
+        description="What the page of a run shows, without texts.",
+        mime_type="application/json",
+    )
+    async def view(run_id: str, ctx: ResourceContext) -> str:
+        state = ctx.request_context.lifespan_context.of_request()
+        found = await as_it_stands(state, await state.store.load(run_id))
+        return (await anyio.to_thread.run_sync(RunView.of, found)).model_dump_json()
+
+    @server.resource(
+        "run://{run_id}/view/{place}",
+        title="The view of a version",
+        description="A version by its place in the run, from 0: text, changes, issues.",
+        mime_type="application/json",
+    )
+    async def view_of_version(run_id: str, place: str, ctx: ResourceContext) -> str:
+        found = await store_of(ctx).load(run_id)
+        if not place.isdecimal() or int(place) >= len(found.thoughts):
+            raise ThoughtNotFound(f"{run_id}.{place}")
+        made = await anyio.to_thread.run_sync(VersionView.of, found, int(place))
+        return made.model_dump_json()
+
+    @server.resource(
+        URI,
+        title="The page of a run",
+        description="Hosts show it for the tools that name it.",
+        mime_type=MIME_TYPE,
+        meta=dict(RESOURCE),
+    )
+    def app() -> str:
+        return page("app").html
 
     @server.resource(
         "catalogue://validators",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sifaka.chain.events import follow_run
     from sifaka.chain.handle import RunHandle
     from sifaka.chain.options import ChainOptions, CommonOptions, TaskOptions
+    from sifaka.chain.person import choose_version
     from sifaka.chain.pydantic_chain import create_pydantic_chain
     from sifaka.chain.replay import Replay
     from sifaka.chain.result import RunResult
@@ -31,6 +32,7 @@ _PLACES = {
     "Submission": "sifaka.chain.submission",
     "TaskOptions": "sifaka.chain.options",
     "asks_a_provider": "sifaka.chain.writers",
+    "choose_version": "sifaka.chain.person",
     "cancel_run": "sifaka.chain.cancellation",
     "create_pydantic_chain": "sifaka.chain.pydantic_chain",
     "follow_run": "sifaka.chain.events",
@@ -53,6 +55,7 @@ __all__ = [
     "TaskOptions",
     "asks_a_provider",
     "cancel_run",
+    "choose_version",
     "create_pydantic_chain",
     "follow_run",
     "is_interrupted",

@@ -13,6 +13,7 @@ from sifaka.chain.components import loaded_parts
 from sifaka.chain.creation import check_can_write, new_run
 from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
+from sifaka.chain.person import by_machines
 from sifaka.chain.replay import Replay, replay
 from sifaka.chain.result import RunResult
 from sifaka.chain.submission import Submission, check_submission, revision, settled, take_in
@@ -234,8 +235,8 @@ class Chain(AssessingChain):
     async def replay(self, run_id: str) -> Replay:
         """Go through a finished run again, from its record alone: no provider is asked.
 
-        Answers of models come from the journal, and so do the versions of writers and the opinions
-        of critics that no journal can see; everything else is computed anew. Nothing is stored.
+        Answers of models come from the journal, and so do versions and opinions that no journal can
+        see; everything else is computed anew, up to what a person said. Nothing is stored.
 
         Returns:
             The run as it came out, and every difference from the one on record.
@@ -244,7 +245,7 @@ class Chain(AssessingChain):
             ThoughtNotFound: There is no such run.
             ConfigurationError: It is not finished, or was started with another configuration.
         """
-        return await replay(self, await self._own(run_id))
+        return await replay(self, await by_machines(self.store, await self._own(run_id)))
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[ChainEvent]:
         """The events of a run that this process or another works on.

@@ -76,6 +76,22 @@ async def check_facts(context: PhaseContext, version: Thought) -> Mapping[str, V
     return {FACTS: _result(found, version, text, known, required=required)}
 
 
+async def facts_by_rules(run: Run, version: Thought) -> Mapping[str, ValidationResult]:
+    """The same without a model: what rules, and an answer on record, tell of the task."""
+    original = run.original
+    if original is None or not guards(run) or version.text == original.text:
+        return {}
+    allowed = allowance_of(run.prompt)
+    if _must_shrink(run, original.text):
+        allowed = allowed.widened(lose=KINDS)
+    known = _answer_on_record(run)
+    found = await _differences(run, version.text, _widened(allowed, known) if known else allowed)
+    if not found:
+        return {}
+    required = run.config.facts == "require"
+    return {FACTS: _result(found, version, version.text, known, required=required)}
+
+
 def _must_shrink(run: Run, text: str) -> bool:
     """True when a required length leaves no room for all of the input."""
     limits = [

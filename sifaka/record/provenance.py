@@ -30,11 +30,20 @@ class _Change:
     reason: str | None
 
 
-def explained_diff(run: Run, thought: Thought) -> tuple[Hunk, ...]:
+Carried = dict[str, "Sequence[_Change]"]
+"""By version, the changes of all steps to it, at their places in it."""
+
+
+def explained_diff(run: Run, thought: Thought, carried: Carried | None = None) -> tuple[Hunk, ...]:
     """The hunks that lead from a run's first version to one of its others.
 
     The reason of a hunk is the issue for which its words were written, in any of the steps; None
     when no issue asked for it.
+
+    Args:
+        run: The run.
+        thought: The version.
+        carried: What earlier calls for the run have worked out; each adds to it.
     """
     original = run.original
     if original is None or original.id == thought.id:
@@ -42,12 +51,14 @@ def explained_diff(run: Run, thought: Thought) -> tuple[Hunk, ...]:
     line = [*(run.thought(each.thought_id) for each in thought.history), thought]
     if len(line) == 2 or line[0].id != original.id:
         return diff(original.text, thought.text, reasons_for(original, thought))
-    changes: list[_Change] = []
+    known: Carried = {} if carried is None else carried
+    changes: Sequence[_Change] = ()
     for before, after in pairwise(line):
-        hunks = diff(before.text, after.text, reasons_for(before, after))
-        changes = sorted(
-            (*_carried(changes, hunks), *_made(hunks)), key=lambda change: change.start
-        )
+        if after.id not in known:
+            hunks = diff(before.text, after.text, reasons_for(before, after))
+            together = (*_carried(changes, hunks), *_made(hunks))
+            known[after.id] = sorted(together, key=lambda change: change.start)
+        changes = known[after.id]
     return tuple(_explained(diff(original.text, thought.text), changes))
 
 

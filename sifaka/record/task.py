@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from sifaka.record.outcome import shortcoming
 from sifaka.record.results import majority
-from sifaka.record.thought import EDITOR, Thought
+from sifaka.record.thought import EDITOR, PERSON, Thought
 
 if TYPE_CHECKING:
     from sifaka.record.run import Run
@@ -33,7 +33,7 @@ def open_task(run: "Run") -> str | None:
         if accepted and any(_is_fair_try(run, thought) for thought in run.thoughts):
             return None
         return "the task was not carried out: no version that was written for it was kept"
-    if author == _CALLER or judged:
+    if author in {_CALLER, PERSON} or judged:
         return None
     return "no model judged whether the text does what the task asks"
 

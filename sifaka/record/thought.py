@@ -17,6 +17,9 @@ from sifaka.record.usage import Usage
 EDITOR = "editor"
 """The author whose edits are certain one by one and therefore win a tie."""
 
+PERSON = "person"
+"""The author whose versions stand because a person said so."""
+
 
 def new_run_id() -> str:
     """A new run id: `run_` and 16 random hexadecimal digits."""
@@ -67,7 +70,7 @@ class Thought(Frozen):
     candidate: int = 0
     """Its number among the versions written at the same time."""
     author: str = "input"
-    """The author of the text: `input`, `editor`, `caller` or a model's name."""
+    """The author of the text: `input`, `editor`, `caller`, `person` or a model's name."""
     validation_results: FrozenMap[ValidationResult] = Field(
         default_factory=dict[str, ValidationResult]
     )

@@ -17,6 +17,7 @@ from sifaka_mcp.auth.tokens_file import SCOPES, parse_grants
 from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.http.application import HEALTH, MCP, METRICS, READY
 from sifaka_mcp.http.protocol import StrictProtocol
+from sifaka_mcp.http.runs import RUNS
 from sifaka_mcp.http.serve import GRACE_SECONDS, KEEP_ALIVE_SECONDS
 from sifaka_mcp.settings import MOST_RUNS, READING, TOOLSETS, Settings
 from tests.docs.markdown import blocks, code, prose, read, section, table
@@ -41,10 +42,10 @@ def status_told(what: str) -> int:
 
 async def test_every_address_is_told_and_answers_as_told(tmp_path: Path) -> None:
     rows = {code(row[0])[0]: row[1] for row in table(section(DOCUMENT, "Over HTTP"))}
-    assert set(rows) == {MCP, HEALTH, READY, METRICS}
+    assert set(rows) == {MCP, RUNS, HEALTH, READY, METRICS}
     with served(tmp_path) as url:
         async with httpx2.AsyncClient() as http:
-            for path in (HEALTH, READY, METRICS):
+            for path in (RUNS, HEALTH, READY, METRICS):
                 assert (await http.get(url.removesuffix(MCP) + path)).status_code == 200, path
 
 

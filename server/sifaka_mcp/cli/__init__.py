@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "search-evidence": "find documents that help with a question, and judge each",
         "research": "answer a question from sources",
         "history": "show a run, or list the recent ones",
+        "view": "show a run as a page, in the browser or as one file",
         "search": "find past texts",
         "submit": "hand in a version for a run that waits for one",
         "resume": "go on with a run that was interrupted",

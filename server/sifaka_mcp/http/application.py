@@ -1,4 +1,4 @@
-"""The ASGI application: MCP at `/mcp`, and what operators ask for beside it."""
+"""The ASGI application: MCP at `/mcp`, runs as pages, and what operators ask for beside it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -23,6 +23,7 @@ from sifaka_mcp.http.bodies import WholeBodies
 from sifaka_mcp.http.guard import Guard, IssuerErrors, PostOnly
 from sifaka_mcp.http.health import Readiness, alive
 from sifaka_mcp.http.metrics import Measured, Metrics
+from sifaka_mcp.http.runs import RUNS, TOOL, RunPages
 from sifaka_mcp.http.throttle import Rates, Throttle
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.stores.catalogue import redis_of
@@ -70,12 +71,14 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         max_request_body_size=settings.max_body_bytes,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    metrics = Metrics(lambda: server.state, paths=(MCP, METRICS, HEALTH, READY, *EVIDENCE))
+    paths = (MCP, METRICS, HEALTH, READY, RUNS, *EVIDENCE)
+    metrics = Metrics(lambda: server.state, paths=paths)
     ready = Readiness(lambda: server.state and server.state.store)
     app.router.routes += [
         Route(HEALTH, alive),
         Route(READY, ready.answer),
         Route(METRICS, _for_tokens(metrics) if access else metrics.answer),
+        *(RunPages(lambda: server.state, access).routes() if TOOL in settings.tools else ()),
     ]
     if "search_evidence" in settings.tools:
         app.router.routes += _evidence(server, settings, guarded=access is not None)

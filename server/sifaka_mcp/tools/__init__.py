@@ -18,6 +18,7 @@ _FACTORIES: Mapping[str, str] = MappingProxyType(
         "get_thought_history": "history.tool",
         "resume_run": "steer.resume_tool",
         "cancel_run": "steer.cancel_tool",
+        "choose_version": "choose.tool",
     }
 )
 """The module and the function that build each tool. A server imports those that it offers."""

@@ -1,7 +1,7 @@
 """Makes a tool of a function: strict about its arguments, which are read beside the event loop."""
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import cache, partial
 from typing import Annotated, Any, cast, get_args, get_origin
 
@@ -33,7 +33,12 @@ class _Arguments(ArgModelBase):
 
 
 def define(
-    function: Callable[..., Any], *, title: str, description: str, annotations: ToolAnnotations
+    function: Callable[..., Any],
+    *,
+    title: str,
+    description: str,
+    annotations: ToolAnnotations,
+    meta: Mapping[str, Any] | None = None,
 ) -> Tool:
     """Build the tool of a function that returns `Annotated[CallToolResult, Model]`.
 
@@ -64,6 +69,7 @@ def define(
         is_async=True,
         context_kwarg=_CONTEXT,
         annotations=annotations,
+        meta=None if meta is None else dict(meta),
     )
 
 

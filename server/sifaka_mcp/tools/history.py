@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import anyio.to_thread
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
@@ -11,6 +12,7 @@ from sifaka_mcp.schemas.arguments import OptionalText
 from sifaka_mcp.schemas.history import HistoryOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
+from sifaka_mcp.ui.apps import SHOWN, view_of
 from sifaka_mcp.view.text import history
 
 
@@ -35,7 +37,10 @@ async def get_thought_history(
         cursor=cursor,
     )
     out = HistoryOut.of(found, include_text=include_text)
-    return answer(history(out, as_data=True), out)
+    result = answer(history(out, as_data=True), out)
+    if found.run is not None and not cursor:
+        result.meta = await anyio.to_thread.run_sync(view_of, found.run)
+    return result
 
 
 def tool() -> Tool:
@@ -48,4 +53,5 @@ def tool() -> Tool:
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=False
         ),
+        meta=SHOWN,
     )

@@ -23,6 +23,7 @@ from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.source import text_of
 from sifaka_mcp.tools.work import answer_of_run, begin
+from sifaka_mcp.ui.apps import SHOWN
 
 
 async def improve_text(
@@ -95,4 +96,5 @@ def tool() -> Tool:
             idempotent_hint=False,
             open_world_hint=True,
         ),
+        meta=SHOWN,
     )

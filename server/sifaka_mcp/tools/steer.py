@@ -12,6 +12,7 @@ from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.work import answer_of_run
+from sifaka_mcp.ui.apps import SHOWN
 
 
 async def resume_run(
@@ -34,6 +35,7 @@ def resume_tool() -> Tool:
             idempotent_hint=True,
             open_world_hint=True,
         ),
+        meta=SHOWN,
     )
 
 

@@ -19,6 +19,7 @@ from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.follow import after_others, reporter
 from sifaka_mcp.tools.work import outcome_of
+from sifaka_mcp.ui.apps import SHOWN
 
 WAIT_SECONDS = 45.0
 """After which a submission that is still being judged is answered with `running`."""
@@ -113,4 +114,5 @@ def tool() -> Tool:
             idempotent_hint=True,
             open_world_hint=True,
         ),
+        meta=SHOWN,
     )

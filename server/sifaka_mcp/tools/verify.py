@@ -14,6 +14,7 @@ from sifaka_mcp.schemas.arguments import BudgetLimits, OptionalText
 from sifaka_mcp.schemas.evidence import SourceList, VerifyOut, documents_of
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
+from sifaka_mcp.ui.apps import SHOWN
 from sifaka_mcp.view.evidence_text import verification
 
 _Names = Annotated[list[str] | None, Field(max_length=50)]
@@ -86,4 +87,5 @@ def tool() -> Tool:
         annotations=ToolAnnotations(
             read_only_hint=True, idempotent_hint=True, open_world_hint=True
         ),
+        meta=SHOWN,
     )

@@ -1,0 +1,151 @@
+"""`/runs` and `/runs/{id}`: runs as pages for a browser, and the data of these pages.
+
+A browser that opens an address sends no token. Where one is needed the page comes with status 401
+and asks for it; every request for data then carries it, as any other client's does.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import anyio.to_thread
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound
+from sifaka.record.run import Run
+from sifaka_mcp.auth.access import Access
+from sifaka_mcp.state import AppState
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+RUNS = "/runs"
+TOOL = "get_thought_history"
+"""The tool that gives the same data: a server that does not offer it has no such pages."""
+_PAGE = 20
+"""Runs, or versions that match, in one answer."""
+_HEADERS = {
+    "cache-control": "no-store",
+    "vary": "accept, authorization",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+_Answer = Callable[[Request, AppState], Awaitable[Response]]
+
+
+class RunPages:
+    """The pages of the runs that a token may see.
+
+    Args:
+        state: What the server works with, if it is open.
+        access: Identifies callers; None when no token is needed.
+    """
+
+    def __init__(self, state: Callable[[], AppState | None], access: Access | None) -> None:
+        self._state = state
+        self._access = access
+
+    def routes(self) -> list[BaseRoute]:
+        """The routes of the pages; the root leads to them."""
+        return [
+            Route("/", _to_runs),
+            Route(RUNS, self._for_allowed(_list)),
+            Route(f"{RUNS}/{{run_id}}", self._for_allowed(_run)),
+            Route(f"{RUNS}/{{run_id}}/versions/{{place:int}}", self._for_allowed(_version)),
+        ]
+
+    def _for_allowed(self, answer: _Answer) -> Callable[[Request], Awaitable[Response]]:
+        async def answered(request: Request) -> Response:
+            status, reason = self._refusal(request)
+            if "text/html" in request.headers.get("accept", ""):
+                told = _shell(status)
+            elif status != 200:
+                told = JSONResponse({"error": reason}, status_code=status)
+            else:
+                told = await self._told(request, answer)
+            if status in (401, 403):
+                told.headers["www-authenticate"] = f'Bearer error="{reason}"'
+            told.headers.update(_HEADERS)
+            return told
+
+        return answered
+
+    def _refusal(self, request: Request) -> tuple[int, str]:
+        """401 or 403 and the reason, or 200."""
+        if self._access is None:
+            return 200, ""
+        user = request.scope.get("user")
+        if not isinstance(user, AuthenticatedUser):
+            return 401, "invalid_token"
+        required = set(self._access.settings.required_scopes or ())
+        return (200, "") if required <= set(user.scopes) else (403, "insufficient_scope")
+
+    async def _told(self, request: Request, answer: _Answer) -> Response:
+        state = self._state()
+        if state is None:
+            return JSONResponse({"error": "the server is starting"}, status_code=503)
+        try:
+            return await answer(request, state.of_request())
+        except (ThoughtNotFound, IndexError) as error:
+            reason = str(error) if isinstance(error, ThoughtNotFound) else "no such version"
+            return JSONResponse({"error": reason}, status_code=404)
+        except ConfigurationError as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        except SifakaError as error:
+            return JSONResponse({"error": str(error)}, status_code=503)
+
+
+def _shell(status: int) -> Response:
+    """The page without data, under the policy that only its own script and style run."""
+    from sifaka_mcp.ui.pages import page
+
+    made = page("web")
+    policy = f"{made.policy}; frame-ancestors 'none'"
+    headers = {"content-security-policy": policy, "x-frame-options": "DENY"}
+    return HTMLResponse(made.html, status_code=status, headers=headers)
+
+
+async def _to_runs(_: Request) -> Response:
+    return RedirectResponse(RUNS[1:], status_code=307)
+
+
+async def _list(request: Request, state: AppState) -> Response:
+    from sifaka.tasks import look_up
+    from sifaka_mcp.schemas.history import HistoryOut
+
+    asked = request.query_params
+    found = await look_up(
+        state.store,
+        embeds=state.settings.embedding_model is not None,
+        query=asked.get("query", ""),
+        limit=_PAGE,
+        cursor=asked.get("cursor", ""),
+    )
+    return _json(HistoryOut.of(found, include_text=False))
+
+
+async def _run(request: Request, state: AppState) -> Response:
+    """The overview of a run; 204 when it has as many entries as the caller knows."""
+    from sifaka_mcp.tools.follow import as_it_stands
+    from sifaka_mcp.ui.overview import RunView
+
+    run: Run = await state.store.load(request.path_params["run_id"])
+    if request.query_params.get("after") == str(run.version):
+        return Response(status_code=204)
+    run = await as_it_stands(state, run)
+    return _json(await anyio.to_thread.run_sync(RunView.of, run))
+
+
+async def _version(request: Request, state: AppState) -> Response:
+    from sifaka_mcp.ui.version import VersionView
+
+    run = await state.store.load(request.path_params["run_id"])
+    return _json(await anyio.to_thread.run_sync(VersionView.of, run, request.path_params["place"]))
+
+
+def _json(data: "BaseModel") -> Response:
+    return Response(data.model_dump_json(), media_type="application/json")

@@ -1,0 +1,44 @@
+"""`choose_version`: what a person says of a run, by the buttons of its page."""
+
+from typing import Annotated
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, ToolAnnotations
+from pydantic import Field
+
+from sifaka.chain import choose_version as choose
+from sifaka_mcp.schemas.arguments import OptionalText
+from sifaka_mcp.schemas.runs import ImproveOut
+from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
+from sifaka_mcp.tools.definition import define
+from sifaka_mcp.ui.apps import PRESSED
+
+
+async def choose_version(
+    ctx: ToolContext,
+    run_id: str,
+    version_id: str,
+    text: Annotated[OptionalText, Field(description="in place of the version's words")] = "",
+    reason: Annotated[OptionalText, Field(description="why what is left is declined")] = "",
+) -> Annotated[CallToolResult, ImproveOut]:
+    """See the tool's description."""
+    state = state_of(ctx)
+    chain = await state.chain_of(await state.store.load(run_id))
+    result = await choose(chain, run_id, version_id, text, reason=reason)
+    return await answer_with_text(result)
+
+
+def tool() -> Tool:
+    """The tool."""
+    return define(
+        choose_version,
+        title="Choose a version",
+        description="Let a version stand because a person said so, as it is or with other words.",
+        annotations=ToolAnnotations(
+            read_only_hint=False,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
+        meta=PRESSED,
+    )

@@ -1,0 +1,74 @@
+"""The page of a run inside a host: the extension MCP Apps, revision 2026-01-26.
+
+The page is a resource that tools name. It reads the data of a run from resources too, which no
+model pays for; where a host reads none for its pages, `get_thought_history` has it in `_meta`.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, cast
+
+from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID, client_supports_apps
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp_types import ListToolsResult
+
+from sifaka.record.run import Run
+
+URI = "ui://sifaka/run.html"
+MIME_TYPE = APP_MIME_TYPE
+SHOWN: Mapping[str, Any] = MappingProxyType({"ui": {"resourceUri": URI}})
+"""The `_meta` of a tool that a host shows the page for."""
+RESOURCE: Mapping[str, Any] = MappingProxyType({"ui": {"prefersBorder": False}})
+"""The `_meta` of the page: it asks for no domain and no permission."""
+CHOICE = "choose_version"
+"""The tool behind the buttons of the page, by which a person changes a run."""
+PRESSED: Mapping[str, Any] = MappingProxyType({"ui": {"visibility": ["app"]}})
+"""The `_meta` of a tool that pages call, and no model."""
+VIEW = "sifaka/view"
+"""The name of the data in the `_meta` of a result."""
+_MOST = 100_000
+"""Characters of texts that go with a result; hosts cut results at about 150,000."""
+_MUCH = 400_000
+"""Characters of all versions up to which the changes of the best one are worked out unasked."""
+
+
+async def declare_apps(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Middleware: names the extension in the answer to `initialize` too, where the SDK drops it.
+
+    Hosts of the handshake era show no page of a server that does not name it.
+    """
+    result = await call_next(ctx)
+    if ctx.method != "initialize" or not isinstance(result, dict):
+        return result
+    capabilities = cast("dict[str, Any]", result.get("capabilities") or {})
+    known = cast("dict[str, Any]", capabilities.get("extensions") or {})
+    return {**result, "capabilities": {**capabilities, "extensions": {EXTENSION_ID: {}, **known}}}
+
+
+async def hide_choice(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Middleware: lists the tool of the buttons only for hosts that know to keep it from models."""
+    result = await call_next(ctx)
+    if ctx.method != "tools/list" or client_supports_apps(ctx):
+        return result
+    if isinstance(result, dict):
+        listed = cast("list[dict[str, Any]]", result.get("tools") or [])
+        return {**result, "tools": [each for each in listed if each.get("name") != CHOICE]}
+    if isinstance(result, ListToolsResult):
+        kept = [each for each in result.tools if each.name != CHOICE]
+        return result.model_copy(update={"tools": kept})
+    return result
+
+
+def view_of(run: Run) -> dict[str, Any]:
+    """The `_meta` of a result about a run: its view, with the texts of its best version."""
+    from sifaka_mcp.ui.overview import RunView
+    from sifaka_mcp.ui.version import VersionView
+
+    shown = RunView.of(run)
+    place = len(run.thoughts) - 1 if shown.champion is None else shown.champion
+    places = {0, place} if place >= 0 else set[int]()
+    texts = [len(each.text) for each in run.thoughts]
+    if sum(texts[each] for each in places) > _MOST or sum(texts) > _MUCH:
+        places.clear()
+    versions = {str(each): VersionView.of(run, each).model_dump(mode="json") for each in places}
+    return {VIEW: {"run": shown.model_dump(mode="json"), "versions": versions}}

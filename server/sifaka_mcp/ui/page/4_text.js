@@ -1,0 +1,148 @@
+// The text: with its changes numbered, as it is, or side by side with the text before.
+const BLOCK = 3000; // characters after which a line break begins a new block, which is laid out when it is seen
+const LONGEST = 24000; // characters of a line without a break
+const FIRST = 160; // blocks that are built at once; the rest follows in idle moments
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+// A stretch of foreign text; characters that would reorder or hide it are spelt out.
+function stretch(text) {
+  if (!CONTROLS.test(text)) return [document.createTextNode(text)];
+  return text.split(new RegExp(`(${CONTROLS.source})`)).filter(Boolean).map((each) => (CONTROLS.test(each)
+    ? h("span.ctl", { title: "an invisible character" }, `U+${each.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`)
+    : document.createTextNode(each)));
+}
+
+// Cuts an unchanged stretch where a block may end.
+function* cut(text, room) {
+  let from = 0;
+  while (from < text.length) {
+    let to = text.indexOf("\n", from + Math.max(0, room));
+    const far = from + LONGEST;
+    if (to < 0 || to >= far) {
+      const space = text.lastIndexOf(" ", far);
+      to = text.length <= far ? text.length - 1 : space > from ? space : far - 1;
+    }
+    yield [text.slice(from, to + 1), to + 1 < text.length || text[to] === "\n"];
+    from = to + 1;
+    room = BLOCK;
+  }
+}
+
+// The changes of a version, numbered: the place in both texts and the issue behind each.
+function changesOf(version, comparison, base) {
+  let [before, after, number] = [0, 0, 0];
+  return comparison.hunks.map(([op, gone, come, why]) => {
+    const hunk = { op, why, number: op === "=" ? 0 : ++number, before: base.slice(before, before + gone), after: version.text.slice(after, after + come), at: after, from: before };
+    before += gone;
+    after += come;
+    return hunk;
+  });
+}
+
+class Blocks {
+  constructor() { this.all = []; this.next(); }
+  next() { this.now = []; this.size = 0; this.all.push(this.now); }
+  add(node, size) { this.now.push(...[node].flat()); this.size += size; }
+  text(text, tag) {
+    for (const [piece, ends] of text.length < BLOCK && tag ? [[text, false]] : cut(text, BLOCK - this.size)) {
+      this.add(tag ? h(tag, null, stretch(piece)) : stretch(piece), piece.length);
+      if (ends && this.size >= BLOCK) this.next();
+    }
+  }
+}
+
+function number(n, label, open) {
+  return h("button.n", { type: "button", id: `n${n}`, "data-n": n, "aria-label": label, on: { click: () => open(n) } }, String(n));
+}
+
+function diffPane(changes, open) {
+  const blocks = new Blocks();
+  for (const each of changes) {
+    if (each.op === "=") { blocks.text(each.after); continue; }
+    if (each.before) blocks.text(each.before, "del");
+    if (each.after) blocks.text(each.after, "ins");
+    blocks.add(number(each.number, `Change ${each.number}`, open), 0);
+  }
+  return pane(blocks);
+}
+
+function textPane(version, marks, open) {
+  const blocks = new Blocks();
+  let at = 0;
+  marks.forEach((mark, n) => {
+    if (mark.start > at) blocks.text(version.text.slice(at, mark.start));
+    const from = Math.max(at, mark.start);
+    if (mark.end > from) blocks.text(version.text.slice(from, mark.end), "mark");
+    blocks.add(number(n + 1, `Issue ${n + 1}`, open), 0);
+    at = Math.max(at, mark.end);
+  });
+  blocks.text(version.text.slice(at));
+  return pane(blocks);
+}
+
+function pane(blocks) {
+  const area = h("div.reading", { dir: "auto" });
+  const build = (each) => h("div.block", null, each);
+  area.append(...blocks.all.slice(0, FIRST).map(build));
+  later(blocks.all.slice(FIRST), (each) => area.append(build(each)));
+  return area;
+}
+
+function later(rest, act) {
+  let at = 0;
+  const step = () => {
+    const until = performance.now() + 12;
+    while (at < rest.length && performance.now() < until) act(rest[at++]);
+    if (at < rest.length) setTimeout(step);
+  };
+  if (rest.length) setTimeout(step);
+}
+
+function sidePane(changes, open, names) {
+  const rows = [[[], [], 0]];
+  for (const each of changes) {
+    const row = () => rows.at(-1);
+    if (each.op === "=") {
+      for (const [piece, ends] of cut(each.after, row()[2] > 200 ? 0 : 200)) {
+        row()[0].push(stretch(piece));
+        row()[1].push(stretch(piece));
+        row()[2] += piece.length;
+        if (ends && row()[2] > 200) rows.push([[], [], 0]);
+      }
+      continue;
+    }
+    const gone = [...cut(each.before, LONGEST)];
+    const come = [...cut(each.after, LONGEST)];
+    for (let n = 0; n < Math.max(gone.length, come.length); n++) {
+      if (n) rows.push([[], [], 0]);
+      if (gone[n]) row()[0].push(h("del", null, stretch(gone[n][0])));
+      if (come[n]) row()[1].push(h("ins", null, stretch(come[n][0])));
+    }
+    row()[1].push(number(each.number, `Change ${each.number}`, open));
+    row()[2] += each.after.length;
+  }
+  const area = h("div.reading.side", { dir: "auto" }, names.map((name) => h("h3", null, name)));
+  const build = ([left, right]) => h("div.row", null, h("div", null, left), h("div", null, right));
+  area.append(...rows.slice(0, FIRST).map(build));
+  later(rows.slice(FIRST), (each) => area.append(build(each)));
+  return area;
+}
+
+// The card beside a change or a mark.
+function whyCard(n, why, hunk, open, act) {
+  const severity = why?.severity || 0;
+  const changed = hunk && h("p.swap", null,
+    hunk.before ? h("del", null, stretch(short(hunk.before.trim() || "␣"))) : null, hunk.before && hunk.after ? " → " : null,
+    hunk.after ? h("ins", null, stretch(short(hunk.after.trim() || "␣"))) : null);
+  const quoted = !hunk && why?.quote && h("p.swap", null, "“", foreign(short(why.quote)), "”", why.fix !== null && why.fix !== undefined ? [" → ", h("ins", null, stretch(why.fix || "(nothing)"))] : null);
+  return h("li.why-card", { id: `why${n}` },
+    h("div.top", null, h("button.n", { type: "button", "data-k": `c${n}`, "aria-label": `Show ${n} in the text`, on: { click: () => open(n, true) } }, String(n)),
+      h("p.msg", null, why ? foreign(why.message, "span") : "No issue asked for it"), act || null),
+    changed || quoted || null,
+    why && h("p.meta", null,
+      why.source && h("span", null, foreign(why.source)),
+      why.category && why.category !== "general" && h("span", null, foreign(why.category)),
+      why.rule && why.rule !== why.category && h("span", null, "rule ", foreign(short(why.rule, 60))),
+      severity > 0 && why.source && h("span", { title: `severity ${severity} of 5` }, h("span.sev", { "aria-hidden": "true" }, "●".repeat(severity) + "○".repeat(5 - severity)), h("span.sr", null, `severity ${severity} of 5`)),
+      why.usage && h("span.num", { title: "the whole opinion that reported it" }, spent(why.usage))) || null);
+}

@@ -1,0 +1,104 @@
+// What stands below the text: rules, critics, evidence, what is left, the brief that waits.
+const card = (title, ...content) => h("section.card", null, h("h2", null, title), content);
+
+function rulesPanel(run, picked) {
+  const names = [...new Set(run.versions.flatMap((each) => each.rules.map((rule) => rule.name)))];
+  if (!names.length) return null;
+  const cell = (version, name) => {
+    const rule = version.rules.find((each) => each.name === name);
+    const here = version === run.versions[picked] ? " here" : "";
+    if (!rule) return h("td", { class: `cell quiet${here}` }, "–");
+    const [mark, kind, word] = rule.unchecked ? ["?", "advice", "not checked"] : rule.passed ? ["✓", "pass", "passed"] : rule.required ? ["✗", "fail", "failed"] : ["!", "advice", "advice"];
+    const value = rule.passed || rule.unchecked ? "" : ` ${score(rule.score)}`;
+    return h("td", { class: `cell ${kind}${here}`, title: rule.message }, h("span", { "aria-hidden": "true" }, mark + value), h("span.sr", null, word + value));
+  };
+  const open = run.versions[picked].rules.filter((rule) => !rule.passed || rule.unchecked);
+  return h("section.card", null, h("h2", null, "Rules by version"),
+    h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Rules by version", "data-scroll": "rules", "data-k": "rules" },
+      h("table", null, h("thead", null, h("tr", null, h("th", { scope: "col" }, "Rule"), run.versions.map((each, place) => h(place === picked ? "th.cell.here" : "th.cell", { scope: "col" }, `v${each.number}`)))),
+        h("tbody", null, names.map((name) => h("tr", null, h("th", { scope: "row" }, foreign(name)), run.versions.map((each) => cell(each, name))))))),
+    open.length ? h("ul.notes", null, open.map((rule) => h("li", null, h("b", null, foreign(rule.name)), ": ", foreign(rule.message), rule.suggestions.length ? h("span.quiet", null, " — ", foreign(rule.suggestions.join("; "))) : null))) : null);
+}
+
+// Critics of one version work at the same time, and versions follow each other: pauses are left out.
+function criticsPanel(run, picked) {
+  let at = 0;
+  const groups = run.versions.map((version, place) => {
+    const rows = [];
+    if (version.usage.seconds > 0 || version.usage.model_calls) rows.push({ name: `${version.author} writes`, kind: "writer", from: at, usage: version.usage });
+    at += version.usage.seconds;
+    for (const each of version.critics) rows.push({ name: each.name, kind: each.verdict === null && each.score === null ? "silent" : "", from: at, usage: each.usage, told: each });
+    at += Math.max(0, ...version.critics.map((each) => each.usage.seconds));
+    return { version, place, rows };
+  });
+  const total = groups.reduce((sum, each) => sum + each.rows.length, 0);
+  if (!total) return null;
+  const shown = total > 40 ? groups.filter((each) => each.place === picked) : groups;
+  const longest = at || 1;
+  const said = run.versions[picked].critics.filter((each) => each.suggestions.length || each.reason);
+  return h("section.card.wide", null, h("h2", null, "Critics"),
+    h("div.fall", null, shown.map((group) => [h("p.group", null, `Version ${group.version.number}`), group.rows.map((row) => {
+      const verdict = row.told ? row.told.verdict || (row.kind === "silent" ? "abstained" : "") : "";
+      return [h("span.name", { title: row.name }, foreign(row.name)),
+        h("span.track", { "aria-hidden": "true" }, h(`span.bar.${row.kind || "critic"}`, { css: { left: `${(100 * row.from) / longest}%`, width: `${(100 * row.usage.seconds) / longest}%` } })),
+        h("span.cost.num", null, [verdict, row.told?.score !== null && row.told ? score(row.told.score) : null, spent(row.usage)].filter(Boolean).join(" · "))];
+    })])),
+    said.length ? h("ul.notes", null, said.flatMap((each) => [each.reason && h("li", null, h("b", null, foreign(each.name)), ": ", foreign(each.reason)), each.suggestions.slice(0, 6).map((line) => h("li", null, h("b", null, foreign(each.name)), ": ", foreign(line)))])) : null);
+}
+
+const VERDICTS = { supported: "good", contradicted: "bad", mixed: "bad", not_enough_info: "warn", unverified: "warn" };
+
+function claims(verdicts) {
+  return h("ul.claims", null, verdicts.map((each) => h("li.claim", null,
+    h("div", null, pill(each.verdict.replaceAll("_", " "), VERDICTS[each.verdict])),
+    h("p", null, foreign(each.claim, "span")),
+    each.reason ? h("p.quiet.small.plain", { class: "claim-reason" }, foreign(each.reason)) : null,
+    each.evidence.filter((one) => one.quote).map((one) => h(`blockquote.${/^\w+$/.test(one.stance) ? one.stance : "unknown"}`, null,
+      foreign(short(one.quote, 600), "span"),
+      h("footer", null, one.stance.replaceAll("_", " "), " · ", one.url ? link(one.url, one.title || one.url) : foreign(one.title || "a document"),
+        one.adapter ? [" · ", foreign(one.adapter)] : null, one.published ? ` · ${one.published.slice(0, 10)}` : null))))));
+}
+
+function evidencePanel(run, picked) {
+  const told = run.evidence;
+  if (!told) return null;
+  const sources = Object.fromEntries(told.sources.map((each) => [each.id, each]));
+  const of = told.versions.find((each) => each.thought_id === run.versions[picked].id);
+  if (!of) return null;
+  const verdicts = of.verdicts.map((each) => ({ ...each, evidence: each.evidence.map((one) => ({ ...sources[one.source], ...one })) }));
+  const documents = of.documents.map((id) => sources[id]).filter(Boolean);
+  return card("Evidence",
+    verdicts.length ? claims(verdicts) : null,
+    documents.length ? h("ul.notes", null, documents.map((each) => h("li", null, each.url ? link(each.url, each.title || each.url) : foreign(each.title || each.id), h("span.quiet", null, " · ", foreign(each.adapter))))) : null);
+}
+
+function briefPanel(run) {
+  const brief = run.brief;
+  if (!brief) return null;
+  const list = (title, items) => (items.length ? [h("h3.small", null, title), h("ul.notes", null, items.map((each) => h("li", null, each)))] : null);
+  return h("section.card.wide", { id: "brief" }, h("h2", null, "The brief that waits"),
+    h("p.plain", null, foreign(brief.instructions)),
+    list("Must pass", brief.failures.map((each) => [h("b", null, foreign(each.validator)), ": ", foreign(each.message), each.suggestions.length ? h("span.quiet", null, " — ", foreign(each.suggestions.join("; "))) : null])),
+    list("Judge it by", brief.rubric.map((each) => foreign(each))),
+    list("Learned in similar runs", brief.lessons.map((each) => foreign(each))));
+}
+
+function leftPanel(run) {
+  const unchecked = run.checked.filter((each) => !each.done || each.reason);
+  if (!run.left.length && !unchecked.length && !run.degraded.length && run.declined === null) return null;
+  return card("Left, and not checked",
+    run.declined !== null ? h("p.small", null, "Declined by a person", run.declined ? [": ", foreign(run.declined)] : null) : null,
+    h("ul.notes", null,
+      run.left.map((each) => h("li", null, each.quote ? [h("q", null, foreign(short(each.quote))), " "] : null, foreign(each.message), h("span.quiet", null, each.source ? [" — ", foreign(each.source)] : null))),
+      unchecked.map((each) => h("li.quiet", null, each.done ? "Checked in part: " : "Not checked: ", foreign(each.what), each.reason ? [" — ", foreign(each.reason)] : null)),
+      run.degraded.map((each) => h("li", null, pill("degraded", "warn"), " ", foreign(each)))));
+}
+
+function researchPanel(run) {
+  const told = run.research;
+  if (!told || !(told.sections.length || told.references.length)) return null;
+  const kinds = { done: "good", failed: "bad", running: "warn" };
+  return card("Research",
+    h("ul.notes", null, told.sections.map((each) => h("li", null, foreign(each.title), " ", pill(each.status, kinds[each.status]), each.error ? [" ", foreign(each.error)] : null))),
+    told.references.length ? h("ol.notes", null, told.references.map((each) => h("li", null, `[${each.n}] `, each.url ? link(each.url, each.title || each.url) : foreign(each.title), each.adapter ? h("span.quiet", null, " · ", foreign(each.adapter)) : null))) : null);
+}

@@ -1,0 +1,66 @@
+// The list of runs, with search and filters, and the question for a token.
+const STATES = { done: ["done", "good"], needs_revision: ["waits for a version", "warn"], running: ["running", "warn"], cancelled: ["stopped", ""], failed: ["failed", "bad"] };
+const status = (name, live) => h("span.pill", { class: [STATES[name]?.[1], live && "live"].filter(Boolean).join(" ") }, live ? h("span.dot") : null, STATES[name]?.[0] || name);
+
+function listPage(page, openRun) {
+  const seen = { query: "", filter: "all", runs: [], hits: null, cursor: null, search: "", failure: null };
+  const results = h("div", { "aria-live": "polite" });
+  const filters = { all: "All", needs_revision: "Waiting", running: "Running", done: "Done", failed: "Failed" };
+  let asked = 0;
+
+  async function load(cursor) {
+    const mine = ++asked;
+    try {
+      const told = await door.list({ ...(seen.query ? { query: seen.query } : {}), ...(cursor ? { cursor } : {}) });
+      if (mine !== asked) return;
+      seen.failure = null;
+      seen.runs = cursor ? [...seen.runs, ...(told.runs || [])] : told.runs || [];
+      seen.hits = told.hits ?? null;
+      seen.search = told.search || "";
+      seen.cursor = told.next_cursor;
+    } catch (error) {
+      if (error instanceof Locked) return askForToken(page, error.message, () => listPage(page, openRun));
+      if (mine === asked) seen.failure = error instanceof Refusal ? error.message : "The server does not answer.";
+    }
+    draw();
+  }
+
+  const entry = (id, title, right, meta) => h("li", null, h("a", { href: door.address?.(id) || "#", on: { click: (event) => { if (event.metaKey || event.ctrlKey) return; event.preventDefault(); openRun(id); } } }, h("span.t", null, title), right, h("span.m.num", null, meta)));
+
+  function draw() {
+    const runs = seen.runs.filter((each) => seen.filter === "all" || each.status === seen.filter);
+    const rows = seen.hits
+      ? seen.hits.map((each) => entry(each.run_id, foreign(each.snippet), pill(each.score.toFixed(2)), [when(each.created_at), h("span", null, foreign(each.thought_id))]))
+      : runs.map((each) => entry(each.run_id, foreign(each.excerpt || "(no text yet)"), status(each.status, each.status === "running"), [when(each.updated_at), count(each.iterations + 1, "version"), h("span", null, each.passed ? "passes" : "does not pass"), h("span", null, each.run_id)].map((one) => (typeof one === "string" ? h("span", null, one) : one))));
+    show(results,
+      seen.failure ? h("div.banner.bad", { role: "alert" }, foreign(seen.failure), button("Try again", () => load())) : null,
+      seen.search ? h("p.quiet.small", null, foreign(seen.search)) : null,
+      rows.length ? h("ul.runs", null, rows) : seen.failure ? null : h("p.loading.quiet", null, seen.query ? "Nothing matches." : seen.filter === "all" ? "No runs yet. `sifaka improve FILE` makes one." : "No run of this kind on this page."),
+      seen.cursor ? h("div.row-actions", null, button("More", () => load(seen.cursor), { "data-k": "more" })) : null);
+  }
+
+  let timer;
+  const search = h("input", { type: "search", name: "query", placeholder: "Words of a text; tag:x passed:true since:7d", "aria-label": "Search past texts", autocomplete: "off", on: { input: () => { clearTimeout(timer); timer = setTimeout(() => { seen.query = search.value.trim(); load(); }, 250); } } });
+  const chips = h("div.seg", { role: "group", "aria-label": "Filter" }, Object.entries(filters).map(([name, label]) => h("button", { type: "button", "aria-pressed": String(name === seen.filter), on: { click: (event) => { seen.filter = name; for (const each of chips.children) each.setAttribute("aria-pressed", each === event.currentTarget); draw(); } } }, label)));
+  document.title = "Runs · Sifaka";
+  show(page, h("header.head", null, h("div.crumb", null, h("span.brand", null, "Sifaka")), h("h1", null, "Runs"), h("div.actions", null, themeButton())), h("main", null, h("div.find", null, search, chips), results));
+  results.append(h("p.loading.quiet", null, "Opening…"));
+  load();
+}
+
+function askForToken(page, problem, then) {
+  const input = h("input", { type: "password", name: "token", autocomplete: "off", required: true, "aria-label": "Token" });
+  const enter = (event) => { event.preventDefault(); door.unlock(input.value.trim()); then(); };
+  document.title = "Sifaka";
+  show(page, h("main", null, h("form.ask", { on: { submit: enter } }, h("h1", null, "Sifaka"),
+    h("p.quiet", null, "This server asks for a token. It stays in this tab."),
+    problem ? h("p.banner.bad", { role: "alert" }, problem) : null, input,
+    h("button.btn.primary", { type: "submit" }, "Open"))));
+  input.focus();
+}
+
+function themeButton() {
+  const other = () => (root.dataset.theme === "dark" ? "Light" : "Dark");
+  const press = (event) => { theme(root.dataset.theme === "dark" ? "light" : "dark"); event.currentTarget.textContent = other(); };
+  return h("button.btn.bare", { type: "button", "data-k": "theme", on: { click: press } }, other());
+}

@@ -1,0 +1,215 @@
+// The page of one run: it asks for what is new while the run goes on, and says when nobody answers.
+const EVERY = 1000; // milliseconds between two questions while the run goes on
+const SLOWEST = 15000; // milliseconds between two questions while nobody answers
+const DOING = { started: "writing the first version", drafted: "checking the rules", retrieved: "checking the rules", validated: "asking the critics", critiqued: "comparing", decided: "writing the next version", anchored: "comparing with the input" };
+
+class RunPage {
+  constructor(page, id) {
+    this.page = page;
+    this.id = id;
+    this.run = null;
+    this.picked = null; // the place of a version, or null for the one that stands
+    this.view = "diff";
+    this.base = "input";
+    this.kind = null; // of the changes that are shown alone
+    this.open = 0;
+    this.versions = new Map();
+    this.parts = { head: h("div"), main: h("main") };
+    this.lost = 0;
+    this.stopped = false;
+    show(page, this.parts.head, this.parts.main);
+    this.keys = (event) => this.key(event);
+    addEventListener("keydown", this.keys);
+    this.resized = () => { clearTimeout(this.sizing); this.sizing = setTimeout(() => this.run && this.draw(), 150); };
+    this.width = innerWidth;
+    addEventListener("resize", () => { if (innerWidth !== this.width) { this.width = innerWidth; this.resized(); } });
+  }
+
+  end() {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    removeEventListener("keydown", this.keys);
+  }
+
+  async look() {
+    clearTimeout(this.timer);
+    if (this.stopped) return;
+    try {
+      const told = await door.run(this.id, this.run?.entries);
+      const healed = this.lost > 0;
+      this.lost = 0;
+      if (told) await this.take(told);
+      if (healed) { this.note = "Connected again."; this.head(); setTimeout(() => { this.note = null; this.head(); }, 3000); }
+    } catch (error) {
+      if (error instanceof Locked) { this.end(); askForToken(this.page, error.message, () => openRun(this.page, this.id)); return; }
+      if (error instanceof Refusal && !(door.kind === "app" && this.run)) { this.refused(error.message); return; }
+      this.lost += 1;
+      if (this.run) this.head();
+      else this.refused("The server does not answer.", true);
+    }
+    if (this.run?.status === "running" || this.lost || this.run?.status === "needs_revision") this.again();
+  }
+
+  again() {
+    if (door.kind === "file") return;
+    const calm = this.run?.status === "needs_revision" || document.hidden ? 4 : 1;
+    const wait = this.lost ? Math.min(SLOWEST, EVERY * 2 ** (this.lost - 1)) : (door.kind === "app" ? 2 : 1) * calm * EVERY;
+    this.timer = setTimeout(() => this.look(), wait);
+  }
+
+  refused(message, retry) {
+    show(this.parts.head, h("div.banner.bad", { role: "alert" }, foreign(message), retry ? button("Try again", () => this.look()) : null, door.list && door.kind === "web" ? button("All runs", () => openList(this.page)) : null));
+    if (!this.run) show(this.parts.main);
+  }
+
+  async take(run) {
+    const fresh = this.run?.run_id !== run.run_id || this.run.versions.length !== run.versions.length || this.run.champion !== run.champion;
+    this.run = run;
+    if (run.status === "running") this.versions.delete(this.place()); // its issues may have come
+    document.title = `${run.title || run.run_id} · Sifaka`;
+    if (fresh) this.open = 0;
+    await this.load();
+  }
+
+  place() {
+    const run = this.run;
+    return this.picked ?? run.champion ?? run.versions.length - 1;
+  }
+
+  // The texts that the chosen view needs; then everything is drawn.
+  async load() {
+    const place = this.place();
+    if (place >= 0) {
+      try {
+        const version = await this.version(place);
+        const comparison = version.comparisons[this.base] || version.comparisons.input;
+        if (comparison && this.view !== "text") await this.version(comparison.base);
+        this.trouble = null;
+      } catch (error) {
+        if (error instanceof Refusal) this.trouble = error.message;
+        else throw error;
+      }
+    }
+    this.draw();
+  }
+
+  async version(place) {
+    if (!this.versions.has(place)) this.versions.set(place, await door.version(this.id, place));
+    return this.versions.get(place);
+  }
+
+  async choose(changes) {
+    Object.assign(this, { open: 0, kind: null, ...changes });
+    try { await this.load(); } catch { this.lost += 1; this.head(); this.again(); }
+  }
+
+  key(event) {
+    if (!this.run || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || document.querySelector("dialog[open]")) return;
+    const many = this.run.versions.length;
+    const act = { j: () => this.go(this.open + 1), k: () => this.go(this.open - 1), "[": () => this.choose({ picked: Math.max(0, this.place() - 1) }), "]": () => this.choose({ picked: Math.min(many - 1, this.place() + 1) }), d: () => this.choose({ view: "diff" }), t: () => this.choose({ view: "text" }), s: () => this.choose({ view: "side" }) }[event.key];
+    if (act) { event.preventDefault(); act(); }
+  }
+
+  // Shows a number in the text and its card.
+  go(n, fromCard) {
+    const mark = document.getElementById(`n${n}`);
+    if (!mark) return;
+    for (const each of this.page.querySelectorAll("[aria-expanded], .why-card.on")) { each.removeAttribute("aria-expanded"); each.classList.remove("on"); }
+    this.open = n;
+    mark.setAttribute("aria-expanded", "true");
+    const beside = document.getElementById(`why${n}`);
+    beside?.classList.add("on");
+    if (!fromCard && beside) beside.scrollIntoView({ block: "nearest" });
+    mark.scrollIntoView({ block: "nearest" });
+    const to = fromCard ? mark : mark;
+    to.focus({ preventScroll: true });
+  }
+
+  draw() {
+    this.head();
+    const run = this.run;
+    const place = this.place();
+    if (place < 0) {
+      show(this.parts.main, h("p.loading.quiet", { role: "status" }, run.status === "running" ? "The first version is being written." : "No version was written."), researchPanel(run));
+      return;
+    }
+    const pick = (chosen) => this.choose({ picked: chosen });
+    const [reading, whys] = this.reading(place);
+    show(this.parts.main,
+      h("div.cols", null,
+        h("section.card.climb", null, h("h2", null, "The climb"), climb(run, place, pick), versionList(run, place, pick)),
+        reading, whys, h("div.more", null, briefPanel(run), rulesPanel(run, place), leftPanel(run), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
+      h("p.foot", null, h("span", null, h("kbd", null, "j"), " ", h("kbd", null, "k"), " next and last change"), h("span", null, h("kbd", null, "["), " ", h("kbd", null, "]"), " versions"), h("span", null, h("kbd", null, "d"), " ", h("kbd", null, "t"), " ", h("kbd", null, "s"), " diff, text, side by side")));
+    const now = this.parts.main.querySelector(".versions [aria-current=true]");
+    if (!now || this.seen === now.dataset.k) return; // its place in the list is shown once
+    this.seen = now.dataset.k;
+    const [list, box] = [now.closest("ul"), now.getBoundingClientRect()];
+    const around = list.getBoundingClientRect();
+    if (box.right > around.right || box.left < around.left) list.scrollLeft += box.left - around.left - 20;
+    if (box.bottom > around.bottom || box.top < around.top) list.scrollTop += box.top - around.top - 20;
+  }
+
+  head() {
+    const run = this.run;
+    if (!run) return;
+    const live = run.status === "running";
+    const best = run.champion === null ? null : run.versions[run.champion];
+    show(this.parts.head,
+      h("header.head", null,
+        h("div.crumb", null, door.kind === "web" ? h("a.brand", { href: door.address(null), "data-k": "runs", on: { click: (event) => { event.preventDefault(); openList(this.page); } } }, "Sifaka") : h("span.brand", null, "Sifaka"), status(run.status, live), h("code", null, run.run_id)),
+        h("h1", { dir: "auto" }, foreign(run.title || run.run_id)),
+        h("div.actions", null, actions(this), door.modes?.includes("fullscreen") && root.dataset.mode === "inline" ? button("Full screen", () => door.mode("fullscreen"), { "data-k": "full" }) : null, door.kind === "app" ? null : themeButton())),
+      this.complaint ? h("div.banner.bad", { role: "alert" }, foreign(this.complaint), button("Close", () => { this.complaint = null; this.head(); }, { "data-k": "close" })) : null,
+      this.lost ? h("div.banner.bad", { role: "status" }, "Connection lost. Trying again.", button("Now", () => this.look())) : this.note ? h("div.banner.good", { role: "status" }, this.note) : null,
+      run.error ? h("div.banner.bad", { role: "status" }, foreign(run.error)) : null,
+      run.status === "needs_revision" ? h("div.banner", { role: "status" }, "The run waits for the next version. Its brief is below.") : null,
+      h("div.facts.num", { role: "status" },
+        live ? h("span", null, h("b", null, DOING[run.reached] || "at work"), `, version ${run.versions.length}`) : null,
+        best ? h("span", null, h("b", null, `Version ${best.number}`), " stands", best.score === null ? null : [" at ", h("b", null, score(best.score))], run.passed ? ", passes" : ", does not pass") : null,
+        h("span", null, count(run.versions.length, "version")), h("span", null, spent(run.usage)), h("span", null, foreign(run.model)), h("span", null, when(run.updated_at)),
+        run.tags.map((each) => pill(each)), run.branch_of ? h("span", null, `branch of ${run.branch_of}`) : null));
+  }
+
+  reading(place) {
+    const run = this.run;
+    const line = run.versions[place];
+    const version = this.versions.get(place);
+    if (this.editing && this.editing !== line.id) this.editing = null;
+    if (!version) return [card(`Version ${line.number}`, h("p.quiet", null, foreign(this.trouble || "Opening…"))), null];
+    const comparison = version.comparisons[this.base] || version.comparisons.input;
+    const view = comparison ? this.view : "text";
+    const open = (n, fromCard) => this.go(n, fromCard);
+    let body, cards, title;
+    if (view === "text") {
+      const marks = [...version.marks].sort((a, b) => a.start - b.start || a.end - b.end);
+      body = textPane(version, marks, open);
+      cards = marks.map((mark, n) => whyCard(n + 1, version.whys[mark.why], null, open));
+      title = cards.length ? count(cards.length, "issue") : "No issue has a place in the text";
+    } else {
+      const changes = changesOf(version, comparison, this.versions.get(comparison.base)?.text ?? "");
+      const changed = changes.filter((each) => each.op !== "=");
+      const kindOf = (each) => version.whys[each.why]?.category || "no issue";
+      const kinds = [...new Set(changed.map(kindOf))];
+      body = view === "side" ? sidePane(changes, open, [`Version ${run.versions[comparison.base].number}`, `Version ${line.number}`]) : diffPane(changes, open);
+      cards = changed.filter((each) => !this.kind || kindOf(each) === this.kind).map((each) => whyCard(each.number, version.whys[each.why], each, open, undoing(this, line, changes, [each], "Undo", { "data-k": `u${each.number}`, "aria-label": `Undo: change ${each.number}` })));
+      title = changed.length ? count(changed.length, "change") : "No change";
+      if (kinds.length > 1) title = [title, h("select", { "aria-label": "Kind of change", "data-k": "kind", on: { change: (event) => { this.kind = event.target.value || null; this.draw(); } } }, h("option", { value: "" }, "all kinds"), kinds.map((kind) => { const one = h("option", null, kind); one.value = kind; one.selected = kind === this.kind; return one; })),
+        this.kind ? undoing(this, line, changes, changed.filter((each) => kindOf(each) === this.kind), "Undo all of this kind", { "data-k": "kinds" }) : null];
+    }
+    const code = run.versions.length && /^\s*[{[<]/.test(version.text) && !/[a-z]{3,} [a-z]{2,} /.test(version.text.slice(0, 300));
+    if (code) body.classList.add("code");
+    const modes = { diff: "Diff", text: "Text", side: "Side by side" };
+    const segment = (names, now, set, label) => h("div.seg", { role: "group", "aria-label": label }, Object.entries(names).map(([name, text]) => h("button", { type: "button", "data-k": `${label}-${name}`, "aria-pressed": name === now ? "true" : "false", on: { click: () => set(name) } }, text)));
+    const bases = version.comparisons.parent ? { input: "from the input", parent: `from v${run.versions[version.comparisons.parent.base].number}` } : null;
+    return [
+      h("section.card.text", null,
+        h("div.card-head", null, h("div.named", null, h("h2", null, `Version ${line.number}`), line.standing === "refused" ? pill("turned down", "bad") : line.standing === "stands" ? pill("stands", "good") : null),
+          comparison ? h("div.named", null, bases && view !== "text" ? segment(bases, comparison === version.comparisons.parent ? "parent" : "input", (base) => this.choose({ base }), "Compared") : null, segment(modes, view, (chosen) => this.choose({ view: chosen }), "View")) : null),
+        line.standing === "refused" && line.reason ? h("p.banner.bad.small", null, "Turned down: ", foreign(line.reason)) : null,
+        this.editing ? editor(this, version, line) : body,
+        h("p.quiet.small.num.under", null, `${count(line.words, "word")} · by `, foreign(line.author), " · ", when(line.created_at))),
+      h("aside.card.why", { "aria-label": "Why" }, h("div.card-head", null, h("h2", null, [title].flat()[0]), [title].flat().slice(1)),
+        cards.length ? h(cards.length > 60 ? "ul.whys.many" : "ul.whys", { "data-scroll": "whys", tabindex: cards.length > 3 ? 0 : null, "aria-label": "Reasons" }, cards) : h("p.quiet.small", null, view === "text" ? "Issues without a place stand below." : "This is the text as it came.")),
+    ];
+  }
+}

@@ -1,0 +1,84 @@
+// What a person can do. Every button calls a tool, with the rights of this connection.
+async function act(view, name, args, note) {
+  if (view.busy) return null;
+  view.busy = true;
+  view.complaint = null;
+  view.draw();
+  try {
+    const told = await door.tool(name, args);
+    view.editing = null;
+    view.picked = null;
+    view.note = note;
+    setTimeout(() => { view.note = null; view.head(); }, 4000);
+    return told;
+  } catch (error) {
+    if (error instanceof Locked) { view.end(); askForToken(view.page, error.message, () => openRun(view.page, view.id)); return null; }
+    view.complaint = error instanceof Refusal ? error.message : "The server does not answer. Nothing is known to have changed.";
+    return null;
+  } finally {
+    view.busy = false;
+    if (!view.stopped) { view.draw(); await view.look(); }
+  }
+}
+
+const choose = (view, version, more, note) => act(view, "choose_version", { run_id: view.id, version_id: version.id, ...more }, note);
+
+function actions(view) {
+  if (!door.tool) return [];
+  const run = view.run;
+  const place = view.place();
+  const line = run.versions[place];
+  const press = (key, label, go, kind) => button(label, go, { "data-k": key, class: kind || null, disabled: view.busy });
+  if (run.status === "running") return [press("stop", "Stop", () => act(view, "cancel_run", { run_id: run.run_id }, "Stopped. The best version stands."))];
+  if (!line) return [];
+  const best = run.versions[run.champion];
+  return [
+    place !== run.champion ? press("use", `Use version ${line.number}`, () => choose(view, line, {}, `Version ${line.number} stands, because you said so.`), "primary") : null,
+    press("edit", "Edit", () => { view.editing = line.id; view.draw(); view.page.querySelector(".edit")?.focus(); }),
+    best && (run.left.length || run.status === "needs_revision") && run.declined === null ? press("decline", "Decline what is left", () => askWhy(view, best)) : null,
+    press("harder", "Try harder", () => harder(view, line)),
+  ];
+}
+
+async function harder(view, line) {
+  const version = await view.version(view.place());
+  const told = await act(view, "improve_text", { text: version.text, effort: "thorough", wait_seconds: 0, ...(view.run.prompt ? { prompt: view.run.prompt } : {}), ...(view.run.tags.length ? { tags: view.run.tags } : {}) }, `A new run goes on from version ${line.number}.`);
+  const id = told?.structuredContent?.run_id;
+  if (id) openRun(view.page, id);
+}
+
+function askWhy(view, version) {
+  const reason = h("textarea", { name: "reason", required: true, "aria-label": "Reason" });
+  const dialog = h("dialog", { "aria-labelledby": "ask-title" }, h("form", { on: { submit: (event) => {
+    event.preventDefault();
+    if (!reason.value.trim()) return;
+    dialog.close();
+    choose(view, version, { reason: reason.value.trim() }, "Declined, and on record with your reason.");
+  } } },
+  h("h2", { id: "ask-title" }, "Decline what is left"),
+  h("p.small", null, `Version ${version.number} stays as it is. Your reason goes on record.`),
+  h("ul.notes", null, view.run.left.slice(0, 6).map((each) => h("li", null, foreign(each.message)))),
+  reason,
+  h("div.row-actions", null, h("button.btn.primary", { type: "submit" }, "Decline"), button("Cancel", () => dialog.close()))));
+  dialog.addEventListener("close", () => dialog.remove());
+  view.page.append(dialog);
+  dialog.showModal();
+  reason.focus();
+}
+
+// The button that takes some changes back.
+function undoing(view, line, changes, gone, label, props) {
+  if (!door.tool || view.run.status === "running") return null;
+  const undo = () => choose(view, line, { text: changes.map((each) => (gone.includes(each) ? each.before : each.after)).join("") }, `${count(gone.length, "change is undone", "changes are undone")}. Your version stands.`);
+  return button(label, undo, { class: "tiny", disabled: view.busy, ...props });
+}
+
+function editor(view, version, line) {
+  const area = h("textarea.edit", { "aria-label": `Text of version ${line.number}`, "data-k": "edit-area", spellcheck: "true", value: view.draft?.id === line.id ? view.draft.text : version.text, on: { input: () => { view.draft = { id: line.id, text: area.value }; } } });
+  const leave = () => { view.editing = null; view.draft = null; view.draw(); };
+  const save = async () => {
+    const told = await choose(view, line, { text: area.value }, "Your version stands, because you said so.");
+    if (told) view.draft = null;
+  };
+  return h("div", null, area, h("div.row-actions", null, button("Save as my version", save, { class: "primary", "data-k": "save", disabled: view.busy }), button("Cancel", leave, { "data-k": "leave" }), h("span.quiet.small", null, "It becomes a version of its own; the rules are checked, and what it breaks is on record.")));
+}

@@ -1,0 +1,86 @@
+"""The page as one HTML document: inline script and style, allowed by their digests alone."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Literal
+
+from pydantic import BaseModel
+
+from sifaka.record.run import Run
+from sifaka_mcp.ui.overview import RunView
+from sifaka_mcp.ui.version import VersionView
+
+Door = Literal["file", "web", "app"]
+"""The place that a page gets its data from: itself, the server it came from, or an MCP host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A document and the policy that it is shown under."""
+
+    html: str
+    policy: str
+    """The Content-Security-Policy, which stands in the document too."""
+
+
+@cache
+def page(door: Door) -> Page:
+    """The page without data, for a browser or a host."""
+    return _page(door, title="Sifaka", data={})
+
+
+def page_of(run: Run) -> Page:
+    """The page of a run with everything in it, to be kept as a file."""
+    overview = RunView.of(run)
+    versions = {f"version-{n}": VersionView.of(run, n) for n in range(len(run.thoughts))}
+    return _page("file", title=f"{overview.title} · Sifaka", data={"run": overview, **versions})
+
+
+def _page(door: Door, *, title: str, data: Mapping[str, BaseModel]) -> Page:
+    script, style, frame = _sources()
+    connect = "'self'" if door == "web" else "'none'"
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        f"connect-src {connect}; base-uri 'none'; form-action 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    parts = {
+        "door": door,
+        "csp": escape(policy),
+        "title": escape(title),
+        "style": style,
+        "data": "\n".join(_block(name, each) for name, each in data.items()),
+        "script": script,
+    }
+    pieces = frame.split("{{")
+    html = pieces[0]
+    for piece in pieces[1:]:
+        name, _, rest = piece.partition("}}")
+        html += parts[name] + rest
+    return Page(html=html, policy=policy)
+
+
+def _block(name: str, data: BaseModel) -> str:
+    """Data inside a document: no `<` that could end its element or begin another."""
+    told = data.model_dump_json().replace("<", "\\u003c")
+    return f'<script type="application/json" id="{name}">{told}</script>'
+
+
+@cache
+def _sources() -> tuple[str, str, str]:
+    """The script, the style and the frame of the page."""
+    folder = files("sifaka_mcp.ui") / "page"
+    scripts = sorted(each.name for each in folder.iterdir() if each.name.endswith(".js"))
+    told = "\n".join((folder / name).read_text(encoding="utf-8") for name in scripts)
+    script = f'(() => {{\n"use strict";\n{told}}})();'
+    style = (folder / "style.css").read_text(encoding="utf-8")
+    return script, style, (folder / "index.html").read_text(encoding="utf-8")
+
+
+def _digest(source: str) -> str:
+    return f"sha256-{b64encode(sha256(source.encode()).digest()).decode()}"

@@ -1,0 +1,133 @@
+"""A person's word on a run that has stopped: which version stands, and with which words.
+
+"Never worse" binds machines, not the owner of a text. So a person's version stands because a person
+said so; its verdicts are on record like those of any other, and the reason names the rules that it
+breaks. No model is asked.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from sifaka.chain.cancellation import is_interrupted
+from sifaka.chain.facts import facts_by_rules
+from sifaka.chain.result import RunResult
+from sifaka.errors import ConfigurationError, ThoughtNotFound
+from sifaka.record.entries import (
+    Decided,
+    Decision,
+    Declined,
+    Drafted,
+    Entry,
+    Stopped,
+    Validated,
+)
+from sifaka.record.results import ValidationResult
+from sifaka.record.run import Run
+from sifaka.record.thought import PERSON, Thought
+from sifaka.storage.log import read_entries
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.text.input import check_text
+from sifaka.validators.execution import run_validators
+
+if TYPE_CHECKING:
+    from sifaka.chain.chain import Chain
+
+_SAID = "a person said so"
+"""The beginning of the reason of a person's decision."""
+
+
+async def choose_version(
+    chain: "Chain", run_id: str, version_id: str, text: str = "", *, reason: str = ""
+) -> RunResult:
+    """Let a version of a run stand, as it is or with other words, because a person said so.
+
+    The same choice made twice is stored once.
+
+    Args:
+        chain: The chain of the run.
+        run_id: The run, which no process may be at work on.
+        version_id: The version.
+        text: The words in place of the version's; they become a version of author `person`.
+        reason: The reason for declining what is left in it; nothing is declined without one.
+
+    Raises:
+        ThoughtNotFound: There is no such run or version.
+        ConfigurationError: The run goes on, or a text is not usable.
+        VersionConflict: Something else has happened to the run meanwhile.
+    """
+    check_text(text)
+    check_text(reason, "reason")
+    run = await chain.store.load(run_id)
+    if run.status == "running" or is_interrupted(run):
+        raise ConfigurationError(
+            f"run {run_id!r} goes on, and may still find a better version", "cancel it first"
+        )
+    version = next((each for each in run.thoughts if each.id == version_id), None)
+    if version is None:
+        raise ThoughtNotFound(version_id)
+    known = next((each for each in run.thoughts if text and _is_said(each, version, text)), None)
+    entries: list[Entry] = []
+    if known is not None:
+        version = known
+    elif text and text != version.text:
+        version, entries = await _written(chain, run, version, text)
+    if version.id != run.champion_id:
+        results = version.validation_results
+        for entry in entries:
+            results = entry.results if isinstance(entry, Validated) else results
+        decision = Decision(accepted=True, reason=_told(results))
+        entries.append(Decided(thought_id=version.id, decision=decision))
+    if reason and run.declined.get(version.id) != reason:
+        entries.append(Declined(thought_id=version.id, reason=reason))
+    if entries or run.status == "needs_revision":
+        entries.append(Stopped(status="done", stop_reason="accepted"))
+        after = reduce(Run.apply, entries, run)
+        await chain.store.append(after, entries, expected_version=run.version)
+        run = after
+    return RunResult(run=run, warnings=chain.store.degraded)
+
+
+async def by_machines(store: ThoughtStore, run: Run) -> Run:
+    """A run as it was before a person said anything, which a replay can repeat.
+
+    Raises:
+        StorageError: The store failed.
+    """
+    if run.stop_reason != "accepted":
+        return run
+    _, entries = await read_entries(store, run.run_id, run.version)
+    kept: list[Entry] = []
+    for entry in entries:
+        drafted = isinstance(entry, Drafted) and entry.thought.author == PERSON
+        if drafted or (isinstance(entry, Decided) and entry.decision.reason.startswith(_SAID)):
+            break
+        kept.append(entry)
+        if isinstance(entry, Stopped) and entry.status == "done":
+            break
+    return Run.replay(kept)
+
+
+async def _written(
+    chain: "Chain", run: Run, version: Thought, text: str
+) -> tuple[Thought, list[Entry]]:
+    """A person's version, and its entries up to the verdicts of the rules that ask no model."""
+    draft = version.next_iteration(iteration=len(run.thoughts)).with_text(
+        text, author=PERSON, history=(), metadata={}
+    )
+    local = [each for each in chain.settings.validators if not (each.checks or each.calls(text))]
+    original = run.original.text if run.original else None
+    results = await run_validators(local, draft, original)
+    results = {**await facts_by_rules(run, draft), **results}
+    return draft, [Drafted(thought=draft), Validated(thought_id=draft.id, results=results)]
+
+
+def _is_said(thought: Thought, version: Thought, text: str) -> bool:
+    return (thought.author, thought.parent_id, thought.text) == (PERSON, version.id, text)
+
+
+def _told(results: Mapping[str, ValidationResult]) -> str:
+    broken: Sequence[str] = [
+        f"{name}: {result.message}" for name, result in results.items() if not result.passed
+    ]
+    return _SAID + (f", although it breaks {'; '.join(broken)}" if broken else "")

@@ -1,0 +1,215 @@
+"""The page in a browser: what it shows, how it is used without a mouse, how long it takes."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # pyright: ignore[reportMissingTypeStubs]
+from playwright.sync_api import Page, expect
+
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
+from sifaka_mcp.ui.pages import page_of
+from tests.ui import runs
+from tests.ui.browser import Tab
+from tests.ui.payloads import payloads
+
+pytestmark = pytest.mark.browser
+Written = Callable[[list[Entry]], str]
+WIDTHS = (390, 760, 1400)
+
+
+def faults(page: Page) -> list[str]:
+    """What axe finds."""
+    told: Any = Axe().run(page)  # pyright: ignore[reportUnknownMemberType] - it has no types
+    found = cast("dict[str, Any]", told.response)
+    return [
+        f"{fault['id']}: {node['html'][:160]}"
+        for fault in found["violations"]
+        for node in fault["nodes"]
+    ]
+
+
+def test_the_climb_has_what_was_turned_down_below_the_line(tab: Tab, as_file: Written) -> None:
+    tab.page.goto(as_file(runs.release_notes()))
+    places = {
+        kind: tab.page.locator(f".climb g.{kind} circle:not(.halo)").first.bounding_box()
+        for kind in ("accepted", "stands", "refused")
+    }
+    ground = tab.page.locator(".climb .ground").bounding_box()
+    ys = {kind: box["y"] for kind, box in places.items() if box is not None}
+    assert ground is not None
+    assert ys["stands"] < ys["accepted"] < ground["y"] < ys["refused"]
+    expect(tab.page.locator(".versions .refused")).to_contain_text("40,000 became 400,000")
+
+
+def test_each_change_has_its_number_and_its_reason(tab: Tab, as_file: Written) -> None:
+    tab.page.goto(as_file(runs.release_notes()))
+    count = tab.page.locator(".reading .n").count()
+    cards = tab.page.locator(".why-card")
+    expect(cards).to_have_count(count)
+    first = cards.first
+    expect(first).to_contain_text("Say what is new, not how you feel.")
+    expect(first).to_contain_text("lint")
+    first.get_by_role("button", name="Show 1 in the text").click()
+    expect(tab.page.locator("#n1")).to_be_focused()
+    text: str = tab.page.evaluate(
+        "[...document.querySelectorAll('.reading .block')].map((each) => { const copy ="
+        " each.cloneNode(true); copy.querySelectorAll('del, button').forEach((n) => n.remove());"
+        " return copy.textContent; }).join('')"
+    )
+    assert text == runs.FOURTH
+
+
+def test_the_text_has_its_issues_and_both_texts_stand_side_by_side(
+    tab: Tab, as_file: Written
+) -> None:
+    tab.page.goto(as_file(runs.release_notes()))
+    tab.page.get_by_role("button", name="Text", exact=True).click()
+    expect(tab.page.locator("mark")).to_have_text(["faster than anything else that is out there"])
+    expect(tab.page.locator(".why-card")).to_contain_text(["Name a measurement."])
+    tab.page.get_by_role("button", name="Side by side").click()
+    expect(tab.page.locator(".side h3")).to_have_text(["Version 0", "Version 3"])
+    tab.page.get_by_role("button", name="from v1").click()
+    expect(tab.page.locator(".side h3")).to_have_text(["Version 1", "Version 3"])
+
+
+def test_rules_critics_evidence_and_the_brief_are_shown(tab: Tab, as_file: Written) -> None:
+    tab.page.goto(as_file(runs.release_notes(end=runs.WAITING)))
+    expect(tab.page.locator("table tbody tr")).to_have_count(4)
+    expect(tab.page.locator("td.fail")).to_have_count(3)
+    expect(tab.page.locator(".fall .cost").filter(has_text="$0.0012")).to_have_count(4)
+    expect(tab.page.locator("blockquote")).to_contain_text("40,112 teams")
+    expect(tab.page.get_by_role("link", name="Beta report")).to_have_attribute(
+        "href", "https://wiki.example/beta-report"
+    )
+    expect(tab.page.locator("#brief")).to_contain_text("Judge it by")
+
+
+def test_the_keyboard_alone_reaches_everything(tab: Tab, as_file: Written) -> None:
+    tab.page.goto(as_file(runs.release_notes()))
+    keys = tab.page.keyboard
+    expect(tab.page.locator(".reading")).to_be_visible()
+    keys.press("j")
+    expect(tab.page.locator("#n1")).to_be_focused()
+    keys.press("j")
+    expect(tab.page.locator("#why2.on")).to_be_visible()
+    keys.press("[")
+    expect(tab.page.locator("[aria-current=true] .v")).to_have_text("v2")
+    expect(tab.page.locator(".banner.bad")).to_contain_text("Turned down")
+    keys.press("t")
+    expect(tab.page.get_by_role("button", name="Text", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    wanted = cast(
+        "int",
+        tab.page.evaluate(
+            "[...document.querySelectorAll('button, a[href], select, [tabindex=\"0\"]')]"
+            ".filter((each) => each.offsetParent).length"
+        ),
+    )
+    tab.page.evaluate("document.activeElement.blur(); window.met = new Set()")
+    for _ in range(wanted + 2):
+        keys.press("Tab")
+        tab.page.evaluate(
+            "document.activeElement !== document.body && met.add(document.activeElement)"
+        )
+    assert tab.page.evaluate("met.size") == wanted
+    tab.page.locator(".versions button").first.focus()
+    keys.press("Enter")
+    expect(tab.page.locator("[aria-current=true] .v")).to_have_text("v0")
+    expect(tab.page.locator(".versions button").first).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_nothing_and_nothing_is_cut_off(
+    tabs: Callable[..., Tab], as_file: Written, width: int, scheme: str
+) -> None:
+    tab = tabs(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    tab.page.goto(as_file(runs.release_notes(end=runs.WAITING)))
+    expect(tab.page.locator("html")).to_have_attribute("data-theme", scheme)
+    for key in "dts[":
+        tab.page.keyboard.press(key)
+        expect(tab.page.locator(".reading")).to_be_visible()
+        assert faults(tab.page) == [], key
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, key
+    assert tab.errors == []
+
+
+@pytest.mark.timeout(400)
+def test_fifty_long_versions_open_at_once_and_scroll_smoothly(
+    tab: Tab, as_file: Written, record_property: Callable[[str, object], None]
+) -> None:
+    address = as_file(runs.long_run())
+    tab.page.add_init_script(
+        "window.long = []; new PerformanceObserver((list) => long.push(...list.getEntries()"
+        ".map((each) => each.duration))).observe({ type: 'longtask', buffered: true });"
+    )
+    best = min(_opened(tab.page, address) for _ in range(3))
+    record_property("milliseconds", best)
+    expect(tab.page.locator(".versions li")).to_have_count(50)
+    assert best <= 1000
+    tab.page.wait_for_timeout(500)
+    tab.page.evaluate("long.length = 0")
+    for _ in range(30):
+        tab.page.mouse.wheel(0, 900)
+        tab.page.wait_for_timeout(30)
+    longest = max(cast("list[float]", tab.page.evaluate("long")), default=0)
+    assert longest <= 100, longest
+
+
+def _opened(page: Page, address: str) -> float:
+    """Milliseconds from the beginning of the navigation to a text on the screen."""
+    page.goto("about:blank")
+    page.goto(address, wait_until="commit")
+    page.locator(".reading .block").first.wait_for()
+    return cast("float", page.evaluate("performance.now()"))
+
+
+def test_a_line_of_a_million_characters_is_shown_whole(tab: Tab, as_file: Written) -> None:
+    line = "word " * 200_000
+    told = [(line, True, ""), (line.replace("word word", "words", 1), True, "shorter")]
+    tab.page.goto(as_file(runs.entries(told, end=runs.DONE, run_id="run_0000000000000001")))
+    for key in "dts":
+        tab.page.keyboard.press(key)
+        tab.page.wait_for_function(
+            "[...document.querySelectorAll('.reading > *')].reduce((sum, each) =>"
+            " sum + each.textContent.length, 0) > 999000"
+        )
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1400
+
+
+@pytest.mark.timeout(400)
+def test_hostile_texts_stay_text(tab: Tab, tmp_path: Path) -> None:
+    hostile = list(dict.fromkeys(payloads()))
+    assert len(hostile) >= 200
+    tab.page.add_init_script(
+        "delete window.hurt; window.violations = []; document.addEventListener"
+        "('securitypolicyviolation', (e) => violations.push(e.violatedDirective))"
+    )
+    target = tmp_path / "run.html"
+    for number, payload in enumerate(hostile):
+        run = Run.replay(runs.hostile(payload, f"run_{number:016x}"))
+        target.write_text(page_of(run).html, encoding="utf-8")
+        tab.requests.clear()
+        tab.page.goto(target.as_uri())
+        for key in ("t", "d"):
+            tab.page.keyboard.press(key)
+            tab.page.locator(".reading").wait_for()
+        shown = cast(
+            "dict[str, Any]",
+            tab.page.evaluate(
+                "({ hurt: window.hurt, violations, scripts: document.scripts.length, foreign:"
+                " document.querySelectorAll('img, iframe, object, embed, video, audio, form, base,"
+                " link, template, math, marquee, [onclick], [onerror], [onload]').length,"
+                " bad: [...document.querySelectorAll('a[href]')].filter((each) =>"
+                " !/^https?:/.test(each.href)).length })"
+            ),
+        )
+        assert shown == {"hurt": None, "violations": [], "scripts": 4, "foreign": 0, "bad": 0}, (
+            payload
+        )
+        assert [each.url for each in tab.requests] == [target.as_uri()], payload
+    assert tab.errors == []

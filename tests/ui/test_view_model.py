@@ -1,0 +1,115 @@
+"""The view of a run, and the file that holds it."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from sifaka.record.run import Run
+from sifaka_mcp.cli import run as command
+from sifaka_mcp.ui.overview import RunView
+from sifaka_mcp.ui.pages import Door, page, page_of
+from sifaka_mcp.ui.version import Units, VersionView
+from tests.ui import runs
+
+
+def applied(base: str, version: VersionView, name: str) -> tuple[str, str]:
+    """Both texts, put together from the hunks as the page does it, in UTF-16 code units."""
+    wide = [text.encode("utf-16-le") for text in (base, version.text)]
+    before, after, out = 0, 0, [b"", b""]
+    for op, gone, come, _ in version.comparisons[name].hunks:  # type: ignore[index]
+        old, new = wide[0][2 * before :][: 2 * gone], wide[1][2 * after :][: 2 * come]
+        assert (op == "=") == (old == new)
+        out = [out[0] + old, out[1] + new]
+        before, after = before + gone, after + come
+    return out[0].decode("utf-16-le"), out[1].decode("utf-16-le")
+
+
+def test_the_overview_has_every_version_and_no_text() -> None:
+    view = RunView.of(Run.replay(runs.release_notes()))
+    assert [each.standing for each in view.versions] == [
+        "accepted",
+        "accepted",
+        "refused",
+        "stands",
+    ]
+    assert view.champion == 3
+    assert view.title == "Release notes, version 4.2"
+    scores = [each.score for each in view.versions]
+    assert scores[0] is not None
+    assert scores[3] is not None
+    assert scores[0] < scores[3] <= 1
+    assert "Please update as soon as possible" not in view.model_dump_json()
+
+
+def test_hunks_are_lengths_of_both_texts() -> None:
+    run = Run.replay(runs.release_notes())
+    version = VersionView.of(run, 3)
+    for name, comparison in version.comparisons.items():
+        base = run.thoughts[comparison.base].text
+        assert applied(base, version, name) == (base, version.text)
+    assert {version.whys[why].source for *_, why in version.comparisons["input"].hunks if why >= 0}
+
+
+def test_lengths_count_utf_16_units() -> None:
+    told = [("a 😀 b and 🦥🦥 c", True, ""), ("a 😀😀 b and 🦥 d", True, "better")]
+    run = Run.replay(runs.entries(told, end=runs.DONE, run_id="run_0000000000000000"))
+    version = VersionView.of(run, 1)
+    assert applied(run.thoughts[0].text, version, "input") == (told[0][0], told[1][0])
+    assert [Units("a😀b").at(n) for n in range(4)] == [0, 1, 3, 4]
+
+
+def test_a_run_without_a_version_has_a_view() -> None:
+    run = Run.replay(runs.release_notes(end=None)[:1])
+    view = RunView.of(run)
+    assert (view.versions, view.champion, view.status) == ([], None, "running")
+    with pytest.raises(IndexError):
+        VersionView.of(run, 0)
+
+
+def test_every_moment_of_a_run_has_a_view() -> None:
+    told = runs.release_notes(end=runs.WAITING)
+    for count in range(1, len(told) + 1):
+        view = RunView.of(Run.replay(told[:count]))
+        assert view.entries == count
+        assert (view.brief is not None) == (count == len(told))
+
+
+@pytest.mark.parametrize("door", ["file", "web", "app"])
+def test_a_page_is_one_document_with_a_strict_policy(door: Door) -> None:
+    made = page(door)
+    assert len(made.html.encode()) <= 100_000
+    found = re.search(r'Content-Security-Policy" content="([^"]+)"', made.html)
+    assert found
+    assert unescape(found[1]) == made.policy
+    assert "unsafe" not in made.policy
+    assert not re.search(
+        r"\bon\w+=|\bstyle=|javascript:|https?://(?!www\.w3\.org/2000/svg)", made.html
+    )
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", made.html
+    )
+
+
+def test_a_file_holds_the_run_and_nothing_that_ends_its_elements() -> None:
+    told = runs.hostile("</script><script>alert(1)</script><!--", "run_0000000000000000")
+    html = page_of(Run.replay(told)).html
+    blocks = re.findall(r'<script type="application/json" id="([\w-]+)">(.*?)</script>', html)
+    assert [name for name, _ in blocks] == ["run", "version-0", "version-1"]
+    assert "</script><script>alert(1)" in json.loads(blocks[1][1])["text"]
+    assert html.count("<script") == 4
+
+
+def test_the_command_writes_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SIFAKA_HOME", str(tmp_path))
+    assert command(["improve", "examples/announcement.md", "--max-words", "310"]) in (0, 1)
+    target = tmp_path / "run.html"
+    capsys.readouterr()
+    assert command(["view", "--html", str(target)]) == 0
+    assert capsys.readouterr().out.strip() == str(target)
+    assert '<script type="application/json" id="run">{"run_id":"run_' in target.read_text()
+    assert command(["view", "run_0000000000000000", "--html", str(target)]) == 2
