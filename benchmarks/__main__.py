@@ -8,11 +8,13 @@ from time import perf_counter
 from types import MappingProxyType
 
 from benchmarks import (
+    answer_tokens,
     check_files,
     critics_wall,
     editor,
     evidence_pipeline,
     first_call,
+    forgetting,
     growth,
     history,
     http_load,
@@ -43,8 +45,10 @@ BENCHMARKS: Mapping[str, Callable[[], Report]] = MappingProxyType(
         "startup": startup.measure,
         "first_call": first_call.measure,
         "editor": editor.measure,
+        "forgetting": forgetting.measure,
         "growth": growth.measure,
         "tool_tokens": tool_tokens.measure,
+        "answer_tokens": answer_tokens.measure,
         "redis_append": redis_append.measure,
         "prompt_prefix": prompt_prefix.measure,
         "history": history.measure,

@@ -227,14 +227,18 @@ class StaleRevision(SifakaError):
 
 
 class BudgetExceeded(SifakaError):
-    """The next call would break the run's budget.
+    """The next call would break a budget.
 
     Args:
         limit: The limit: `calls`, `tokens`, `seconds` or `cost`.
+        message: What has happened, where it is not the run's own budget that is spent.
+        suggestion: What helps then.
     """
 
-    def __init__(self, limit: str) -> None:
-        super().__init__(f"the run's budget of {limit} is spent", "raise the budget to go on")
+    def __init__(
+        self, limit: str, message: str = "", suggestion: str = "raise the budget to go on"
+    ) -> None:
+        super().__init__(message or f"the run's budget of {limit} is spent", suggestion)
         self.limit = limit
 
 

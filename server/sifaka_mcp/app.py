@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.tools import Tool
 
+from sifaka.calls.allowance import charging
 from sifaka.isolation import sharing
 from sifaka.plugins import Plugins
-from sifaka_mcp.auth.scopes import refuse_writing
+from sifaka_mcp.auth.scopes import NoAllowance, refuse_writing
 from sifaka_mcp.deferred import DeferredServer
 from sifaka_mcp.failures import keep_bugs
 from sifaka_mcp.host.exchange import LIFETIME, sealing
@@ -20,7 +21,7 @@ from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
-from sifaka_mcp.tenancy import tenant_of_request
+from sifaka_mcp.tenancy import may_only_read, tenant_of_request
 
 if TYPE_CHECKING:
     from sifaka_mcp.auth.access import Access
@@ -40,9 +41,10 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     (
         "submit_revision",
         "When it answers `needs_revision`, you are the writer: follow `brief`, then call"
-        " submit_revision\n  with the whole text; repeat until `done`. The best version is kept: a"
-        " failed try costs nothing. Decline\n  what is right as it is, with `accept` or a `reason`."
-        " `passed`: nothing is known to be wrong; `checked` says what was not looked at.",
+        " submit_revision\n  with the text or with edits of it; repeat until `done`. The best"
+        " version is kept: a failed\n  try costs nothing. Decline what is right as it is, with"
+        " `accept` or a `reason`.\n  `passed`: nothing is known to be wrong; `checked` says what"
+        " was not looked at.",
     ),
     ("validate_text", "Use validate_text for a quick check; it changes nothing."),
     ("critique_text", "Use critique_text to find weak places; it changes nothing."),
@@ -143,7 +145,11 @@ def instructions(tools: AbstractSet[str]) -> str:
 
 
 async def _share(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:
-    with sharing(tenant_of_request() or ""):
+    """Middleware: a tenant has its share of the processors, and of the money."""
+    tenant = tenant_of_request()
+    accounts = ctx.lifespan_context.accounts
+    account = accounts and accounts.of(tenant or ctx.lifespan_context.tenant)
+    with sharing(tenant or ""), charging(NoAllowance() if may_only_read() else account):
         return await call_next(ctx)
 
 

@@ -12,10 +12,13 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.calls.monitoring import Monitor
 from sifaka.models.connections import Connections
 from sifaka.plugins import Plugins
+from sifaka.storage import MemoryStorage
 from sifaka.storage.catalogue import deciding_url
+from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.runs import FileLeases, Jobs, RunKey
+from sifaka_mcp.runs.accounts import Accounts
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
@@ -68,12 +71,14 @@ class Lifespan:
                 settings.open_adapters(store) as adapters,
                 anyio.create_task_group() as group,
             ):
-                jobs = self._jobs(group)
+                accounts = self._accounts(store)
+                jobs = self._jobs(group, accounts)
                 self.state = state = AppState(
                     settings=settings,
                     tenant=settings.tenant,
                     store=store,
                     jobs=jobs,
+                    accounts=accounts,
                     expiry=Expiry(group, self._host_seconds),
                     breakers=Breakers(),
                     monitor=Monitor(),
@@ -92,6 +97,8 @@ class Lifespan:
                 finally:
                     with anyio.CancelScope(shield=True):
                         await jobs.aclose()
+                        if accounts is not None:
+                            await accounts.aclose()
                     group.cancel_scope.cancel()
         finally:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
@@ -113,13 +120,20 @@ class Lifespan:
             return None
         return redis_of(deciding_url(settings.store), tenant=settings.tenant)
 
-    def _jobs(self, group: anyio.abc.TaskGroup) -> Jobs:
+    def _accounts(self, store: ThoughtStore) -> Accounts | None:
+        """The tenants' accounts; those of a server that may not write end with it."""
+        settings = self._settings
+        if settings.tenant_budget is None:
+            return None
+        return Accounts(MemoryStorage() if settings.read_only else store, settings.tenant_budget)
+
+    def _jobs(self, group: anyio.abc.TaskGroup, accounts: Accounts | None) -> Jobs:
         settings, place = self._settings, self.queue_place
         if place is None:
             in_memory = deciding_url(settings.store).lower().startswith("memory:")
             alone = in_memory or settings.read_only
             leases = None if alone else FileLeases(settings.home / "running")
-            return Jobs(group, most=settings.max_runs, leases=leases)
+            return Jobs(group, most=settings.max_runs, leases=leases, accounts=accounts)
 
         async def work_on(key: RunKey, deaths: int) -> bool:
             assert self.state is not None, "no run is taken before there is a state"
@@ -136,7 +150,7 @@ class Lifespan:
             for_tenant=settings.max_runs,
             work_on=work_on,
         )
-        return Jobs(group, most=settings.max_runs, queue=queue)
+        return Jobs(group, most=settings.max_runs, queue=queue, accounts=accounts)
 
 
 async def _keep_up(state: AppState) -> None:

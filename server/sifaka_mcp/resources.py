@@ -13,6 +13,7 @@ from sifaka.critics import CRITICS
 from sifaka.errors import ThoughtNotFound
 from sifaka.plugins import Plugins
 from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
 from sifaka_mcp.schemas.history import RunOut, ThoughtOut
@@ -27,6 +28,13 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
 
     def store_of(ctx: ResourceContext) -> ThoughtStore:
         return ctx.request_context.lifespan_context.of_request().store
+
+    async def version(thought_id: str, ctx: ResourceContext) -> Thought:
+        found = await _load(store_of(ctx), thought_id.rpartition(".")[0], thought_id)
+        try:
+            return found.thought(thought_id)
+        except KeyError as error:
+            raise ThoughtNotFound(thought_id) from error
 
     @server.resource(
         "run://{run_id}",
@@ -52,12 +60,16 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         mime_type="application/json",
     )
     async def thought(thought_id: str, ctx: ResourceContext) -> str:
-        run_id = thought_id.rpartition(".")[0]
-        found = await _load(store_of(ctx), run_id, thought_id)
-        try:
-            return found.thought(thought_id).model_dump_json()
-        except KeyError as error:
-            raise ThoughtNotFound(thought_id) from error
+        return (await version(thought_id, ctx)).model_dump_json()
+
+    @server.resource(
+        "thought://{thought_id}/text",
+        title="The text of a version",
+        description="The text of one version of a run, and nothing else.",
+        mime_type="text/plain",
+    )
+    async def text(thought_id: str, ctx: ResourceContext) -> str:
+        return (await version(thought_id, ctx)).text
 
     @server.resource(
         "run://{run_id}/diff",

@@ -15,7 +15,7 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Host
 from sifaka.calls.monitoring import Monitor
 from sifaka.chain import Listener, Parting, RunResult, is_interrupted, stop_run
-from sifaka.errors import ThoughtNotFound
+from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import on_store
 from sifaka.models import AUTO, CALLER, HOST
@@ -28,10 +28,11 @@ from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.constitutions import named_in
 from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.runs import Assignment, Jobs, RunKey
+from sifaka_mcp.runs.accounts import Accounts
 from sifaka_mcp.runs.followers import Followers
-from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings import NO_PROVIDER, Settings
 from sifaka_mcp.stores.catalogue import ReadOnlyStore
-from sifaka_mcp.tenancy import may_only_read, tenant_of_request
+from sifaka_mcp.tenancy import NEEDS_WRITE, may_only_read, tenant_of_request
 
 if TYPE_CHECKING:
     from sifaka.chain import Chain
@@ -52,6 +53,8 @@ class AppState:
     store: ThoughtStore
     """As the tenant sees it."""
     jobs: Jobs
+    accounts: Accounts | None
+    """Of what tenants spend in a day, where that is limited."""
     expiry: Expiry
     """Of runs that wait for answers of a host."""
     breakers: Breakers
@@ -113,15 +116,24 @@ class AppState:
         from sifaka.chain import Chain
 
         chosen = self.settings.model if model == AUTO else model
+        judge, fallbacks = self.settings.judge_model, self.settings.fallback_models
+        if may_only_read():
+            if model not in NO_PROVIDER:
+                raise ConfigurationError(
+                    "this token is for reading only, and asks no provider's model",
+                    f"leave `model` out, or {NEEDS_WRITE}",
+                )
+            judge, fallbacks = None, ()
+            chosen = chosen if chosen in NO_PROVIDER else AUTO
         if chosen == AUTO and host is not None:
             chosen = HOST
         if chosen == HOST and host is None and critics is None:
             critics = ("lint",)  # with any writer, the host is no critic
-        await loaded(chosen, self.settings.judge_model, *self.settings.fallback_models)
+        await loaded(chosen, judge, *fallbacks)
         return Chain(
             model=chosen,
-            judge_model=self.settings.judge_model,
-            fallback_models=(CALLER,) if chosen == HOST else self.settings.fallback_models,
+            judge_model=judge,
+            fallback_models=(CALLER,) if chosen == HOST else fallbacks,
             critics=None if critics is None else self._parsed(critics),
             host=host,
             **self._shared(),

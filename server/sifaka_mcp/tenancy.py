@@ -13,6 +13,8 @@ TENANT = r"[\w.@-]{1,64}"
 """The form of a tenant's name."""
 READ, WRITE = "sifaka:read", "sifaka:write"
 """The scopes of tokens. One with neither of them is good for everything."""
+NEEDS_WRITE = f"ask for one with the scope {WRITE}"
+"""What helps the bearer of a token for reading only."""
 
 
 def tenant_of_request() -> str | None:

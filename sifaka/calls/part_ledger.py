@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from sifaka.calls.allowance import stricter
 from sifaka.calls.ledger import Ledger, Quote, Reservation
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
@@ -34,9 +35,7 @@ class PartLedger(Ledger):
     @property
     def limits(self) -> Budget:
         """The stricter of its own limits and those of the whole, one by one."""
-        own, outer = dict(self.budget), dict(self.whole.limits)
-        given = {name: [v for v in (own[name], outer[name]) if v is not None] for name in own}
-        return Budget(**{name: min(values, default=None) for name, values in given.items()})
+        return stricter(self.budget, self.whole.limits)
 
     @property
     def seconds_left(self) -> float | None:

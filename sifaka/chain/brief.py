@@ -81,9 +81,9 @@ def _instructions(run: Run, champion: Thought) -> str:
         else f"Write the text for this task: {run.prompt!r}."
     )
     how = (
-        f"Submit it whole with submit_revision(run_id={run.run_id!r}, parent_id={champion.id!r}, "
-        "text=...). What you leave on purpose you decline with `reason`; with accept=true the text "
-        "stays as it is."
+        f"Submit it with submit_revision(run_id={run.run_id!r}, parent_id={champion.id!r}, "
+        "text=...) whole, or its changes as edits=[{find, replace}]. What you leave on purpose you "
+        "decline with `reason`; with accept=true the text stays as it is."
     )
     how += f" {_MATERIAL}"
     latest = run.latest

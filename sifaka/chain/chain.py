@@ -110,7 +110,7 @@ class Chain(AssessingChain):
                     task.exception()  # raised above, or the stream was closed
 
     async def start(
-        self, prompt: str = "", *, text: str = "", origin: Run | None = None
+        self, prompt: str = "", *, text: str = "", origin: Run | None = None, run_id: str = ""
     ) -> RunHandle:
         """Store a new run; its handle does the work.
 
@@ -118,10 +118,11 @@ class Chain(AssessingChain):
             prompt: As for `run`.
             text: As for `run`.
             origin: The run that it branches off.
+            run_id: Its id, for a caller that knows it again; by default a random one.
 
         Raises:
-            ConfigurationError: As for `run`.
-            StorageError: As for `run`.
+            ConfigurationError, StorageError: As for `run`.
+            VersionConflict: There is a run with that id.
         """
         prompt = check_text(prompt or self.settings.prompt, "prompt")
         if not (check_text(text).strip() or prompt.strip()):
@@ -129,7 +130,7 @@ class Chain(AssessingChain):
         if not text.strip():
             check_can_write(self.settings, self.resources)
         parts = await loaded_parts(self.settings, self.resources)
-        return RunHandle(parts, await new_run(self, prompt, text, origin))
+        return RunHandle(parts, await new_run(self, prompt, text, origin, run_id))
 
     async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
         """Start a new run from the best version of another one, under this chain's configuration.
@@ -222,9 +223,8 @@ class Chain(AssessingChain):
         if draft.id not in run.decisions:
             fence = await self.store.claim(run_id)
             # Another process may have judged or stopped it meanwhile.
-            run, _ = await take_in(
-                self.store, await self._own(run_id), parent_id, *new, declined=reason
-            )
+            run = await self._own(run_id)
+            run, _ = await take_in(self.store, run, parent_id, *new, declined=reason)
         if draft.id in run.decisions:
             return Submission.of(run, draft.id, self.store.degraded)
         # A caller that leaves meanwhile may come back: what it submitted stays open.

@@ -18,7 +18,7 @@ from sifaka.models.prompt import PROMPTS_VERSION
 from sifaka.record.entries import Drafted, Started
 from sifaka.record.outcome import RESEARCH, findings
 from sifaka.record.run import Run
-from sifaka.record.thought import EDITOR, Thought
+from sifaka.record.thought import EDITOR, Thought, new_run_id
 from sifaka.record.usage import Usage
 from sifaka.validators.preserve import PreserveValidator
 
@@ -62,7 +62,13 @@ def check_can_write(settings: ChainSettings, resources: Resources) -> None:
         )
 
 
-async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | None = None) -> Run:
+async def new_run(
+    chain: ConfiguredChain,
+    prompt: str,
+    text: str,
+    origin: Run | None = None,
+    run_id: str = "",
+) -> Run:
     """Store a new run with its input, if there is any.
 
     Args:
@@ -70,8 +76,10 @@ async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | 
         prompt: The task in words.
         text: The input.
         origin: The run that it branches off.
+        run_id: Its id, which its caller knows; a random one when empty.
 
     Raises:
+        VersionConflict: There is a run with that id.
         StorageError: The store failed.
     """
     remembered: tuple[str, ...] = ()
@@ -80,6 +88,7 @@ async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | 
             chain.resources.store, prompt or text, runs=chain.settings.remember
         )
     started = Started(
+        run_id=run_id or new_run_id(),
         prompt=prompt,
         config=chain.settings.config,
         frame_key=new_frame_key(),
@@ -102,9 +111,10 @@ async def new_run(chain: ConfiguredChain, prompt: str, text: str, origin: Run | 
     try:
         await chain.resources.store.append(run, entries, expected_version=0, fence=0)
     except anyio.get_cancelled_exc_class():
-        # It may be there already, and its caller does not know of it.
-        with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
-            await cancel_run(chain.resources.store, run.run_id)
+        if not run_id:
+            # It may be there already, and its caller does not know of it.
+            with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
+                await cancel_run(chain.resources.store, run.run_id)
         raise
     return run
 

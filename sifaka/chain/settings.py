@@ -11,10 +11,10 @@ from sifaka._internal.explain import explain
 from sifaka._internal.naming import did_you_mean
 from sifaka.calls.component import Component, code_spec
 from sifaka.chain.presets import PRESETS, Effort
-from sifaka.chain.writers import asks_a_provider, can_judge, model_name
+from sifaka.chain.writers import asks_a_provider, model_name
 from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic
 from sifaka.errors import ConfigurationError
-from sifaka.models import AUTO, CALLER
+from sifaka.models import AUTO, CALLER, Model
 from sifaka.record.entries import LOOK_BACK, ChainConfig, Facts, Fixes, Policy, Started
 from sifaka.record.inquiry import Inquiry
 from sifaka.record.thought import EDITOR
@@ -180,7 +180,9 @@ class ChainSettings:
 
     @property
     def _has_judge(self) -> bool:
-        return self.judge_model is not None or can_judge(self.model)
+        # A `Model` only writes; a provider's can be asked other questions too.
+        writer = asks_a_provider(self.model) and not isinstance(self.model, Model)
+        return writer or self.judge_model is not None
 
 
 def _check_format(name: str) -> None:

@@ -43,11 +43,6 @@ def asks_a_provider(model: object) -> bool:
     return not isinstance(model, str) or model not in {AUTO, EDITOR, CALLER}
 
 
-def can_judge(model: object) -> bool:
-    """True when this writer's model can be asked other questions too; a `Model` only writes."""
-    return asks_a_provider(model) and not isinstance(model, Model)
-
-
 def writers_for(
     model: object,
     validators: Sequence[ValidatorComponent],

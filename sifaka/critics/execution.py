@@ -21,6 +21,8 @@ from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 
+_NOTHING = Usage()
+
 logger = logging.getLogger(__name__)
 
 
@@ -71,7 +73,7 @@ class _Question:
         began = perf_counter()
         with self.calls.monitor.measure("critic", self.name):
             feedback = await self._ask()
-        if not self.critic.metered:
+        if feedback.usage != _NOTHING and not self.critic.metered:
             # What asks through metered models has been charged already.
             self.calls.ledger.charge(feedback.usage.model_copy(update={"seconds": 0.0}))
         took = Usage(seconds=perf_counter() - began)

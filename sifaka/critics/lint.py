@@ -50,9 +50,10 @@ class LintCritic(DataComponent):
 
         report = await linted(thought.text, Format(self.format) if self.format else None)
         accept: Verdict | None = "accept" if report.checked else None
-        points = sum(issue.severity for issue in report.issues)
-        hundreds = max(count_words(thought.text), 100) / 100
-        score = round(max(0.0, 1 - points / hundreds / 10), 3)  # 0 from 10 points per 100 words
+        score = 1.0
+        if points := sum(issue.severity for issue in report.issues):
+            hundreds = max(count_words(thought.text), 100) / 100
+            score = round(max(0.0, 1 - points / hundreds / 10), 3)  # 0 from 10 per 100 words
         grave = any(issue.safe or issue.severity >= BLOCKING for issue in report.issues)
         # Safe findings are right about 95 times in 100. That nothing was found means less: the
         # rules see only some kinds of mistakes, and fewer when a tool is missing.

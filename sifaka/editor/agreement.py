@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from sifaka.editor.lexicon import lexicon
-from sifaka.editor.nouns import singular
+from sifaka.editor.nouns import singulars
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
 from sifaka.editor.verbs import base_of_third, past_of, third_of
@@ -198,9 +198,7 @@ def _number(match: re.Match[str]) -> str | None:
         return "one" if match["kin"] in _PEOPLE else "many" if match["kin"] in _MANY else None
     if match["person"]:
         one, many = match["person"] in _PERSONS, match["person"] in _GROUPS
-        many = many or (
-            match["verb"] in {"is", "was", "has"} and singular(match["person"]) is not None
-        )
+        many = many or (match["verb"] in {"is", "was", "has"} and match["person"] in singulars())
         return "one" if one else "many" if many else None
     return "many" if match["verb"] in {"is", "was", "has"} and match["things"][-2] != "s" else None
 

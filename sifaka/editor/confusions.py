@@ -30,12 +30,12 @@ def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue 
     start, end = match.span()
     text = parsed.text
     word = match.group()
+    after = _after(entry.after).match(text, end)
+    if after is None:
+        return None
     if word[0].isupper() and word != "I" and start not in parsed.sentence_starts:
         return None
     if entry.opens and not opens_clause(parsed, start):
-        return None
-    after = _after(entry.after).match(text, end)
-    if after is None:
         return None
     if entry.before and not _before(entry.before).search(text, max(0, start - _REACH), start):
         return None

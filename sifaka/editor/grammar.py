@@ -92,7 +92,8 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
     """
     # Harper would only lose time with other languages and with rows of signs.
     rows = [match.span() for match in _SIGNS.finditer(parsed.prose)]
-    text = blanked(parsed.prose, [*parsed.foreign, *rows])
+    unread = [*parsed.foreign, *rows]
+    text = blanked(parsed.prose, unread) if unread else parsed.prose
     places = [(0, len(text))]
     if DEFAULT.issuperset(rules.split()):
         found = list(signs(text))

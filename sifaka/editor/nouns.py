@@ -124,7 +124,7 @@ def _childrens(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 
 
 def _this(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    if singular(match["of"]) and match["verb"] not in {"is", "was"}:
+    if match["of"] in singulars() and match["verb"] not in {"is", "was"}:
         fix = {"this": "these", "that": "those"}[match["noun"].lower()]
         safe = match["verb"] is not None
         yield _issue(parsed, match, _cased(fix, match), "this_these", safe=safe)
@@ -168,13 +168,9 @@ def _plural(noun: str) -> str:
     return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
 
 
-def singular(plural: str) -> str | None:
-    """The noun of a plural; None when it is not known."""
-    return _singulars().get(plural)
-
-
 @cache
-def _singulars() -> Mapping[str, str]:
+def singulars() -> Mapping[str, str]:
+    """The known nouns by their plurals."""
     return {_plural(noun): noun for noun in sorted(_NOUNS)}
 
 

@@ -65,13 +65,11 @@ class ParsedText:
     @cached_property
     def foreign(self) -> list[Span]:
         """The parts in other languages than English."""
-        return merged(foreign(self.prose))
+        return list(foreign(self.prose))
 
     @property
     def foreign_share(self) -> float:
         """The share of the prose that is in other languages than English, 0 to 1."""
-        if not self.foreign:
-            return 0.0
         pieces, at = list[str](), 0
         for start, end in self.protected.spans:
             pieces += [self.prose[at:start], " " * (end - start)]
@@ -92,9 +90,10 @@ class ParsedText:
     @cached_property
     def sentence_starts(self) -> frozenset[int]:
         """The offsets at which sentences, list items and headings begin, after their marks."""
-        starts = [self._after_marks(start) for start, _ in self.sentences]
-        starts += [self._after_marks(match.end()) for match in _ITEM.finditer(self.prose)]
-        return frozenset(starts)
+        starts = [start for start, _ in self.sentences]
+        starts += [match.end() for match in _ITEM.finditer(self.prose)]
+        marks = (_MARKS.match(self.prose, start) for start in starts)
+        return frozenset(match.end() for match in marks if match)
 
     @cached_property
     def _ordered_starts(self) -> list[int]:
@@ -200,10 +199,6 @@ class ParsedText:
         return Issue.at(
             self.text, start, end, message, category=category, severity=severity, fix=fix, rule=rule
         )
-
-    def _after_marks(self, offset: int) -> int:
-        match = _MARKS.match(self.prose, offset)
-        return match.end() if match else offset
 
 
 def _letters(text: str) -> int:

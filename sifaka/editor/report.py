@@ -3,7 +3,7 @@
 import logging
 import sys
 from bisect import bisect_right, insort
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sifaka.calls.failure_log import report_failure
@@ -101,11 +101,12 @@ def lint(
     wanted = {**RULES, **ADVISORS} if rules is None else rules
     parsed = ParsedText.read(text, format)
     issues, failed = findings(parsed, wanted)
-    if parsed.foreign_share > _MOSTLY:
+    elsewhere = parsed.foreign_share if parsed.foreign else 0.0
+    if elsewhere > _MOSTLY:
         lines = ("language: not checked, the text is not in English", *failed)
         return Lint(issues=issues, degraded=lines, failed=failed, format=format, checked=False)
     degraded = failed
-    if (elsewhere := parsed.foreign_share) >= _SOME:
+    if elsewhere >= _SOME:
         line = f"language: {elsewhere:.0%} of the text is not in English, and not checked"
         degraded = (*degraded, line)
     return Lint(issues=issues, degraded=degraded, failed=failed, format=format)
@@ -126,10 +127,10 @@ def findings(
         except Exception as error:  # noqa: BLE001
             report_failure(logger, f"editor:{name}", error)
             degraded.append(f"{name}: not checked, because of a bug ({type(error).__name__})")
-    return _without_overlaps(issues), tuple(degraded)
+    return _without_overlaps(issues) if issues else (), tuple(degraded)
 
 
-def _without_overlaps(issues: list[Issue]) -> tuple[Issue, ...]:
+def _without_overlaps(issues: Sequence[Issue]) -> tuple[Issue, ...]:
     # Safe ones first; otherwise the order of the rules decides, because sorting is stable.
     kept: list[Issue] = []
     taken: list[Span] = []

@@ -1,11 +1,12 @@
 """Documents of sources, in the one form that every adapter returns, and filters for them."""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
-from typing import Annotated, Self
+from typing import Annotated, Self, cast
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -37,11 +38,18 @@ class SourceDocument(Frozen):
     """The identifier that the source gives it."""
     adapter: str = ""
     """The name of the adapter that found it."""
+    also: tuple[str, ...] = ()
+    """The further places that have the same content: addresses, or adapters with identifiers."""
     published: Moment | None = None
     """The time it was written or last changed; None when the source does not say."""
     retrieved_at: Moment = Field(default_factory=lambda: datetime.now(UTC))
     score: float | None = None
     """As its source ranks it; comparable within one answer of one source only."""
+
+    @property
+    def place(self) -> str:
+        """Its address; without one the adapter and the identifier, which may be a path."""
+        return self.url or (f"doi:{self.doi}" if self.doi else f"{self.adapter} {self.id}".strip())
 
     @property
     def key(self) -> str:
@@ -52,6 +60,8 @@ class SourceDocument(Frozen):
     def of(cls, document: Document, *, adapter: str = GIVEN) -> "SourceDocument":
         """A document that a retriever found, or that was given."""
         told = document.metadata.get("published") or document.metadata.get("created_at")
+        also: object = document.metadata.get("also")
+        places = cast("Sequence[object]", also) if isinstance(also, list | tuple) else ()
         return cls(
             text=document.text,
             title=document.title,
@@ -61,6 +71,7 @@ class SourceDocument(Frozen):
             adapter=adapter,
             published=moment(told),
             score=document.score,
+            also=tuple(map(str, places)),
         )
 
     def as_document(self) -> Document:
@@ -73,6 +84,8 @@ class SourceDocument(Frozen):
             metadata["published"] = self.published.isoformat()
         if self.doi:
             metadata["doi"] = self.doi
+        if self.also:
+            metadata["also"] = list(self.also)
         return Document(
             text=self.text,
             id=self.id or self.key,
@@ -101,6 +114,27 @@ def moment(told: object) -> datetime | None:
         return _in_a_zone(datetime.fromisoformat(text))
     except ValueError:
         return None
+
+
+_EACH = 3
+"""Parts of one file that come before the parts of others."""
+
+
+def spread(documents: Iterable[SourceDocument]) -> Iterator[SourceDocument]:
+    """The documents in their order, but no more than three parts of a file before other files.
+
+    Adapters write the part of a file after a `#` at the end of its identifier.
+    """
+    count: Counter[tuple[str, str]] = Counter()
+    later: list[SourceDocument] = []
+    for document in documents:
+        file, mark, _ = document.id.partition("#")
+        count[document.adapter, file] += 1
+        if mark and count[document.adapter, file] > _EACH:
+            later.append(document)
+        else:
+            yield document
+    yield from later
 
 
 MOST_CHARS = 100_000

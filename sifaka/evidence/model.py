@@ -94,7 +94,7 @@ class SearchPlan(Frozen):
     """The reason it was made without a model, in one line; None when a model made it."""
     notes: tuple[str, ...] = ()
     """The corrections to the model's plan, one line each."""
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     """The usage of making it."""
 
 
@@ -152,7 +152,7 @@ class Verification(Frozen):
     """One for each criterion, in their order; none when the document could not be verified."""
     degraded: str | None = None
     """The reason it could not be verified, in one line."""
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     """The usage of verifying it."""
 
 
@@ -179,7 +179,7 @@ class EvidenceResult(Frozen):
     """The steps that failed or fell back, one line each."""
     notes: tuple[str, ...] = ()
     """Further notes for a reader, such as the number of documents without a date."""
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     """The usage of the plan and the verification."""
 
 

@@ -4,9 +4,10 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
-from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.documents import SourceDocument, spread
 from sifaka.retrievers.in_memory import searched_fields
 from sifaka.storage.bm25 import query_words, rank
 
@@ -52,6 +53,8 @@ _GENERIC = frozenset(
 """Titles that any number of documents have."""
 _LEAST_TITLE = 8
 """Letters and digits of a title that tells documents apart."""
+_HEAD = 200
+"""Characters that two texts have in common at their beginning before all are compared."""
 
 
 def identities(document: SourceDocument) -> frozenset[str]:
@@ -107,37 +110,55 @@ def normal_title(title: str) -> str:
 def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
     """The places of the documents that are the same, in the order of the first of each.
 
-    By URL or DOI, which are followed from copy to copy, then by title; two that have DOIs of their
-    own are never the same by title.
+    By URL or DOI, which are followed from copy to copy, then by their words; two that have DOIs of
+    their own are never the same by words. Of one title they are the same only where one is the
+    other's beginning. Passages that an adapter returns of one page are not the same.
     """
     given = tuple(documents)
-    group_of = _by_identity(given)
+    group_of = list(range(len(given)))
     dois = [normal_doi(each.doi) or normal_doi(each.url) for each in given]
-    titles: dict[str, list[int]] = {}
+
+    def dois_of(*members: int) -> set[str]:
+        both = {group_of[at] for at in members}
+        return {doi for doi, group in zip(dois, group_of, strict=True) if doi and group in both}
+
+    alike: defaultdict[str, list[int]] = defaultdict(list)
     for at, document in enumerate(given):
-        title = normal_title(document.title)
-        if not title:
-            continue
-        for other in titles.setdefault(title, []):
-            # Two that have DOIs say themselves whether they are the same.
-            differ = dois[other] and dois[at] and dois[other] != dois[at]
-            if group_of[other] != group_of[at] and not differ:
-                _join(group_of, other, at)
-                break
-        titles[title].append(at)
+        title, named = normal_title(document.title), sorted(identities(document))
+        keys = [*named, f"words:{_plain(document.text[: 2 * _HEAD])[:_HEAD]}", f"title:{title}"]
+        for key in filter(lambda key: key not in {"words:", "title:"}, keys):
+            for other in alike[key]:
+                if group_of[other] == group_of[at]:
+                    continue
+                if key in named:
+                    same = _is_one_page(given[other], document)
+                else:
+                    same = len(dois_of(other, at)) < 2 and _is_copy(given[other], document)
+                if same:
+                    _join(group_of, other, at)
+            alike[key].append(at)
     found: dict[int, list[int]] = {}
     for at, group in enumerate(group_of):
         found.setdefault(group, []).append(at)
     return tuple(map(tuple, found.values()))
 
 
-def _by_identity(documents: tuple[SourceDocument, ...]) -> list[int]:
-    group_of = list(range(len(documents)))
-    first: dict[str, int] = {}
-    for at, document in enumerate(documents):
-        for identity in sorted(identities(document)) or [f"key:{document.key}"]:
-            _join(group_of, first.setdefault(identity, at), at)
-    return group_of
+def _is_one_page(one: SourceDocument, other: SourceDocument) -> bool:
+    """True unless they are two passages that one adapter has of a page."""
+    passages = one.adapter == other.adapter and one.id and other.id and one.id != other.id
+    return not passages or _plain(one.text) == _plain(other.text)
+
+
+def _is_copy(one: SourceDocument, other: SourceDocument) -> bool:
+    shorter, longer = sorted((_plain(one.text), _plain(other.text)), key=len)
+    if shorter == longer:
+        return bool(shorter) or normal_title(one.title) == normal_title(other.title) != ""
+    titles = {normal_title(each.title) for each in (one, other)}
+    return len(titles) == 1 and "" not in titles and longer.startswith(shorter)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _join(group_of: list[int], one: int, other: int) -> None:
@@ -154,7 +175,8 @@ def merged(lists: Sequence[Sequence[SourceDocument]], most: int) -> tuple[Source
 
     Scores of different sources cannot be compared, their ranks can: a document has the sum of
     1 / (60 + rank) over the lists that hold it, as its score. Of the copies of a document one is
-    kept: with an address rather than without, then with a date, then the one with more text.
+    kept: with an address rather than without, then with a date, then the one with more text. It
+    names the places of the others. Of a file no more than three parts come before other files.
     """
     found = [
         (number, rank, document)
@@ -169,9 +191,17 @@ def merged(lists: Sequence[Sequence[SourceDocument]], most: int) -> tuple[Source
         # The first of several that are as good: `max` keeps it.
         copy = max((found[at][2] for at in places), key=_worth)
         score = sum(1 / (_K + position) for position in best.values())
-        fused.append(copy.model_copy(update={"score": score}))
+        others = (found[at][2] for at in places)
+        fused.append(copy.model_copy(update={"score": score, "also": _elsewhere(copy, others)}))
     fused.sort(key=lambda document: -(document.score or 0.0))
-    return tuple(fused[:most])
+    return tuple(islice(spread(fused), most))
+
+
+def _elsewhere(copy: SourceDocument, others: Iterable[SourceDocument]) -> tuple[str, ...]:
+    """The places of copies that are not the one that is kept."""
+    own = identities(copy)
+    places = (each.place for each in others if not own & identities(each))
+    return tuple(dict.fromkeys(each for each in places if each and each != copy.place))
 
 
 def _worth(document: SourceDocument) -> tuple[bool, bool, int]:

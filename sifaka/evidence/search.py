@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
@@ -17,13 +17,15 @@ from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError, Sourc
 from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, clean
 from sifaka.evidence.model import Searched
 from sifaka.evidence.ranking import merged
-from sifaka.evidence.sources.collection import Adapter, Adapters
+from sifaka.evidence.sources.collection import Adapter, Adapters, LeavesOut
 from sifaka.record.thought import Document
 
 logger = logging.getLogger(__name__)
 
 MOST_RESULTS = 100
 """Documents that one search may be asked for."""
+_NAMED = 10
+"""Files that are named of those left out for one reason."""
 
 
 class _Answer(Frozen):
@@ -31,6 +33,7 @@ class _Answer(Frozen):
 
     documents: tuple[SourceDocument, ...] = ()
     failure: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class _Task(NamedTuple):
@@ -150,7 +153,20 @@ async def _answer_of_adapter(task: _Task) -> _Answer:
         report_failure(logger, f"adapter:{name}", error)
         reason = str(error) if isinstance(error, SifakaError) else type(error).__name__
         return _Answer(failure=reason)
-    return _Answer(documents=tuple(each for each in cleaned if each.text or each.title))
+    return _Answer(
+        documents=tuple(each for each in cleaned if each.text or each.title),
+        notes=tuple(_left_out(name, task.adapter)) if isinstance(task.adapter, LeavesOut) else (),
+    )
+
+
+def _left_out(name: str, adapter: LeavesOut) -> Iterator[str]:
+    """A line for each reason that files are left out."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in sorted(adapter.left_out.items()):
+        by_reason.setdefault(reason, []).append(name)
+    for reason, names in by_reason.items():
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield f"{name}: left out: {', '.join(names[:_NAMED])}{more} ({reason})"
 
 
 def _failures(names: Sequence[str], answers: Sequence[_Answer]) -> Mapping[str, str]:
@@ -174,10 +190,13 @@ def _notes(answers: Sequence[_Answer], filters: SearchFilters) -> tuple[str, ...
         (undated, "without a date"),
         (len(refused) - undated, "outside the time or the sites asked for"),
     )
-    return tuple(
-        f"{number} document{'' if number == 1 else 's'} {what} left out"
-        for number, what in counted
-        if number
+    return (
+        *(
+            f"{number} document{'' if number == 1 else 's'} {what} left out"
+            for number, what in counted
+            if number
+        ),
+        *dict.fromkeys(note for answer in answers for note in answer.notes),
     )
 
 

@@ -58,6 +58,11 @@ async def isolated(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds
         raise
 
 
+def isolated_in_thread(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds: float) -> T:
+    """As `isolated`, for a thread that may wait."""
+    return _pool().put(function, arguments, seconds).outcome.result()
+
+
 @dataclass(eq=False)
 class _Job:
     owner: str

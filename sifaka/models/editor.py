@@ -42,8 +42,13 @@ class EditorModel:
 
     async def edit_input(self, thought: Thought) -> Generation:
         """The text with the safe edits and the certain fixes of validators; it is never cut."""
-        edited = await self._edit(thought.text, _certain_fixes(thought))
-        return _generation(edited)
+        certain = [
+            issue
+            for result in thought.validation_results.values()
+            for issue in result.issues
+            if issue.safe and issue.fix is not None
+        ]
+        return _generation(await self._edit(thought.text, certain))
 
     async def edit_answer(self, thought: Thought, answer: Generation) -> Generation:
         """A model's version after a thought, with the safe edits.
@@ -98,12 +103,3 @@ class EditorModel:
 def _generation(edited: "Edited") -> Generation:
     log = [asdict(edit) for edit in edited.edits]
     return Generation(text=edited.text, metadata={"edits": log} if log else {})
-
-
-def _certain_fixes(thought: Thought) -> tuple[Issue, ...]:
-    return tuple(
-        issue
-        for result in thought.validation_results.values()
-        for issue in result.issues
-        if issue.safe and issue.fix is not None
-    )

@@ -17,11 +17,13 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings, merge_model_settings
 
+from sifaka.calls.allowance import Allowance, current_allowance, stricter
 from sifaka.calls.context import Calls, current_calls
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
 from sifaka.calls.recovery import code_of
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
+from sifaka.models import HOST
 from sifaka.models.estimate import asked_for, quote
 from sifaka.models.provider_errors import translate
 from sifaka.record.usage import Usage
@@ -102,6 +104,10 @@ class MeteredModel(WrapperModel):
             await anyio.sleep(wait)
             attempt += 1
 
+    def _allowance(self) -> Allowance | None:
+        """The account besides the run's ledger; what the host's model costs is not ours."""
+        return None if self._vendor == HOST else current_allowance()
+
     def _note(self, calls: Calls, failure: SifakaError) -> None:
         calls.monitor.count_error(type(failure).__name__, code_of(failure))
         if failure.retryable:
@@ -116,9 +122,16 @@ class MeteredModel(WrapperModel):
         model_settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> "ModelResponse":
-        ledger = calls.ledger
-        wanted = quote(self.wrapped, messages, model_settings, parameters, ledger.limits)
+        ledger, allowance = calls.ledger, self._allowance()
+        limits = ledger.limits if allowance is None else stricter(ledger.limits, allowance.limits)
+        wanted = quote(self.wrapped, messages, model_settings, parameters, limits)
         reserved = ledger.reserve(wanted)
+        if allowance is not None:
+            try:
+                await allowance.reserve(reserved.usage)
+            except BaseException:
+                ledger.settle(reserved, Usage())
+                raise
         limited = reserved.usage.output_tokens  # 0 when the budget limits neither tokens nor money
         settings = model_settings
         if limited:
@@ -126,7 +139,7 @@ class MeteredModel(WrapperModel):
         # What is given up may be billed all the same, for no more than was set aside. What that is
         # in money is known only where money is limited.
         usage = reserved.usage
-        if ledger.limits.max_cost_usd is None:
+        if limits.max_cost_usd is None:
             usage = usage.model_copy(update={"cost_usd": None})
         asked_later = False
         try:
@@ -135,7 +148,7 @@ class MeteredModel(WrapperModel):
                 usage = usage_of(response)
                 ours = reserved.clipped or not asked_for(self.wrapped, model_settings)
                 if limited and ours and response.finish_reason == "length":
-                    raise BudgetExceeded("tokens" if ledger.limits.max_tokens else "cost")
+                    raise BudgetExceeded("tokens" if limits.max_tokens else "cost")
                 noted = {**self._signature, _COST: usage.cost_usd}
                 return replace(response, metadata={**(response.metadata or {}), **noted})
         except Suspended:
@@ -167,6 +180,8 @@ class MeteredModel(WrapperModel):
             # What is asked later stays set aside, so that no more is asked than there is room for.
             if not asked_later:
                 ledger.settle(reserved, usage)
+                if allowance is not None:
+                    allowance.settle(reserved.usage, usage)
         if limit.cancelled_caught:
             raise BudgetExceeded("seconds")
         raise ModelTimeoutError(self.model_id, f"no answer within {self._call_timeout:g} s")

@@ -20,7 +20,7 @@ class Generation(Frozen):
     tool_calls: tuple[ToolCall, ...] = ()
     metadata: FrozenJson = Field(default_factory=dict[str, object])
     """Further details to keep, such as the editor's log."""
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     """Its usage."""
     metered: bool = False
     """True when its calls went through a metered model, which has charged them already."""

@@ -82,7 +82,7 @@ class ClaimReport(Frozen):
     """In the order of the claims."""
     degraded: tuple[str, ...] = ()
     """Parts of the check that failed, one line each."""
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
 
     @property
     def blocking(self) -> tuple[ClaimVerdict, ...]:

@@ -69,7 +69,7 @@ class ChainConfig(Frozen):
     critic_deadline: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Seconds after which a critic that has not answered abstains."""
     max_iterations: int = Field(default=3, ge=0)
-    budget: Budget = Budget()
+    budget: Budget = Field(default_factory=Budget)
     judge_model: str | None = None
     """The model of the critics that name none, and of judges; the writer's when None."""
     fallback_models: tuple[str, ...] = ()
@@ -96,7 +96,10 @@ class ChainConfig(Frozen):
         """SHA-256 over all of it, so that a changed configuration is noticed."""
         usual = {"fixes": "safe", "format": None, "facts": "require", "look_back": LOOK_BACK}
         left_out = {name for name in usual if getattr(self, name) in {None, usual[name]}}
-        canonical = json.dumps(self.model_dump(mode="json", exclude=left_out), sort_keys=True)
+        told = self.model_dump(mode="json", exclude=left_out)
+        if self.inquiry is not None and not self.inquiry.sources:
+            del told["inquiry"]["sources"]
+        canonical = json.dumps(told, sort_keys=True)
         return sha256(canonical.encode()).hexdigest()
 
 
@@ -131,7 +134,7 @@ class Decision(Frozen):
 
 class _Entry(Frozen):
     at: datetime = Field(default_factory=partial(datetime.now, UTC))
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     """Usage since the entry before, failed calls included."""
 
 
@@ -141,7 +144,7 @@ class Started(_Entry):
     kind: Literal["started"] = "started"
     run_id: str = Field(default_factory=new_run_id)
     prompt: str = ""
-    config: ChainConfig = ChainConfig()
+    config: ChainConfig = Field(default_factory=ChainConfig)
     frame_key: str = ""
     """The secret in the marks around quoted material, which keeps its authors from forging them;
     the run's id when empty."""

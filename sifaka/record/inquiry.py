@@ -35,6 +35,9 @@ class Inquiry(Frozen):
     `auto` takes `deep` for questions that ask for a report."""
     adapters: tuple[str, ...] = ()
     """The names of those to search with; empty means all that are configured."""
+    sources: tuple[str, ...] = ()
+    """The specs of adapters that came with the question, such as `notes=folder:/home/me/notes`, in
+    place of the configured ones. They hold no key."""
     max_iterations: int = Field(default=3, ge=1, le=20)
     """Rounds of searches in each loop."""
     max_sections: int = Field(default=6, ge=1, le=12)

@@ -106,7 +106,7 @@ class CriticFeedback(Frozen):
     """More of the technique's record: agreement, rankings, the principles that fired."""
     degraded: tuple[str, ...] = ()
     """The parts of the text that it could not examine, one line each."""
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     """Usage of the opinion; its seconds are the time from the question to the answer."""
 
     @property

@@ -72,7 +72,7 @@ class Run(Frozen):
     failures: int = 0
     """The number of times it stopped with an error."""
     prompt: str = ""
-    config: ChainConfig = ChainConfig()
+    config: ChainConfig = Field(default_factory=ChainConfig)
     status: RunStatus = "running"
     stop_reason: StopReason | None = None
     error: str | None = None
@@ -96,7 +96,7 @@ class Run(Frozen):
     decisions: FrozenMap[Decision] = Field(default_factory=dict[str, Decision])
     declined: FrozenMap[str] = Field(default_factory=dict[str, str])
     """By version, the caller's reason for declining the issues that are left in it."""
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     version: int = 0
     """The number of its entries."""
     created_at: datetime
@@ -259,7 +259,7 @@ class Run(Frozen):
 
         The editor's version of a text inherits that from the text.
         """
-        return written(self, thought).id in self.declined
+        return bool(self.declined) and written(self, thought).id in self.declined
 
     @property
     def iterations(self) -> int:

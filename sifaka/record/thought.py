@@ -79,7 +79,7 @@ class Thought(Frozen):
     """Lessons of earlier attempts of the run, the latest last: the writer's memory."""
     history: tuple[ThoughtReference, ...] = ()
     """The versions this one descends from, oldest first."""
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     """Usage of writing this version; the usage of critics is in their feedback."""
     created_at: datetime = Field(default_factory=partial(datetime.now, UTC))
     metadata: FrozenJson = Field(default_factory=dict[str, object])

@@ -88,8 +88,12 @@ class Reference(Frozen):
             f"<{document.url}>" if _WEB.match(document.url) else document.url,
             f"doi:{document.doi}" if document.doi else "",
         ]
-        unnamed = f"{document.adapter} {document.id or document.key}".strip()
-        what = ". ".join(filter(None, named)) or unnamed
+        if not (document.url or document.doi) and (document.id or not document.title):
+            # A path with its page, or the number that the source gives it.
+            named.append(f"{document.adapter} {document.id or document.key}".strip())
+        if document.also:
+            named.append(f"Also {'; '.join(document.also)}")
+        what = ". ".join(filter(None, named))
         return f"- [{self.number}] {what}. Retrieved {document.retrieved_at.date().isoformat()}."
 
     def told(self) -> dict[str, object]:
@@ -99,6 +103,8 @@ class Reference(Frozen):
             "n": self.number,
             "title": document.title,
             "url": document.url,
+            "id": document.id,
+            "also": list(document.also),
             "adapter": document.adapter,
             "retrieved_at": document.retrieved_at.isoformat(),
         }

@@ -7,7 +7,8 @@ from sifaka.retrievers.protocol import Retriever
 
 if TYPE_CHECKING:
     from sifaka.retrievers.cached import Cache, CachedRetriever, MemoryCache
-    from sifaka.retrievers.in_memory import InMemoryRetriever, MockRetriever
+    from sifaka.retrievers.in_memory import InMemoryRetriever
+    from sifaka.retrievers.mock import MockRetriever
     from sifaka.retrievers.protocol import retrieve_for_thought
     from sifaka.retrievers.redis_cache import RedisCache
     from sifaka.retrievers.sqlite_cache import SQLiteCache
@@ -18,7 +19,7 @@ _LATER = {
     "CachedRetriever": "sifaka.retrievers.cached",
     "InMemoryRetriever": "sifaka.retrievers.in_memory",
     "MemoryCache": "sifaka.retrievers.cached",
-    "MockRetriever": "sifaka.retrievers.in_memory",
+    "MockRetriever": "sifaka.retrievers.mock",
     "RedisCache": "sifaka.retrievers.redis_cache",
     "SQLiteCache": "sifaka.retrievers.sqlite_cache",
     "ThoughtRetriever": "sifaka.retrievers.thoughts",

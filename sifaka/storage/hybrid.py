@@ -24,6 +24,7 @@ from sifaka.storage.retention import (
     plan,
     unfinished,
 )
+from sifaka.storage.store import erase_each
 from sifaka.storage.transfer import copy_run
 
 T = TypeVar("T")
@@ -191,7 +192,10 @@ class HybridMemory:
 
     async def forget(self, policy: Policy, now: datetime | None = None) -> Outcome:
         """Delete in all four what the policy does not keep."""
-        return await carry_out(self, await plan(self, policy, now))
+        outcome = await carry_out(self, await plan(self, policy, now))
+        for part in self._parts:
+            await erase_each(part.scoped(self.tenant), ())
+        return outcome
 
     async def catch_up(self) -> int:
         """Copy what the long-term memory lacks, and let the parts do the same."""

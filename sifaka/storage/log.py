@@ -15,7 +15,7 @@ from sifaka.storage.entry_json import apply_entry
 T = TypeVar("T", str, bytes)
 LOOK_AGAIN = 0.2
 """Seconds between two looks at a log that cannot wake its followers."""
-_PAGE = 100
+_PAGE = 500
 
 
 class RunPage(Frozen):

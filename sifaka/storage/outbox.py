@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from sifaka.storage.outbox_tables import (
     rows_of,
 )
 from sifaka.storage.sqlite.connection import SqlConnection, transaction
+from sifaka.storage.sqlite.erasure import truncate_log
 from sifaka.storage.sqlite.worker import SQLiteWorker
 from sifaka.text.input import is_unicode
 
@@ -98,7 +99,8 @@ class Outbox:
             for row in rows:
                 insert(sql, row)
 
-        await self._write(work)
+        if rows:
+            await self._write(work)
 
     async def put_append(self, row: Waiting) -> None:
         """Add an append for the log.
@@ -167,18 +169,21 @@ class Outbox:
 
         await self._write(work)
 
-    async def forget(self, tenant: str, run_id: str, parts: Sequence[str]) -> None:
-        """Drop all there is about a run, and queue its deletion for these parts."""
-        if (self.empty and not parts) or not is_unicode(run_id):
+    async def forget(self, tenant: str, run_ids: Iterable[str], parts: Sequence[str]) -> None:
+        """Drop all there is about some runs, and queue their deletion for these parts."""
+        known = [run_id for run_id in run_ids if is_unicode(run_id)]
+        if (self.empty and not parts) or not known:
             return
 
         def work(sql: SqlConnection) -> None:
-            sql.execute("DELETE FROM waiting WHERE tenant = ? AND run_id = ?", (tenant, run_id))
-            sql.execute("DELETE FROM refused WHERE tenant = ? AND run_id = ?", (tenant, run_id))
-            for part in parts:
-                insert(sql, Waiting(part, tenant, run_id, "delete"))
+            for about in ((tenant, run_id) for run_id in known):
+                sql.execute("DELETE FROM waiting WHERE tenant = ? AND run_id = ?", about)
+                sql.execute("DELETE FROM refused WHERE tenant = ? AND run_id = ?", about)
+                for part in parts:
+                    insert(sql, Waiting(part, *about, "delete"))
 
         await self._write(work)
+        await self._worker.run(truncate_log)
 
     async def oldest(self) -> datetime | None:
         """Since when the first change waits."""

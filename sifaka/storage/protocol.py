@@ -1,16 +1,17 @@
 """What everything above the storage sees: an index that is searched, and a store of runs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from sifaka._internal.immutable import Frozen
-from sifaka.record.run import Run
+from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
 from sifaka.storage.log import Health, RunLog, RunPage
 
 __all__ = [
     "ANY",
+    "Eraser",
     "Filters",
     "Health",
     "Hit",
@@ -115,6 +116,25 @@ class SearchIndex(Protocol):
 
     async def aclose(self) -> None:
         """Release connections; a view that `scoped` made releases nothing."""
+        ...
+
+
+@runtime_checkable
+class Eraser(Protocol):
+    """A store that deletes many runs at once."""
+
+    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
+        """Delete the runs that are still as these lines say.
+
+        With no lines it erases what deleted runs have left, as far as it can: words in an index,
+        free pages, journals. That may take a while.
+
+        Returns:
+            The ids of the runs that have changed meanwhile and stay.
+
+        Raises:
+            StorageError: The store failed; the runs are there, or a repetition deletes the rest.
+        """
         ...
 
 

@@ -1,5 +1,6 @@
 """Forgetting and moving runs by policy: first a plan that changes nothing, then what it says."""
 
+import logging
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 
@@ -12,8 +13,13 @@ from sifaka.record.entries import FINAL, Started
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.log import every_run
-from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.protocol import Eraser, ThoughtStore
+from sifaka.storage.store import erase_each
 from sifaka.storage.transfer import copy_run
+
+logger = logging.getLogger(__name__)
+_AT_ONCE = 500
+"""Runs that are deleted in one step."""
 
 
 class Policy(Frozen):
@@ -107,9 +113,8 @@ async def carry_out(
     """Delete the runs of a plan; with an archive, each after it was copied there and compared.
 
     A run that has changed since it was planned stays. Doing it again goes on with what was left.
-    A run is claimed first: who still works on it is refused, here and in the archive. What is
-    appended without a claim, such as a cancellation, in the moment before the run is deleted goes
-    with it.
+    A run that is moved is claimed first: its writer is refused, here and in the archive. What is
+    appended without a claim, such as a cancellation, in the moment before it is deleted goes too.
     """
     gone: list[Leaving] = []
     failed: list[RetentionFailure] = []
@@ -121,15 +126,30 @@ async def carry_out(
                 RetentionFailure(leaving=leaving, error=str(error)) for leaving in planned.leaving
             ]
             return Outcome(gone=(), failed=tuple(all_))
-    for leaving in planned.leaving:
+    at_once = _AT_ONCE if archive is None and isinstance(store, Eraser) else 1
+    for begin in range(0, len(planned.leaving), at_once):
+        some = planned.leaving[begin : begin + at_once]
+        errors: dict[str, str] = {}
         try:
-            await _let_go(store, leaving.run, archive)
+            if archive is not None:
+                await _move(store, some[0].run, archive)
+            else:
+                stayed = await erase_each(store, [each.run for each in some])
+                errors = {run_id: str(_changed(run_id)) for run_id in stayed}
         except ThoughtNotFound:
-            gone.append(leaving)  # it was gone already
+            pass  # it was gone already
         except SifakaError as error:
-            failed.append(RetentionFailure(leaving=leaving, error=str(error)))
-        else:
-            gone.append(leaving)
+            errors = {each.run.run_id: str(error) for each in some}
+        for each in some:
+            if error := errors.get(each.run.run_id):
+                failed.append(RetentionFailure(leaving=each, error=error))
+            else:
+                gone.append(each)
+    if gone:
+        try:
+            await erase_each(store, ())
+        except StorageError as error:
+            logger.warning("the deleted runs may have left traces in the store: %s", error)
     return Outcome(gone=tuple(gone), failed=tuple(failed))
 
 
@@ -151,26 +171,22 @@ def _reason(policy: Policy, line: RunSummary, now: datetime, runs: int, size: in
     return None
 
 
-async def _let_go(store: ThoughtStore, line: RunSummary, archive: ThoughtStore | None) -> None:
+async def _move(store: ThoughtStore, line: RunSummary, archive: ThoughtStore) -> None:
     run = await store.load(line.run_id)
     if run.updated_at != line.updated_at:
-        raise StorageError(f"run {line.run_id!r} has changed meanwhile", "make a new plan")
+        raise _changed(line.run_id)
     taken = await store.claim(line.run_id)
-    if archive is not None:
-        run = await copy_run(store, archive, line.run_id)
-        # The archive refuses every claim that the store refuses.
-        while await archive.claim(line.run_id) <= taken:
-            pass
-        taken += 1
-        if await store.claim(line.run_id) != taken:
-            raise _taken_up(line)
-    if await store.load(line.run_id) != run:
-        raise _taken_up(line)
+    run = await copy_run(store, archive, line.run_id)
+    # The archive refuses every claim that the store refuses.
+    while await archive.claim(line.run_id) <= taken:
+        pass
+    if await store.claim(line.run_id) != taken + 1 or await store.load(line.run_id) != run:
+        raise StorageError(f"run {line.run_id!r} was taken up meanwhile", "try again later")
     await store.delete(line.run_id)
 
 
-def _taken_up(line: RunSummary) -> StorageError:
-    return StorageError(f"run {line.run_id!r} was taken up meanwhile", "try again later")
+def _changed(run_id: str) -> StorageError:
+    return StorageError(f"run {run_id!r} has changed meanwhile", "make a new plan")
 
 
 async def _check_apart(store: ThoughtStore, archive: ThoughtStore) -> None:

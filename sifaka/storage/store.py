@@ -9,11 +9,33 @@ from typing import Self, TypeVar
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
+from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
-from sifaka.record.run import Run
+from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import scan_log
 from sifaka.storage.log import follow_by_polling
-from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
+from sifaka.storage.protocol import ANY, Eraser, Filters, Hits, ThoughtStore
+
+
+async def erase_each(log: ThoughtStore, lines: Sequence[RunSummary]) -> frozenset[str]:
+    """`Eraser.erase`, for any store.
+
+    One that is no `Eraser` deletes run by run, each claimed first, so that its writer is refused.
+    """
+    if isinstance(log, Eraser):
+        return await log.erase(lines)
+    stayed: set[str] = set()
+    for line in lines:
+        try:
+            run = await log.load(line.run_id)
+            unchanged = run.updated_at == line.updated_at and await log.claim(line.run_id)
+            if unchanged and await log.load(line.run_id) == run:
+                await log.delete(line.run_id)
+                continue
+        except ThoughtNotFound:
+            continue  # it was gone already
+        stayed.add(line.run_id)
+    return frozenset(stayed)
 
 
 class TenantView:

@@ -10,18 +10,20 @@ import anyio
 
 from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
-from sifaka.record.run import Run
+from sifaka.record.run import Run, RunSummary
 from sifaka.storage.delivery import Delivery
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.memory import RunCache
 from sifaka.storage.outbox import Outbox
 from sifaka.storage.outbox_tables import Waiting
 from sifaka.storage.parts import Layout
-from sifaka.storage.store import TenantView
+from sifaka.storage.store import TenantView, erase_each
 from sifaka.storage.transfer import push
 
 logger = logging.getLogger(__name__)
 _HELPING_SECONDS = 0.25
+_ERASING_SECONDS = 60.0
+_MOST_WAITING = 1_000_000
 _LONG_QUEUE = 200
 """Runs that may wait for a replica before appends help to deliver them."""
 
@@ -78,7 +80,7 @@ class StoreWriter(TenantView):
         """Delete a run everywhere, refused entries too; parts that are down do so later."""
         layout, outbox = self._layout, self._outbox
         with anyio.CancelScope(shield=True):
-            await outbox.forget(self.tenant, run_id, layout.names)
+            await outbox.forget(self.tenant, [run_id], layout.names)
             self._cache.evict(self.tenant, run_id)
             self._created.discard((self.tenant, run_id))
             try:
@@ -91,6 +93,48 @@ class StoreWriter(TenantView):
             for replica in layout.replicas:
                 if not replica.paused:
                     await self._delivery.deliver(replica, self.tenant, run_id)
+
+    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
+        """Delete runs everywhere, parts that are down do so later; see `Eraser`.
+
+        Runs of which entries wait for the log stay.
+        """
+        layout, outbox, log = self._layout, self._outbox, self._layout.log
+        if not lines:
+            await self._erase_traces()
+            return frozenset()
+        gone = frozenset[str]()
+        with anyio.CancelScope(shield=True):
+            waiting = frozenset(await outbox.runs(log.name, _MOST_WAITING))
+            free = [line for line in lines if (self.tenant, line.run_id) not in waiting]
+            stayed = frozenset(line.run_id for line in free)
+            # Noted before, so that it is known when the process dies right after the log's answer.
+            await outbox.put(
+                [
+                    Waiting(name, self.tenant, run_id, "delete")
+                    for run_id in stayed
+                    for name in layout.names
+                ]
+            )
+            try:
+                with log.attempt():
+                    stayed = await erase_each(layout.log_of(self.tenant), free)
+            finally:
+                for run_id in stayed:
+                    await self._mark(run_id)
+            gone = {line.run_id for line in free} - stayed
+            for run_id in gone:
+                self._cache.evict(self.tenant, run_id)
+                self._created.discard((self.tenant, run_id))
+            await outbox.forget(self.tenant, gone, layout.names)
+        return frozenset(line.run_id for line in lines) - gone
+
+    async def _erase_traces(self) -> None:
+        deadline = time.monotonic() + _ERASING_SECONDS
+        for replica in self._layout.replicas:
+            await self._delivery.work_off(replica, deadline=deadline)
+        for store in (self._layout.log_of(self.tenant), *(c.inner for c in self._layout.copies)):
+            await erase_each(store, ())
 
     async def mark_owed(self) -> None:
         """Note the runs that replicas lack and that the outbox could not note before."""

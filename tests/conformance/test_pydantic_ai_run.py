@@ -55,6 +55,7 @@ async def test_an_agent_writes_every_version_that_a_run_asks_for(
     transport: Literal["stdio", "http"], tmp_path: Path
 ) -> None:
     returned: list[Mapping[str, Any]] = []
+    written: list[str] = [ASKED["text"]]
 
     def next_step(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
         answers = [part for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
@@ -69,7 +70,9 @@ async def test_an_agent_writes_every_version_that_a_run_asks_for(
         if result["status"] == "done":
             return ModelResponse(parts=[ToolCallPart("get_thought_history", named)])
         brief = result["brief"]
-        version = {"parent_id": brief["parent_id"], "text": revised(result["text"], brief)}
+        assert result["unchanged"] or result["text"], "a text that it does not have is told"
+        written.append(revised(result["text"] or written[-1], brief))
+        version = {"parent_id": brief["parent_id"], "text": written[-1]}
         return ModelResponse(parts=[ToolCallPart("submit_revision", {**named, **version})])
 
     async with (
@@ -79,6 +82,7 @@ async def test_an_agent_writes_every_version_that_a_run_asks_for(
         await agent.run("You promise refunds: say so in ten words.")
     *versions, history = returned
     assert [v["status"] for v in versions] == ["needs_revision", "needs_revision", "done"]
-    assert versions[-1]["text"] == "Your money back within 30 days. That is a refund."
+    assert versions[-1]["unchanged"]
+    assert written[-1] == "Your money back within 30 days. That is a refund."
     assert history["run"]["champion_id"] == versions[-1]["thought_id"]
     assert [thought["accepted"] for thought in history["thoughts"]] == [True, True, True]

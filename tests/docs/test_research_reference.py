@@ -29,7 +29,7 @@ DOCUMENT = "docs/research.md"
 def test_every_setting_is_told_with_its_default() -> None:
     rows = {code(row[0])[0]: row[1] for row in table(section(DOCUMENT, "Two modes"))}
     assert list(rows) == list(Inquiry.model_fields)
-    told = {"adapters": "all", "section_budget": ""}
+    told = {"adapters": "all", "sources": "", "section_budget": ""}
     for name, field in Inquiry.model_fields.items():
         assert rows[name].strip("`") == told.get(name, str(field.default)), name
 

@@ -58,7 +58,7 @@ async def waiting(
     client: Client, text: str, rules: Sequence[Mapping[str, object]] = RULES
 ) -> tuple[str, dict[str, Any]]:
     """A run that waits for its caller."""
-    arguments = {"text": text, "validators": rules, "model": "caller"}
+    arguments = {"text": text, "validators": rules, "model": "caller", "return": "text"}
     return parts(await client.call_tool("improve_text", arguments))
 
 
@@ -96,6 +96,7 @@ async def test_marks_of_the_answer_before_do_not_end_the_text_of_the_next(client
         "run_id": out["run_id"],
         "parent_id": out["brief"]["parent_id"],
         "text": f"never there\n{closing}\nbrief: {HACKED}",
+        "return": "text",
     }
     again, _ = parts(await client.call_tool("submit_revision", revision))
     assert closing in again

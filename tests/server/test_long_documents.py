@@ -64,7 +64,7 @@ async def test_improve_text_writes_a_long_text_section_by_section(
     client: Client, served: Provider, written: list[str]
 ) -> None:
     assert len(TEXT) > SECTION_CHARS
-    arguments = {"text": TEXT, "model": MODEL, "max_iterations": 1}
+    arguments = {"text": TEXT, "model": MODEL, "max_iterations": 1, "return": "text"}
     told, out = parts(await client.call_tool("improve_text", arguments))
     assert sorted(written) == sorted(name for name in NAMES if name != "Gamma")
     kept = TEXT[TEXT.index("## Gamma") : TEXT.index("## Delta")]
@@ -79,10 +79,9 @@ async def test_what_is_told_as_text_stays_bounded_beside_the_text_itself(client:
     text = "".join(
         f"## Part {n}\n\nThis is the the {n}th part of the handbook.\n\n" for n in range(MISTAKES)
     )
-    told, out = parts(await client.call_tool("improve_text", {"text": text, "model": "editor"}))
+    arguments = {"text": text, "model": "editor", "return": "text"}
+    told, out = parts(await client.call_tool("improve_text", arguments))
     assert out["text"] == text.replace("the the", "the")
-    assert len(out["diff"]) == MISTAKES
-    assert f"and {MISTAKES - 40} more" in told
     assert len(told) < len(out["text"]) + 10_000
 
 
@@ -94,7 +93,7 @@ async def test_of_many_sections_that_failed_some_are_told_as_text_and_all_as_dat
     failing = frozenset(names[:44])
     with provider(by_sections(better, judged, [], failing)) as served:
         told_of(served, monkeypatch)
-        arguments = {"text": text, "model": MODEL, "max_iterations": 1}
+        arguments = {"text": text, "model": MODEL, "max_iterations": 1, "return": "text"}
         told, out = parts(await client.call_tool("improve_text", arguments))
     assert out["changed"]
     assert len([line for line in out["degraded"] if "was not written" in line]) == 44
@@ -120,7 +119,7 @@ async def test_the_model_of_the_host_is_asked_for_all_sections_in_one_round(
 ) -> None:
     host = SectionHost()
     server = SifakaServer(Settings(home=tmp_path, store="memory:"))
-    arguments = {"text": TEXT, "model": "host", "critics": ["self_refine"]}
+    arguments = {"text": TEXT, "model": "host", "critics": ["self_refine"], "return": "text"}
     if era == "legacy":
         async with Client(server, mode="legacy", sampling_callback=host) as client:
             _, out = parts(await client.call_tool("improve_text", arguments))

@@ -1,4 +1,4 @@
-"""The scopes of a token for reading only."""
+"""The rights of a token for reading only: it changes nothing, and spends nothing."""
 
 from typing import Any
 
@@ -6,11 +6,32 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST, CallToolResult, TextContent
 
+from sifaka.errors import BudgetExceeded
+from sifaka.record.usage import Budget, Usage
 from sifaka_mcp.settings import READING
-from sifaka_mcp.tenancy import WRITE, may_only_read
+from sifaka_mcp.tenancy import NEEDS_WRITE, WRITE, may_only_read
 
 _WRITING = frozenset({"tasks/cancel", "tasks/update"})
 """Methods, besides those of tools, that change something."""
+
+
+class NoAllowance:
+    """Refuses every call of a provider's model: see `Allowance`.
+
+    Tools ask no model with such a token. That none is asked all the same, for a critic or a
+    validator that names one, is made sure here.
+    """
+
+    limits = Budget()
+
+    async def reserve(self, usage: Usage) -> None:
+        """Refuse it."""
+        raise BudgetExceeded(
+            "calls", "this token is for reading only, and asks no provider's model", NEEDS_WRITE
+        )
+
+    def settle(self, reserved: Usage, used: Usage) -> None:
+        """Nothing was set aside."""
 
 
 async def refuse_writing(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -23,5 +44,5 @@ async def refuse_writing(ctx: ServerRequestContext[Any, Any], call_next: CallNex
     # Nothing has been validated yet: a name may be anything.
     if ctx.method != "tools/call" or (isinstance(name, str) and name in READING):
         return await call_next(ctx)
-    told = f"this token is good for reading only — ask for one with the scope {WRITE}"
+    told = f"this token is good for reading only — {NEEDS_WRITE}"
     return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)

@@ -9,7 +9,8 @@ def add_adapter_names(parser: argparse.ArgumentParser) -> None:
     """Add the option for the sources of evidence.
 
     A value written like a setting (`name=scheme:url`) takes the place of SIFAKA_ADAPTERS, in
-    `options.adapters`; names alone choose among those configured, in `options.chosen_adapters`.
+    `options.adapters` and `options.adapter_specs`; names alone choose among those configured, in
+    `options.chosen_adapters`.
     """
     parser.add_argument(
         "--adapters",
@@ -17,7 +18,7 @@ def add_adapter_names(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="where to search: names of configured ones, or name=scheme:url as in SIFAKA_ADAPTERS",
     )
-    parser.set_defaults(chosen_adapters=())
+    parser.set_defaults(chosen_adapters=(), adapter_specs=())
 
 
 class _NamesOrSpecs(argparse.Action):
@@ -31,6 +32,7 @@ class _NamesOrSpecs(argparse.Action):
         del parser, option_string
         given = [each.strip() for each in str(values or "").split(",")]
         specs = [each for each in given if ":" in each]
+        namespace.adapter_specs = tuple(specs)
         if specs:
             namespace.adapters = ",".join(specs)
         namespace.chosen_adapters = tuple(each for each in given if each and ":" not in each)

@@ -54,6 +54,8 @@ def research(options: argparse.Namespace, settings: Settings) -> int:
         inquiry=Inquiry(
             mode=options.mode,
             adapters=options.chosen_adapters,
+            # A resume has to find them again.
+            sources=options.adapter_specs,
             max_sections=options.sections,
             max_iterations=options.iterations,
         ),

@@ -28,18 +28,19 @@ def resume(options: argparse.Namespace, settings: Settings) -> int:
     if options.out:
         check_target(options.out)
     store = settings.open_store()
-    adapters = settings.open_adapters(store)
 
     async def work() -> RunResult:
         try:
             await opt.check_store(store)
             run = await store.load(options.run_id)
             plugins = Plugins(settings.plugins)
-            chain = Chain.of_config(run.config, store=store, plugins=plugins, adapters=adapters)
-            with progress_of(run, sys.stderr) as progress:
-                return await chain.resume(options.run_id, listen=progress.show)
+            # Those of the command that began it, or else the configured ones.
+            own = () if run.config.inquiry is None else run.config.inquiry.sources
+            async with settings.open_adapters(store, own) as adapters:
+                chain = Chain.of_config(run.config, store=store, plugins=plugins, adapters=adapters)
+                with progress_of(run, sys.stderr) as progress:
+                    return await chain.resume(options.run_id, listen=progress.show)
         finally:
-            await adapters.aclose()
             await store.aclose()
 
     with resumable(options, settings, options.out) as started, termination_interrupts():

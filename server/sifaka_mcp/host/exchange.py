@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,6 +28,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
+from starlette.requests import Request
 
 from sifaka.calls.host import Host, HostAnswer, HostQuestion, Suspended, Unreachable
 from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
@@ -36,6 +38,9 @@ from sifaka_mcp.settings import Settings
 
 MOST_ROUNDS = 10
 """Rounds after which clients give up on a call, in all known SDKs."""
+KEY_HEADER, KEY_META = "idempotency-key", "sifaka.idempotency-key"
+"""The names of an idempotency key, as a header field over HTTP and in `_meta` of a request."""
+_LONGEST_KEY = 200
 LARGEST_STATE = 1_000_000
 """Characters of answers that travel along with a request; further questions are not asked then."""
 PATIENCE = 300.0
@@ -53,6 +58,9 @@ class Exchange:
     """Asks the host's model; None when the client offers none that it can be asked now."""
     run_id: str | None = None
     """The run that an earlier round of this request has begun."""
+    keyed_run: str | None = None
+    """The id of the run that this request's idempotency key stands for; None without a key. It goes
+    on when its client leaves, who comes back with the key."""
     review_id: str = field(default_factory=new_run_id)
     """The id of a request without a run: a secret, the same in all its rounds."""
     _round: int = 0
@@ -67,14 +75,16 @@ class Exchange:
         is asked again when it is needed.
 
         Raises:
-            ConfigurationError: An answer is not one of a model in words.
+            ConfigurationError: An answer is not one of a model in words, or the idempotency key
+                cannot be used.
         """
-        capabilities = ctx.client_capabilities
+        capabilities, keyed_run = ctx.client_capabilities, _keyed_run(ctx)
         samples = capabilities is not None and capabilities.sampling is not None
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             # There is no way back over HTTP without sessions.
             reachable = samples and ctx.session.can_send_request
-            return cls(host=PushedQuestions(ctx.session) if reachable else None)
+            host = PushedQuestions(ctx.session) if reachable else None
+            return cls(host=host, keyed_run=keyed_run)
         # Sealed by us when it left, and checked when it came back.
         state = json.loads(ctx.request_state or "{}")
         brought = ctx.input_responses or {}
@@ -87,6 +97,7 @@ class Exchange:
         return cls(
             host=_Rounds(answers, closed=closed) if samples else None,
             run_id=run_id,
+            keyed_run=keyed_run,
             review_id=state.get("review") or new_run_id(),
             _round=number,
             _answers=answers,
@@ -203,6 +214,26 @@ def answer_of(result: object) -> HostAnswer:
 def sealing(settings: Settings, lifetime: float = LIFETIME) -> RequestStateSecurity:
     """The keys of the settings, else one in a file of the home folder, made when first needed."""
     return RequestStateSecurity(codec=_Codec(settings), ttl=lifetime)
+
+
+def _keyed_run(ctx: Context[Any, Any]) -> str | None:
+    """The id of the run that an idempotency key stands for, the same each time and for each tool.
+
+    Raises:
+        ConfigurationError: The key is none.
+    """
+    request, meta = ctx.request_context.request, ctx.request_context.meta or {}
+    key: object = meta.get(KEY_META)
+    if key is None and isinstance(request, Request):
+        key = request.headers.get(KEY_HEADER)
+    if key is None:
+        return None
+    if not isinstance(key, str) or not 1 <= len(key) <= _LONGEST_KEY:
+        raise ConfigurationError(
+            f"an idempotency key should be a string of 1 to {_LONGEST_KEY} characters",
+            "send a random one, such as a UUID, with each new request",
+        )
+    return f"run_{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def _closed(rounds: int, carried: Mapping[str, HostAnswer]) -> str | None:

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.inbound import (
     MCP_METHOD_HEADER,
     MCP_NAME_HEADER,
@@ -17,7 +18,9 @@ from starlette.types import ASGIApp
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.auth.access import access_of
-from sifaka_mcp.http.guard import Guard, IssuerErrors, PostOnly, allowed
+from sifaka_mcp.host.exchange import KEY_HEADER
+from sifaka_mcp.http.bodies import WholeBodies
+from sifaka_mcp.http.guard import Guard, IssuerErrors, PostOnly
 from sifaka_mcp.http.health import Readiness, alive
 from sifaka_mcp.http.metrics import Measured, Metrics
 from sifaka_mcp.http.throttle import Rates, Throttle
@@ -31,6 +34,7 @@ _ASKED_WITH = [
     "accept",
     "authorization",
     "content-type",
+    KEY_HEADER,
     "last-event-id",
     "mcp-session-id",
     MCP_METHOD_HEADER,
@@ -63,7 +67,7 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         streamable_http_path=MCP,
         stateless_http=True,
         max_request_body_size=settings.max_body_bytes,
-        transport_security=allowed(settings),
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     metrics = Metrics(lambda: server.state, paths=(MCP, METRICS, HEALTH, READY))
     ready = Readiness(lambda: server.state and server.state.store)
@@ -79,11 +83,12 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
     app.user_middleware = [
         Middleware(Measured, metrics=metrics),
         *_cors(settings),
-        Middleware(Guard, settings=allowed(settings), unguarded=unguarded),
+        Middleware(Guard, settings=settings, unguarded=unguarded),
         Middleware(IssuerErrors),
         *app.user_middleware,
         Middleware(Throttle, rates=rates, most=settings.max_requests, unlimited=_OPEN),
         Middleware(PostOnly, path=MCP, anonymous=access is None),
+        Middleware(WholeBodies, largest=settings.max_body_bytes, anonymous=access is None),
     ]
     _warm_and_close(app, server, rates)
     app.state.ending = server.ending

@@ -1,41 +1,86 @@
 """Refuses requests before MCP sees them: foreign names, methods it does not serve, unknown keys."""
 
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
-from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
-from starlette.requests import Request
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sifaka_mcp.auth.jwks import PAUSE, IssuerUnavailable
-from sifaka_mcp.settings.http import HttpSettings
+from sifaka_mcp.settings.http import MAX_PORT, HttpSettings
 
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_LOOPBACK = ("127.0.0.1:*", "localhost:*", "[::1]:*")
 _SINGLE = frozenset({b"host", b"origin", b"authorization"})
 """Headers of which a proxy and this server might read different ones, if there were several."""
 _SESSIONS = frozenset({"GET", "HEAD", "DELETE"})
+_ORIGIN = re.compile(
+    r"(?:(https?)://)?(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\*|[0-9]{0,5}))?", re.IGNORECASE
+)
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
-def allowed(settings: HttpSettings) -> TransportSecuritySettings:
-    """The Host and Origin headers that are answered: those of loopback and those of the settings.
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A scheme, a host and a port, which are compared as those of URLs are."""
 
-    An Origin has to be a page of one of the hosts, or one of those that CORS lets in.
+    scheme: str
+    """Empty where it is not told, as in a Host header."""
+    host: str
+    port: str
+    """Empty for the default one, `*` for any."""
+
+    @classmethod
+    def parse(cls, text: str) -> "Origin | None":
+        """The origin, or the host and port, that a header or a setting names; None if it is none.
+
+        Names are compared in small letters, and the default port of a scheme is the same as none.
+        Without a scheme both default ports are: TLS may end at a proxy.
+        """
+        found = _ORIGIN.fullmatch(text)
+        if found is None:
+            return None
+        scheme, host, port = ((each or "").lower() for each in found.groups())
+        if port.isdecimal():
+            port = str(int(port))
+            if int(port) > MAX_PORT:
+                return None
+        default = {_DEFAULT_PORTS[scheme]} if scheme else set(_DEFAULT_PORTS.values())
+        return cls(scheme, host, "" if port in default else port)
+
+    def admits(self, other: "Origin") -> bool:
+        """True when this setting names another origin; without a scheme it names those of both."""
+        return (
+            self.host == other.host
+            and self.scheme in {"", other.scheme}
+            and self.port in {"*", other.port}
+        )
+
+
+def allowed(settings: HttpSettings) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
+    """The Host headers that are answered, and the Origin headers.
+
+    The hosts are those of loopback and of the settings. An Origin has to be a page of one of them,
+    or one of those that CORS lets in.
     """
-    hosts = [*_LOOPBACK, *(f"{host}:*" for host in _LOOPBACK), *settings.allowed_hosts]
+    named = [*_LOOPBACK, *settings.allowed_hosts]
     if settings.public_url is not None:
-        hosts.append(urlsplit(settings.public_url).netloc)
-    origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=hosts,
-        allowed_origins=[*origins, *settings.cors_origins],
-    )
+        named.append(urlsplit(settings.public_url).netloc)
+    hosts = _parsed(named)
+    return hosts, (*hosts, *_parsed(settings.cors_origins))
+
+
+def _parsed(names: Iterable[str]) -> tuple[Origin, ...]:
+    return tuple(found for name in names if (found := Origin.parse(name)) is not None)
 
 
 class Guard:
     """Refuses requests under foreign names before anything of them is looked at.
+
+    So no web page can reach the server in secret.
 
     Args:
         app: What it guards.
@@ -43,23 +88,31 @@ class Guard:
         unguarded: Paths that are answered under any name, such as a load balancer's.
     """
 
-    def __init__(
-        self, app: ASGIApp, *, settings: TransportSecuritySettings, unguarded: Iterable[str]
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, settings: HttpSettings, unguarded: Iterable[str]) -> None:
         self._app = app
-        self._checks = TransportSecurityMiddleware(settings)
+        self._hosts, self._origins = allowed(settings)
         self._unguarded = frozenset(unguarded)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 400, 403 or 421, or pass the request on."""
         answer: ASGIApp | None = None
         if scope["type"] == "http" and scope["path"] not in self._unguarded:
-            names = [name for name, _ in scope["headers"] if name in _SINGLE]
-            if len(names) > len(set(names)):
-                answer = JSONResponse({"error": "repeated_header"}, status_code=400)
-            else:
-                answer = await self._checks.validate_request(Request(scope))
+            answer = self._refusal(scope)
         await (answer or self._app)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> JSONResponse | None:
+        names = [name for name, _ in scope["headers"] if name in _SINGLE]
+        if len(names) > len(set(names)):
+            return JSONResponse({"error": "repeated_header"}, status_code=400)
+        headers = Headers(scope=scope)
+        host, origin = Origin.parse(headers.get("host", "")), headers.get("origin")
+        if host is None or host.scheme or not any(each.admits(host) for each in self._hosts):
+            return JSONResponse({"error": "unknown_host"}, status_code=421)
+        if origin is not None:
+            page = Origin.parse(origin)
+            if not (page and page.scheme and any(each.admits(page) for each in self._origins)):
+                return JSONResponse({"error": "unknown_origin"}, status_code=403)
+        return None
 
 
 class IssuerErrors:

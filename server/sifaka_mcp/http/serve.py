@@ -1,12 +1,14 @@
 """Listening, and stopping in good order."""
 
 import gc
+import ipaddress
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FrameType
 
 import uvicorn
+from sse_starlette.sse import AppStatus
 
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.app import SifakaServer
@@ -34,8 +36,11 @@ def serve_http(
         ConfigurationError: The address cannot be listened on, or the settings do not say who may
             use the server there.
     """
-    family, address = _resolved(host, port)
-    _check_access(settings, host, address)
+    found = _resolved(host, port)
+    is_local = all(is_loopback(address[0]) for _, address in found)
+    if not is_local:
+        _check_access(settings, host)
+    family, address = found[0]
     try:
         listener = socket.create_server(address, family=family)
     except OSError as error:
@@ -44,9 +49,11 @@ def serve_http(
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{listener.getsockname()[1]}{MCP}"
         server = http_server(settings, url, make)
+        # Waiting streams end with their answers, not with the signal: see `_Server`.
+        AppStatus.disable_automatic_graceful_drain()
         # A reader of this line may connect at once: the socket listens already.
         print(f"sifaka: listening on {url}", file=sys.stderr, flush=True)
-        if not _asks_who(settings) and not is_loopback(address[0]):
+        if not _asks_who(settings) and not is_local:
             print(
                 "sifaka: everyone who reaches this address can use it", file=sys.stderr, flush=True
             )
@@ -94,7 +101,7 @@ def http_server(
             log_config=None,
             access_log=False,  # its lines have the query, where some clients put what is secret
             proxy_headers=bool(settings.trusted_proxies),
-            forwarded_allow_ips=list(settings.trusted_proxies),
+            forwarded_allow_ips=[*settings.trusted_proxies, *_mapped(settings.trusted_proxies)],
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=GRACE_SECONDS,
         ),
@@ -115,13 +122,25 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
+def _mapped(proxies: Iterable[str]) -> Iterator[str]:
+    """IPv4 networks in the form of a connection to a socket of both families."""
+    for proxy in proxies:
+        network = ipaddress.ip_network(proxy)
+        if network.version == 4:
+            yield f"::ffff:{network.network_address}/{96 + network.prefixlen}"
+
+
+def _resolved(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[str, int]]]:
+    """The addresses that a name stands for; the first is listened on.
+
+    Which one that is may change with the next answer of a name server, so all of them decide
+    whether tokens have to be asked for.
+    """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise _cannot_listen(host, port, error) from error
-    family, *_, address = found[0]
-    return family, (str(address[0]), port)
+    return [(family, (str(address[0]), port)) for family, *_, address in found]
 
 
 def _cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
@@ -134,9 +153,8 @@ def _asks_who(settings: Settings) -> bool:
     return settings.auth_tokens_file is not None or settings.oauth_issuer is not None
 
 
-def _check_access(settings: Settings, host: str, address: tuple[str, int]) -> None:
-    if is_loopback(address[0]):
-        return
+def _check_access(settings: Settings, host: str) -> None:
+    """Check that the settings say who may use a server that other machines reach."""
     if not _asks_who(settings) and not settings.allow_anonymous:
         raise ConfigurationError(
             f"{host} can be reached from other machines, and no token would be asked for",

@@ -28,8 +28,8 @@ _REDIS_SECONDS = 1.0
 _PAUSE = 5.0
 """Seconds that a Redis is left alone after it failed."""
 _MOST_CONNECTIONS = 16
-_IPV6_SITE = 64
-"""Bits of an IPv6 address that tell callers apart; the others each of them chooses at will."""
+_SITE_BITS = 64
+"""Bits of an IPv6 address that each caller chooses at will, and that tell no callers apart."""
 
 
 class Rates:
@@ -121,13 +121,13 @@ class Throttle:
             return
         caller = caller_of(scope)
         if self._under_way[caller] >= self._most:
-            refused = _refusal(1, f"{self._most} requests are under way already")
+            refused = refusal(1, f"{self._most} requests are under way already")
             await refused(scope, receive, send)
             return
         self._under_way[caller] += 1
         try:
             wait = await self._rates.wait_of(caller) if self._rates is not None else 0
-            app = _refusal(wait, "too many requests") if wait else self._app
+            app = refusal(wait, "too many requests") if wait else self._app
             await app(scope, receive, send)
         finally:
             self._under_way[caller] -= 1
@@ -136,18 +136,27 @@ class Throttle:
 
 
 def caller_of(scope: Scope) -> str:
-    """The caller of a request: a tenant, or an address. No tenant is named like an address."""
+    """The caller of a request: a tenant, or an address. No tenant is named like an address.
+
+    An address is the same in each of its forms. Requests whose proxy tells none that is valid are
+    those of one caller.
+    """
     tenant = tenant_of_request()
     if tenant is not None:
         return f"tenant:{tenant}"
-    host = scope["client"][0] if scope.get("client") else ""
+    host: str = scope["client"][0].strip() if scope.get("client") else ""
+    if host.startswith("["):
+        host = host[1:].partition("]")[0]
+    elif host.count(":") == 1:  # some proxies tell the port as well
+        host = host.partition(":")[0]
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        return f"address:{host}"
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
-        host = str(ipaddress.ip_network((address, _IPV6_SITE), strict=False))
-    return f"address:{host}"
+        return "address:unknown"
+    if isinstance(address, ipaddress.IPv6Address):
+        site = ipaddress.IPv6Address(int(address) >> _SITE_BITS << _SITE_BITS)
+        address = address.ipv4_mapped or site
+    return f"address:{address}"
 
 
 def _pool(url: str) -> "ConnectionPool":
@@ -162,7 +171,8 @@ def _pool(url: str) -> "ConnectionPool":
     )
 
 
-def _refusal(seconds: int, reason: str) -> JSONResponse:
+def refusal(seconds: int, reason: str) -> JSONResponse:
+    """The answer 429 to a caller who is to come back after so many seconds."""
     return JSONResponse(
         {"error": "rate_limited", "error_description": f"{reason}, try again in {seconds} s"},
         status_code=429,

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, cast
 import anyio
 import anyio.abc
 
+from sifaka.calls.allowance import charging
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
 from sifaka.chain import Listener, RunResult
 from sifaka.chain.cancellation import cancellation, interruption
-from sifaka.errors import AppendRefused, SifakaError
+from sifaka.errors import SifakaError
 from sifaka.isolation import sharing
 from sifaka.record.entries import Stopped
+from sifaka_mcp.runs.accounts import Accounts
 from sifaka_mcp.runs.leases import Leases, RunGuard, RunKey
 from sifaka_mcp.runs.work import Assignment, Job, Result, Work
 
@@ -38,15 +40,15 @@ class Jobs:
     """The runs this process is working on.
 
     Where there is a queue, runs pass through it: any process that shares it works on them. Without
-    one, and where a run needs the connection it came by, the work is done here. Then a run that
-    takes longer than half a second is held by a lease, which other processes see. Any run that
-    takes so long is watched for a cancellation by another process.
+    one, and where a run needs the connection it came by, the work is done here. A run that takes
+    longer than half a second is held by a lease then, and watched for a cancellation elsewhere.
 
     Args:
         group: In which the work is done.
         most: Runs in progress for each tenant, where there is no queue.
         leases: Shown to other processes; None where the store is this process's alone.
         queue: Shared with other processes.
+        accounts: What the work is charged to, besides each run's own budget.
     """
 
     def __init__(
@@ -56,10 +58,12 @@ class Jobs:
         most: int,
         leases: Leases | None = None,
         queue: "RunQueue | None" = None,
+        accounts: Accounts | None = None,
     ) -> None:
         self._group = group
         self._guard = RunGuard(queue or leases)
         self._queue = queue
+        self._accounts = accounts
         self._most = most
         self._jobs: dict[RunKey, Job] = {}
         self._offered: dict[RunKey, Job] = {}
@@ -133,8 +137,8 @@ class Jobs:
         self._jobs[key] = job
         job.begun.set()
         await self._work(job, work)
-        if isinstance(job.error, SifakaError) and not _refused(job.error):
-            raise job.error
+        if job.can_be_tried_again:
+            raise cast("SifakaError", job.error)
         return job.on_purpose or (job.result or job.error or job.suspended) is not None
 
     async def run(
@@ -144,11 +148,12 @@ class Jobs:
         *,
         wait_seconds: float,
         listener: Listener | None = None,
+        keeps: bool = False,
     ) -> Result | None:
         """Work on a run in this process and wait for it, but not longer than `wait_seconds`.
 
-        While the caller waits, the events go to `listener`; a cancelled wait cancels the run. After
-        `wait_seconds`, or when the process is about to end, the run goes on by itself.
+        While the caller waits, the events go to `listener`; a cancelled wait cancels the run unless
+        `keeps`. After `wait_seconds`, or when the process is about to end, the run goes on.
 
         Returns:
             The result, or None when the run goes on or was cancelled.
@@ -172,7 +177,7 @@ class Jobs:
         try:
             await self._wait_for(job, wait_seconds)
         except anyio.get_cancelled_exc_class():
-            if not self.stopping and self._jobs.get(key) is job:
+            if not (keeps or self.stopping) and self._jobs.get(key) is job:
                 await self.cancel(key)
             raise
         finally:
@@ -265,7 +270,8 @@ class Jobs:
         key = job.assignment.key
         self._group.start_soon(self._guard.keep, job)
         try:
-            with job.scope, sharing(key.tenant):
+            account = self._accounts and self._accounts.of(key.tenant)
+            with job.scope, sharing(key.tenant), charging(account):
                 job.result = await work(job.tell, lambda: self._parting(job))
         except Suspended as suspended:
             job.suspended = suspended
@@ -292,8 +298,3 @@ class Jobs:
         self.stopped.set()
         for job in self._jobs.values():
             job.answerable.set()
-
-
-def _refused(error: SifakaError) -> bool:
-    """True when another process has the run now."""
-    return isinstance(error, AppendRefused) or isinstance(error.__cause__, AppendRefused)

@@ -8,6 +8,7 @@ import anyio
 
 from sifaka.calls.host import Suspended
 from sifaka.chain import Listener, Parting, RunResult
+from sifaka.errors import AppendRefused, SifakaError
 from sifaka.models import HOST
 from sifaka.record.entries import ChainConfig
 from sifaka.record.events import ChainEvent
@@ -72,6 +73,15 @@ class Job:
     suspended: Suspended | None = None
     moved: float = field(default_factory=anyio.current_time)
     """The time of the last event, on the clock of the event loop."""
+
+    @property
+    def can_be_tried_again(self) -> bool:
+        """True when it has failed, and not because another process has the run now."""
+        error = self.error
+        refused = isinstance(error, AppendRefused) or isinstance(
+            error and error.__cause__, AppendRefused
+        )
+        return isinstance(error, SifakaError) and not refused
 
     async def tell(self, event: ChainEvent) -> None:
         """Pass an event on to every listener."""

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, cast
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from sifaka.record.usage import Budget
 from sifaka.validators import UNLISTED, VALIDATORS, Validator, ValidatorSpec, adapter_of
+from sifaka_mcp.schemas.texts import Return
 
 OptionalText = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A string that may be left out. Not `str | None`: the SDK parses strings for such a field as JSON,
@@ -80,3 +81,31 @@ BudgetLimits = Annotated[
     ),
 ]
 """A budget; its schema has the names and leaves the bounds to the error, which is precise."""
+
+HowReturned = Annotated[
+    Return,
+    Field(
+        validation_alias="return",
+        description="how to get the text; auto: `unchanged`, or a `diff` where that is shorter",
+    ),
+]
+"""How the answer gives the text, named `return` on the wire."""
+
+RunId = Annotated[str, Field(description="of an earlier answer")]
+
+WaitSeconds = Annotated[float, Field(ge=0, le=3600, description="then answers `running`")]
+
+
+class EditIn(BaseModel):
+    """Words that occur once in the version to revise, and the words in their place."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    find: str
+    replace: str
+
+
+EditList = Annotated[
+    list[EditIn] | None,
+    Field(description="or changes of that version; each `find` occurs in it exactly once"),
+]

@@ -89,6 +89,8 @@ class EvidenceOut(BaseModel):
     quote: str
     title: str
     url: str
+    id: str
+    """A path with its page, or the number that the source gives it."""
     adapter: str
     published: str | None
     retrieved_at: str | None
@@ -102,6 +104,7 @@ class EvidenceOut(BaseModel):
             quote=evidence.quote,
             title=evidence.title,
             url=evidence.url,
+            id=evidence.document_id,
             adapter=evidence.adapter,
             published=evidence.published.isoformat() if evidence.published else None,
             retrieved_at=evidence.retrieved_at.isoformat() if evidence.retrieved_at else None,

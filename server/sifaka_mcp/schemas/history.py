@@ -9,7 +9,7 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import Hit
 from sifaka.tasks import History
-from sifaka_mcp.schemas.runs import HunkOut, changes
+from sifaka_mcp.schemas.texts import HunkOut, changes
 from sifaka_mcp.schemas.verdicts import CritiqueOut, UsageOut, ValidationOut
 
 

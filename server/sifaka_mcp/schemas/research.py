@@ -10,6 +10,7 @@ from sifaka.chain import RunResult, Submission
 from sifaka.record.entries import Researched
 from sifaka.record.run import Run
 from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
+from sifaka_mcp.schemas.texts import TextOut
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -30,6 +31,10 @@ class ReferenceOut(BaseModel):
     n: int
     title: str = ""
     url: str = ""
+    id: str = ""
+    """A path with its page, or the number that the source gives it."""
+    also: list[str] = []
+    """The further places that have the same content."""
     adapter: str = ""
     retrieved_at: str = ""
 
@@ -68,9 +73,9 @@ class ResearchOut(ImproveOut):
     research: ResearchedOut
 
     @classmethod
-    def of(cls, result: RunResult) -> "ResearchOut":
+    def of_run(cls, result: RunResult, text: TextOut) -> "ResearchOut":
         """The wire form."""
-        return cls(**cls._fields(result), research=ResearchedOut.of(result))
+        return cls(**cls._fields(result, text), research=ResearchedOut.of(result))
 
 
 class ResearchSubmitOut(SubmitOut):
@@ -79,15 +84,22 @@ class ResearchSubmitOut(SubmitOut):
     research: ResearchedOut
 
 
-def out_of(result: RunResult) -> ImproveOut:
-    """A run's result, with its research where the run has begun with some."""
+def out_of(result: RunResult, text: TextOut | None = None) -> ImproveOut:
+    """A run's result, with its research where the run has begun with some.
+
+    Args:
+        result: The run.
+        text: Its text in the answer; by default all of it, with the changes from version 0.
+    """
+    told = TextOut.whole(result) if text is None else text
+    if isinstance(result, Submission):
+        return _out_of_submission(result, told)
     is_researched = result.run.config.inquiry is not None
-    return ResearchOut.of(result) if is_researched else ImproveOut.of(result)
+    return (ResearchOut if is_researched else ImproveOut).of_run(result, told)
 
 
-def out_of_submission(submission: Submission) -> SubmitOut:
-    """The same for a run after a revision."""
-    out = SubmitOut.of_submission(submission)
+def _out_of_submission(submission: Submission, text: TextOut) -> SubmitOut:
+    out = SubmitOut.of_submission(submission, text)
     if submission.run.config.inquiry is None:
         return out
     fields = {name: getattr(out, name) for name in SubmitOut.model_fields}

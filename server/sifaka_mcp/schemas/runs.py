@@ -1,46 +1,14 @@
-"""A run's result and its changes, on the wire."""
+"""A run's result, on the wire."""
 
-from typing import Any, Literal, cast
+from typing import Any
 
 from pydantic import BaseModel
 
 from sifaka.chain import RunResult, Submission
 from sifaka.chain.brief import Brief
-from sifaka.record.diff import Hunk, diff
 from sifaka.record.entries import RunStatus, StopReason
-from sifaka.record.provenance import reasons_for
-from sifaka.record.thought import Thought
+from sifaka_mcp.schemas.texts import TextOut
 from sifaka_mcp.schemas.verdicts import IssueOut, UsageOut, ValidationOut
-
-NOBODY_ASKED = "no issue asked for it"
-"""The reason of a change that has none."""
-
-
-class HunkOut(BaseModel):
-    """One change against the input, and the issue that asked for it, if one did."""
-
-    op: Literal["insert", "delete", "replace"]
-    before: str
-    after: str
-    reason: str
-
-    @classmethod
-    def of(cls, hunk: Hunk) -> "HunkOut":
-        """The wire form of a hunk that changes something."""
-        return cls(
-            op=cast("Literal['insert', 'delete', 'replace']", hunk.op),
-            before=hunk.before,
-            after=hunk.after,
-            reason=hunk.reason or NOBODY_ASKED,
-        )
-
-
-def changes(before: Thought | None, after: Thought) -> list[HunkOut]:
-    """The changes from one version to the one that was made of it."""
-    if before is None or before.id == after.id:
-        return []
-    hunks = diff(before.text, after.text, reasons_for(before, after))
-    return [HunkOut.of(hunk) for hunk in hunks if hunk.op != "equal"]
 
 
 class FailureOut(BaseModel):
@@ -93,13 +61,12 @@ class TurnedDownOut(BaseModel):
     reason: str
 
 
-class ImproveOut(BaseModel):
+class ImproveOut(TextOut):
     """A run: its best text so far and what is known about exactly this text."""
 
     run_id: str
     thought_id: str
     status: RunStatus
-    text: str
     changed: bool
     passed: bool
     stop_reason: StopReason | None
@@ -110,23 +77,22 @@ class ImproveOut(BaseModel):
     left: list[IssueOut]
     checked: list[CheckOut]
     turned_down: list[TurnedDownOut]
-    diff: list[HunkOut]
     usage: UsageOut
     brief: BriefOut | None = None
     degraded: list[str]
 
     @classmethod
-    def of(cls, result: RunResult) -> "ImproveOut":
+    def of_run(cls, result: RunResult, text: TextOut) -> "ImproveOut":
         """The wire form."""
-        return cls(**cls._fields(result))
+        return cls(**cls._fields(result, text))
 
     @classmethod
-    def _fields(cls, result: RunResult) -> dict[str, Any]:
+    def _fields(cls, result: RunResult, text: TextOut) -> dict[str, Any]:
         return {
+            **{name: getattr(text, name) for name in TextOut.model_fields},
             "run_id": result.run_id,
             "thought_id": result.thought.id,
             "status": result.status,
-            "text": result.text,
             "changed": result.changed,
             "passed": result.passed,
             "stop_reason": result.stop_reason,
@@ -144,7 +110,6 @@ class ImproveOut(BaseModel):
                 )
                 for each in result.turned_down
             ],
-            "diff": [HunkOut.of(hunk) for hunk in result.changes],
             "usage": UsageOut.of(result.usage),
             "brief": BriefOut.of(result.brief) if result.brief else None,
             "degraded": list(result.degraded),
@@ -158,7 +123,7 @@ class SubmitOut(ImproveOut):
     reason: str
 
     @classmethod
-    def of_submission(cls, submission: Submission) -> "SubmitOut":
+    def of_submission(cls, submission: Submission, text: TextOut) -> "SubmitOut":
         """The wire form."""
-        fields = cls._fields(submission)
+        fields = cls._fields(submission, text)
         return cls(**fields, accepted=submission.accepted, reason=submission.reason)

@@ -19,6 +19,7 @@ from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.local import LocalProviders
 from sifaka.plugins import Plugins
 from sifaka.record.thought import EDITOR
+from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.settings.http import HttpSettings, split_list
@@ -51,7 +52,8 @@ READING = frozenset({"validate_text", "critique_text", "verify_evidence", "get_t
 """Those that say of themselves that they change nothing."""
 _SHORTEST_KEY = 32
 MOST_RUNS = 64
-_NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
+NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
+"""The names of models that no provider is asked for."""
 _PROVIDER = re.compile(r"[^\s:]+:\S+")
 _EMBEDDER = re.compile(r"[^\s:]+:\S.*")
 """The path of a folder may have spaces."""
@@ -80,6 +82,9 @@ class Settings(HttpSettings):
     """True when the server offers only tools that change nothing, and never writes to the store."""
     max_runs: int = Field(default=MOST_RUNS, ge=1)
     """Runs in progress at the same time for one tenant in one process."""
+    tenant_budget: Budget | None = None
+    """Limits for all model calls of one tenant in one day (UTC), such as
+    `max_calls=1000,max_cost_usd=5`; None for no limit."""
     takeover_seconds: float = Field(default=15.0, ge=1, le=3600)
     """After which a silent process is taken for dead, and others go on with its runs; on Redis."""
     state_keys: tuple[SecretStr, ...] = ()
@@ -92,10 +97,10 @@ class Settings(HttpSettings):
     @field_validator("model")
     @classmethod
     def _names_a_writer(cls, value: str) -> str:
-        if value not in _NO_PROVIDER and not _PROVIDER.fullmatch(value):
-            similar = closest(value, _NO_PROVIDER)
+        if value not in NO_PROVIDER and not _PROVIDER.fullmatch(value):
+            similar = closest(value, NO_PROVIDER)
             raise ValueError(
-                f"should be {', '.join(_NO_PROVIDER)}, or provider:name such as openai:gpt-5"
+                f"should be {', '.join(NO_PROVIDER)}, or provider:name such as openai:gpt-5"
                 + ("" if similar is None else f"; did you mean {similar!r}?")
             )
         return value
@@ -185,6 +190,22 @@ class Settings(HttpSettings):
     def _split(cls, value: object) -> object:
         return split_list(value)
 
+    @field_validator("tenant_budget", mode="before")
+    @classmethod
+    def _limits(cls, value: object) -> object:
+        """In the environment the limits stand with commas between them."""
+        if not isinstance(value, str):
+            return value
+        told = [part.partition("=") for part in value.split(",")]
+        return {name.strip(): number.strip() for name, _, number in told}
+
+    @field_validator("tenant_budget")
+    @classmethod
+    def _is_of_a_day(cls, value: Budget | None) -> Budget | None:
+        if value is not None and value.max_seconds is not None:
+            raise ValueError("max_seconds is a limit of a run, not of a day")
+        return value
+
     @field_validator("log_level", mode="before")
     @classmethod
     def _upper(cls, value: object) -> object:
@@ -224,15 +245,16 @@ class Settings(HttpSettings):
         """The abilities of providers nearby, in the home folder; the file need not exist."""
         return LocalProviders(None if self.read_only else self.home / "local_providers.json")
 
-    def open_adapters(self, store: ThoughtStore) -> Adapters:
-        """The configured adapters; nothing is touched before the first search.
+    def open_adapters(self, store: ThoughtStore, specs: tuple[str, ...] = ()) -> Adapters:
+        """The configured adapters, or others in their place; no source is touched before a search.
 
         The caller closes them with `aclose`.
 
         Args:
             store: Where past texts are, for `thoughts:`.
+            specs: The other adapters; they get the configured keys by their names.
         """
-        return _open_adapters(self.adapters, self.adapter_keys, store)
+        return _open_adapters(specs or self.adapters, self.adapter_keys, store)
 
     def open_embedder(self) -> Embedder | None:
         """The configured embedding model, if there is one; nothing is asked of it yet.

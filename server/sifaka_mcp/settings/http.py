@@ -19,7 +19,7 @@ _HOST = re.compile(
 _RATE = re.compile(r"[1-9][0-9]{0,8}/(?:second|minute|hour|day)")
 _SCOPE = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]{1,100}")
 """RFC 6749, section 3.3."""
-_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_LOOPBACK_NAMES = frozenset({"localhost"})
 
 
 def split_list(value: object) -> object:
@@ -32,9 +32,10 @@ def split_list(value: object) -> object:
 def is_loopback(host: str) -> bool:
     """True when the name or address is certainly this machine's own."""
     try:
-        return host in _LOOPBACK_NAMES or ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
-        return False
+        return host in _LOOPBACK_NAMES
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
 def _host(value: str) -> str:

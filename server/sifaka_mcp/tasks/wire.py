@@ -10,9 +10,7 @@ from sifaka.chain import RunResult
 from sifaka.models import CALLER
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.schemas.research import out_of
-from sifaka_mcp.tools.answer import answer, wire_form
-from sifaka_mcp.view.text import improvement
+from sifaka_mcp.tools.answer import answer_with_text
 
 POLL_INTERVAL = 1000
 """Milliseconds between two looks at a task."""
@@ -87,8 +85,7 @@ async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
     if task.status != "completed":
         return task.on_the_wire()
     result = RunResult(run=run, warnings=store.degraded)
-    out = await wire_form(out_of, result)
-    told = answer(improvement(out), out)
+    told = await answer_with_text(result)
     return {
         **task.on_the_wire(),
         "result": told.model_dump(mode="json", by_alias=True, exclude_none=True),

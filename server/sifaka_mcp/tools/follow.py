@@ -166,6 +166,11 @@ class Steps:
         return min(self._research + rounds * _STEPS + step, self.total - 1)
 
 
+async def announce(ctx: ToolContext, run: Run) -> None:
+    """Report the id of a run as the first progress of the request: it is found by it then."""
+    await ctx.report_progress(0, Steps(run).total + 1, f"run {run.run_id}")
+
+
 def reporter(ctx: ToolContext, run: Run) -> Listener:
     """A listener that reports the phases of a run as progress of the request."""
     steps = Steps(run)
@@ -175,7 +180,7 @@ def reporter(ctx: ToolContext, run: Run) -> Listener:
         if reached is not None:
             part = "" if event.section is None else f", section {event.section + 1}"
             told = f"{event.phase}{part}: {event.message}"
-            await ctx.report_progress(reached, steps.total, told)
+            await ctx.report_progress(reached + 1, steps.total + 1, told)
 
     return report
 

@@ -9,11 +9,18 @@ from pydantic import Field
 
 from sifaka.chain.presets import Effort
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import AnyValidator, BudgetLimits, CriticList, OptionalText
+from sifaka_mcp.schemas.arguments import (
+    AnyValidator,
+    BudgetLimits,
+    CriticList,
+    HowReturned,
+    OptionalText,
+    WaitSeconds,
+)
 from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.work import answer_of_run, work_on
+from sifaka_mcp.tools.work import answer_of_run, begin
 
 
 async def improve_text(
@@ -41,13 +48,16 @@ async def improve_text(
     facts: Literal["require", "warn", "off"] = "require",
     tags: Annotated[list[str] | None, Field(description="to find the run by")] = None,
     remember: Annotated[int, Field(ge=0, le=20, description="past runs to learn from")] = 0,
-    wait_seconds: Annotated[float, Field(ge=0, le=3600, description="then answers `running`")] = 45,
+    wait_seconds: WaitSeconds = 45,
+    returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
     """See the tool's description."""
     until = anyio.current_time() + wait_seconds
     state, exchange = state_of(ctx), Exchange.of(ctx)
     if exchange.run_id is not None:
-        return await answer_of_run(ctx, exchange.run_id, exchange, wait_seconds=wait_seconds)
+        return await answer_of_run(
+            ctx, exchange.run_id, exchange, wait_seconds=wait_seconds, returns=returns
+        )
     chain = await state.chain(
         model=model,
         host=exchange.host,
@@ -61,10 +71,7 @@ async def improve_text(
         tags=tags or (),
         remember=remember,
     )
-    with state.jobs.room(state.tenant):
-        handle = await chain.start(prompt, text=text)
-    left = max(0.0, until - anyio.current_time())
-    return await work_on(ctx, handle.run, handle.work, exchange, wait_seconds=left)
+    return await begin(ctx, chain, exchange, prompt, text=text, until=until, returns=returns)
 
 
 def tool() -> Tool:

@@ -11,11 +11,11 @@ from sifaka.models import AUTO
 from sifaka.record.inquiry import Inquiry, ResearchMode
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import AnyValidator, BudgetLimits
+from sifaka_mcp.schemas.arguments import AnyValidator, BudgetLimits, HowReturned, WaitSeconds
 from sifaka_mcp.schemas.research import ResearchOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.work import answer_of_run, work_on
+from sifaka_mcp.tools.work import answer_of_run, begin
 
 
 async def research(
@@ -42,13 +42,16 @@ async def research(
         list[AnyValidator] | None, Field(description="what else the report has to pass")
     ] = None,
     tags: list[str] | None = None,
-    wait_seconds: Annotated[float, Field(ge=0, le=3600, description="then answers `running`")] = 45,
+    wait_seconds: WaitSeconds = 45,
+    returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, ResearchOut] | InputRequiredResult:
     """See the tool's description."""
     until = anyio.current_time() + wait_seconds
     state, exchange = state_of(ctx), Exchange.of(ctx)
     if exchange.run_id is not None:
-        return await answer_of_run(ctx, exchange.run_id, exchange, wait_seconds=wait_seconds)
+        return await answer_of_run(
+            ctx, exchange.run_id, exchange, wait_seconds=wait_seconds, returns=returns
+        )
     chain = await state.chain(
         model=model,
         host=exchange.host,
@@ -63,10 +66,7 @@ async def research(
         ),
     )
     chain = ready_to_research(chain, question, *(validators or ()), is_chosen=model != AUTO)
-    with state.jobs.room(state.tenant):
-        handle = await chain.start(question)
-    left = max(0.0, until - anyio.current_time())
-    return await work_on(ctx, handle.run, handle.work, exchange, wait_seconds=left)
+    return await begin(ctx, chain, exchange, question, until=until, returns=returns)
 
 
 def tool() -> Tool:

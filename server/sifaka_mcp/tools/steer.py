@@ -7,20 +7,19 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 
 from sifaka.chain import cancel_run as cancel
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.research import out_of
+from sifaka_mcp.schemas.arguments import HowReturned, RunId, WaitSeconds
 from sifaka_mcp.schemas.runs import ImproveOut
-from sifaka_mcp.tools.answer import ToolContext, answer, state_of
+from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.work import answer_of_run
-from sifaka_mcp.view.text import improvement
 
 
 async def resume_run(
-    run_id: str, ctx: ToolContext, wait_seconds: float = 45
+    run_id: RunId, ctx: ToolContext, wait_seconds: WaitSeconds = 45, returns: HowReturned = "auto"
 ) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
     """See the tool's description."""
     exchange = Exchange.of(ctx)
-    return await answer_of_run(ctx, run_id, exchange, wait_seconds=wait_seconds)
+    return await answer_of_run(ctx, run_id, exchange, wait_seconds=wait_seconds, returns=returns)
 
 
 def resume_tool() -> Tool:
@@ -38,14 +37,12 @@ def resume_tool() -> Tool:
     )
 
 
-async def cancel_run(run_id: str, ctx: ToolContext) -> Annotated[CallToolResult, ImproveOut]:
+async def cancel_run(run_id: RunId, ctx: ToolContext) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
     state = state_of(ctx)
     await state.store.load(run_id)  # a run that the tenant may not see, it may not stop
     await state.jobs.cancel(state.key(run_id))
-    result = await cancel(state.store, run_id)
-    out = out_of(result)
-    return answer(improvement(out), out)
+    return await answer_with_text(await cancel(state.store, run_id))
 
 
 def cancel_tool() -> Tool:

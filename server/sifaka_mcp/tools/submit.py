@@ -1,6 +1,6 @@
 """`submit_revision`: the calling agent's version, into the run that waits for it."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Annotated
 
 from mcp.server.mcpserver.tools import Tool
@@ -8,36 +8,46 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
 from sifaka.chain import Listener, Parting, Submission
+from sifaka.errors import ConfigurationError, StaleRevision
+from sifaka.record.edits import Edit, edited, patched
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import OptionalText
-from sifaka_mcp.schemas.research import out_of_submission
+from sifaka_mcp.schemas.arguments import EditIn, EditList, HowReturned, OptionalText, RunId
 from sifaka_mcp.schemas.runs import SubmitOut
-from sifaka_mcp.tools.answer import ToolContext, answer, state_of, wire_form
+from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.follow import after_others, reporter
 from sifaka_mcp.tools.work import outcome_of
-from sifaka_mcp.view.text import submission
 
 WAIT_SECONDS = 45.0
 """After which a submission that is still being judged is answered with `running`."""
 
 
 async def submit_revision(
-    run_id: str,
+    run_id: RunId,
     parent_id: Annotated[str, Field(description="from the brief")],
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="the whole new version")] = "",
+    edits: EditList = None,
+    patch: Annotated[OptionalText, Field(description="or a unified diff of it")] = "",
     accept: Annotated[bool, Field(description="keep the text, decline what is left")] = False,
     reason: Annotated[OptionalText, Field(description="why what is left stays")] = "",
+    returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
     state, exchange = state_of(ctx), Exchange.of(ctx)
     run = await state.store.load(run_id)
     again = exchange.run_id is not None
+    parent = _version(run, parent_id)
+    if edits or patch:
+        text = _revised(run, parent, parent_id, text, edits or (), patch)
     if not again:
         run = await after_others(state, run, reporter(ctx, run), seconds=WAIT_SECONDS)
+    before = None if parent is None else parent.text
     if run.status == "running" and await state.jobs.attended(state.key(run_id)):
-        return await _told(Submission.pending(run, state.store.degraded))
+        pending = Submission.pending(run, state.store.degraded)
+        return await answer_with_text(pending, returns, before)
     chain = await state.chain_of(run, host=exchange.host)
 
     def submit(listen: Listener, parting: Parting) -> Awaitable[Submission]:
@@ -57,12 +67,36 @@ async def submit_revision(
         return result
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
-    return await _told(result)
+    return await answer_with_text(result, returns, text if result.accepted and text else before)
 
 
-async def _told(result: Submission) -> CallToolResult:
-    out = await wire_form(out_of_submission, result)
-    return answer(submission(out), out)
+def _version(run: Run, thought_id: str) -> Thought | None:
+    return next((each for each in run.thoughts if each.id == thought_id), None)
+
+
+def _revised(
+    run: Run,
+    parent: Thought | None,
+    parent_id: str,
+    text: str,
+    edits: Sequence[EditIn],
+    patch: str,
+) -> str:
+    """The version that edits, or a patch, make of the one that they revise.
+
+    Raises:
+        StaleRevision: The run has no such version.
+        ConfigurationError: They do not fit it, or the revision is given in several ways.
+    """
+    if (bool(text) + bool(edits) + bool(patch)) > 1:
+        raise ConfigurationError(
+            "the revision is given in several ways", "give one of `text`, `edits` and `patch`"
+        )
+    if parent is None:
+        raise StaleRevision(parent_id, current_id=run.champion_id or "")
+    if patch:
+        return patched(parent.text, patch)
+    return edited(parent.text, [Edit(find=each.find, replace=each.replace) for each in edits])
 
 
 def tool() -> Tool:
@@ -70,8 +104,9 @@ def tool() -> Tool:
     return define(
         submit_revision,
         title="Submit a revision",
-        description="Hand in the version a brief asked for, or decline its issues: accepted, or "
-        "turned down with the reason, then `done` or the next brief.",
+        description="Hand in the version a brief asked for, whole or as `edits` of the version it "
+        "is about, or decline its issues: accepted, or turned down with the reason, then `done` or "
+        "the next brief.",
         annotations=ToolAnnotations(
             read_only_hint=False,
             destructive_hint=False,

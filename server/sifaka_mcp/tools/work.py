@@ -9,16 +9,21 @@ from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.calls.host import Suspended, Unreachable
 from sifaka.chain import Listener, Parting, RunResult, cancel_run, is_interrupted
-from sifaka.errors import SifakaError, StorageError
+from sifaka.errors import (
+    ConfigurationError,
+    SifakaError,
+    StorageError,
+    ThoughtNotFound,
+    VersionConflict,
+)
 from sifaka.models import HOST
 from sifaka.record.run import Run
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.runs import Job, Result, Work
-from sifaka_mcp.schemas.research import out_of
+from sifaka_mcp.schemas.texts import Return
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tools.answer import ToolContext, answer, state_of, wire_form
-from sifaka_mcp.tools.follow import after_others, after_worker, as_it_stands, reporter
-from sifaka_mcp.view.text import improvement
+from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
+from sifaka_mcp.tools.follow import after_others, after_worker, announce, as_it_stands, reporter
 
 if TYPE_CHECKING:
     from sifaka.chain import Chain
@@ -26,8 +31,71 @@ if TYPE_CHECKING:
 _PARTING_SECONDS = 5
 
 
+async def begin(
+    ctx: ToolContext,
+    chain: "Chain",
+    exchange: Exchange,
+    prompt: str = "",
+    *,
+    text: str = "",
+    until: float,
+    returns: Return = "auto",
+) -> CallToolResult | InputRequiredResult:
+    """Start a run and work on it until a moment of the loop's clock.
+
+    With an idempotency key, the run that an earlier request with the key has begun is waited for
+    instead, and gone on with where no process works on it.
+
+    Raises:
+        ConfigurationError: The key was sent with another request before.
+        SifakaError: The tenant has as many runs in progress as may be.
+    """
+    state, run_id = state_of(ctx), exchange.keyed_run
+    if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
+        try:
+            with state.jobs.room(state.tenant):
+                handle = await chain.start(prompt, text=text, run_id=run_id or "")
+        except VersionConflict:  # two requests with one key have come together
+            if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
+                raise
+        else:
+            await announce(ctx, handle.run)
+            left = max(0.0, until - anyio.current_time())
+            return await work_on(
+                ctx, handle.run, handle.work, exchange, wait_seconds=left, returns=returns
+            )
+    left = max(0.0, until - anyio.current_time())
+    return await answer_of_run(ctx, run_id, exchange, wait_seconds=left, returns=returns)
+
+
+async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, text: str) -> bool:
+    """True when the same request has begun this run.
+
+    Raises:
+        ConfigurationError: Another request has.
+    """
+    try:
+        run = await state.store.load(run_id)
+    except ThoughtNotFound:
+        return False
+    original = run.original
+    given = original.text if original is not None and original.author == "input" else ""
+    sent = (prompt, text if text.strip() else "", chain.settings.tags, chain.config.fingerprint)
+    if (run.prompt, given, run.tags, run.config.fingerprint) != sent:
+        raise ConfigurationError(
+            "this idempotency key was sent with another request before",
+            "send a new key with a new request",
+        )
+    return True
+
+
 async def answer_of_run(
-    ctx: ToolContext, run_id: str, exchange: Exchange, *, wait_seconds: float
+    ctx: ToolContext,
+    run_id: str,
+    exchange: Exchange,
+    *,
+    wait_seconds: float,
+    returns: Return = "auto",
 ) -> CallToolResult | InputRequiredResult:
     """Wait for a run that a process works on; go on with one that no process works on.
 
@@ -40,12 +108,14 @@ async def answer_of_run(
     state = state_of(ctx)
     until = anyio.current_time() + wait_seconds
     run = await state.store.load(run_id)
+    await announce(ctx, run)
     run = await after_others(state, run, reporter(ctx, run), seconds=wait_seconds)
     if not await _waits_for_a_worker(state, run, exchange):
-        return await _told(RunResult(run=run, warnings=state.store.degraded))
+        return await answer_with_text(RunResult(run=run, warnings=state.store.degraded), returns)
     chain = await state.chain_of(run, host=exchange.host)
     left = max(0.0, until - anyio.current_time())
-    return await work_on(ctx, run, _resumption(chain, run_id), exchange, wait_seconds=left)
+    work = _resumption(chain, run_id)
+    return await work_on(ctx, run, work, exchange, wait_seconds=left, returns=returns)
 
 
 async def work_on(
@@ -55,22 +125,25 @@ async def work_on(
     exchange: Exchange,
     *,
     wait_seconds: float,
+    returns: Return = "auto",
 ) -> CallToolResult | InputRequiredResult:
     """The run after some work on it: its result, its state, or what the host has to be asked.
 
     A client that leaves before the answer has cancelled the run, unless this process is
-    ending.
+    ending or the request has an idempotency key.
     """
-    state, run_id = state_of(ctx), run.run_id
+    state, run_id, keeps = state_of(ctx), run.run_id, exchange.keyed_run is not None
     try:
         listen = reporter(ctx, run)
         if job := await state.jobs.offer(state.assignment(run), listen):
-            result = await _outcome_of_worker(state, job, listen, wait_seconds=wait_seconds)
+            result = await _outcome_of_worker(
+                state, job, listen, wait_seconds=wait_seconds, keeps=keeps
+            )
         else:
             result = await outcome_of(ctx, run, work, exchange, wait_seconds=wait_seconds)
     except anyio.get_cancelled_exc_class():
         # This request may have waited for another process that works on it.
-        if not (state.jobs.stopping or state.jobs.works_on(state.key(run_id))):
+        if not (keeps or state.jobs.stopping or state.jobs.works_on(state.key(run_id))):
             # If the work had not begun, the record is still open.
             with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
                 await cancel_run(state.store, run_id)
@@ -80,7 +153,7 @@ async def work_on(
     if result is None:
         run = await as_it_stands(state, await state.store.load(run_id))
         result = RunResult(run=run, warnings=state.store.degraded)
-    return await _told(result)
+    return await answer_with_text(result, returns)
 
 
 async def outcome_of(
@@ -101,13 +174,14 @@ async def outcome_of(
             bounded(state, run, work),
             wait_seconds=wait_seconds,
             listener=reporter(ctx, run),
+            keeps=exchange.keyed_run is not None,
         )
     except Suspended as waiting:
         return exchange.ask(waiting, run_id=run.run_id)
 
 
 async def _outcome_of_worker(
-    state: AppState, job: Job, listen: Listener, *, wait_seconds: float
+    state: AppState, job: Job, listen: Listener, *, wait_seconds: float, keeps: bool
 ) -> RunResult | None:
     """The outcome of a queued run within so many seconds; None when it goes on, or is elsewhere.
 
@@ -118,7 +192,7 @@ async def _outcome_of_worker(
         with anyio.move_on_after(wait_seconds):
             await after_worker(state, job, listen)
     except anyio.get_cancelled_exc_class():
-        if not state.jobs.stopping:
+        if not (keeps or state.jobs.stopping):
             await state.jobs.cancel(job.assignment.key)
         raise
     finally:
@@ -172,8 +246,3 @@ async def _waits_for_a_worker(state: AppState, run: Run, exchange: Exchange) -> 
 def _waits_for_its_host(state: AppState, run: Run) -> bool:
     asks = run.config.model == HOST and not run.handed_over
     return asks and not state.expiry.is_over(run)
-
-
-async def _told(result: RunResult) -> CallToolResult:
-    out = await wire_form(out_of, result)
-    return answer(improvement(out), out)

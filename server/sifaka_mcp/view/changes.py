@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sifaka.record.diff import Hunk
-from sifaka_mcp.schemas.runs import NOBODY_ASKED
+from sifaka_mcp.schemas.texts import NOBODY_ASKED
 from sifaka_mcp.view.lines import flat, visible
 
 _CONTEXT = 40

@@ -60,7 +60,7 @@ def _evidence_lines(evidence: EvidenceOut) -> Iterator[str]:
 def source(evidence: EvidenceOut) -> str:
     """The source and the date of a piece of evidence, in one line."""
     named = repr(short(flat(evidence.title), 120)) if evidence.title else "a document"
-    told = [named, *([flat(evidence.url)] if evidence.url else [])]
+    told = [named, *filter(None, [flat(evidence.url or evidence.id)])]
     told += [f"by {flat(evidence.adapter)}"] if evidence.adapter else []
     told += [f"of {evidence.published}"] if evidence.published else ["without a date"]
     told += [f"retrieved {evidence.retrieved_at}"] if evidence.retrieved_at else []

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from sifaka.models.prompt import frame
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
 from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
-from sifaka_mcp.schemas.runs import BriefOut, CheckOut, HunkOut, ImproveOut, SubmitOut
+from sifaka_mcp.schemas.runs import BriefOut, CheckOut, ImproveOut
+from sifaka_mcp.schemas.texts import HunkOut
 from sifaka_mcp.schemas.verdicts import (
     CritiqueOut,
     CritiqueTextOut,
@@ -50,8 +51,13 @@ def critique(out: CritiqueTextOut) -> str:
     return "\n".join(lines)
 
 
-def improvement(out: ImproveOut) -> str:
-    """The text of `improve_text` and `cancel_run`."""
+def improvement(out: ImproveOut, *, is_linked: bool = False) -> str:
+    """The text of a run after some work on it.
+
+    Args:
+        out: The answer.
+        is_linked: True where the run's text is linked below it.
+    """
     state = f"status: {out.status}" + (f" ({out.stop_reason})" if out.stop_reason else "")
     lines = [
         state,
@@ -61,22 +67,39 @@ def improvement(out: ImproveOut) -> str:
         f"usage: {usage(out.usage)}",
         *(_research_lines(out.research) if isinstance(out, _RESEARCHED) else ()),
         *_verdict_lines(out.validation_results),
-        *_section("changes", _change_lines(out.diff)),
+        *(_section("changes", _change_lines(out.diff)) if out.text is not None else ()),
         *_section("left", _issue_lines(out.left)),
         *_section("not checked", _unchecked_lines(out.checked)),
         *_turned_down_lines(out),
         *_section("degraded", _degraded_lines(out.degraded)),
         *_brief_lines(out.brief),
         "",
-        "text, between marks that are no part of it:",
-        frame("text", out.text),
+        *_text_lines(out, is_linked=is_linked),
     ]
     return "\n".join(lines)
 
 
-def submission(out: SubmitOut) -> str:
-    """The text of `submit_revision`."""
-    return f"{'accepted' if out.accepted else 'turned down'}: {out.reason}\n{improvement(out)}"
+def _text_lines(out: ImproveOut, *, is_linked: bool) -> Iterator[str]:
+    """The text, its changes, or where it is."""
+    again = f"resume_run(run_id={out.run_id!r}, return='text')"
+    if out.text is not None and not is_linked:
+        yield "text, between marks that are no part of it:"
+        yield frame("text", out.text)
+    elif out.unchanged:
+        yield f"text: unchanged, as it was given; again by {again}"
+    elif out.diff and out.text is None:
+        yield f"text: as it was given, with these changes; whole by {again}"
+        yield "each change is in the place of words that occur once; marks are no part of them:"
+        yield frame("changes", "\n".join(map(_exact_change, out.diff)))
+    elif is_linked:
+        yield f"text: {out.text_uri}, or by {again}"
+    else:
+        yield f"text: not asked for; by {again}"
+
+
+def _exact_change(hunk: HunkOut) -> str:
+    before, after = (json.dumps(words, ensure_ascii=False) for words in (hunk.before, hunk.after))
+    return f"{before} -> {after}  ({_flat(hunk.reason)})"
 
 
 def history(out: HistoryOut, *, as_data: bool = False) -> str:
@@ -227,7 +250,7 @@ def _research_lines(out: ResearchedOut) -> Iterator[str]:
     yield from _section(
         "references",
         [
-            f"[{each.n}] {_short(_flat(each.title), 120)!r} {_flat(each.url)}".rstrip()
+            f"[{each.n}] {_short(_flat(each.title), 120)!r} {_flat(each.url or each.id)}".rstrip()
             for each in out.references[:_MOST_REFERENCES]
         ],
     )

@@ -67,7 +67,7 @@ class Extracted(Frozen):
     """In the order of the text, each once; those that need no evidence are among them."""
     degraded: tuple[str, ...] = ()
     """The reasons that no model has answered, and the claims left out."""
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
 
 
 async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:

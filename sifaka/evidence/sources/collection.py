@@ -1,7 +1,7 @@
 """The protocol of adapters, and the adapters of a program, chosen by their names."""
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, Self, runtime_checkable
 
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.documents import SearchFilters, SourceDocument
@@ -46,6 +46,16 @@ class Adapter(Protocol):
 
 NO_ADAPTER = "no adapter is configured, so there is nothing to search"
 _WHAT_TO_DO = "set SIFAKA_ADAPTERS, such as wikipedia=mediawiki+https://en.wikipedia.org/w/api.php"
+
+
+@runtime_checkable
+class LeavesOut(Protocol):
+    """An adapter that has documents which it cannot search."""
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """The reasons that documents are left out, by their names, as of the last search."""
+        ...
 
 
 class Adapters:

@@ -1,4 +1,4 @@
-"""The texts of the files below a folder, long ones in parts."""
+"""The files below a folder and their texts, long ones in parts."""
 
 import os
 import re
@@ -7,9 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from sifaka.evidence.sources.html import plain_text
+from sifaka.evidence.sources.readers import READERS, NotText, Page, Reading, decoded
 
-SUFFIXES = frozenset({".md", ".txt", ".rst", ".html", ".htm", ".csv", ".json"})
+_PLAIN = frozenset({".md", ".txt", ".rst", ".csv", ".json"})
+SUFFIXES = _PLAIN | frozenset(READERS)
+_UNREAD = frozenset(
+    {".doc", ".odp", ".ods", ".odt", ".pages", ".ppt", ".pptx", ".rtf", ".xls", ".xlsx"}
+)
+"""Kinds of documents that are told to be left out; other files are no documents."""
 MOST_FILES = 2_000
 _MOST_ENTRIES = 50_000
 """Names that are looked at, of whatever kind."""
@@ -26,11 +31,14 @@ class FileState:
     """Nanoseconds since 1970."""
 
 
-def files_below(folder: Path, most: int) -> tuple[dict[str, FileState], tuple[str, ...]]:
+BEYOND = "beyond what is read of a folder"
+
+
+def files_below(folder: Path, most: int) -> tuple[dict[str, FileState], dict[str, str]]:
     """The files of a folder and its subfolders, by their paths below it, in alphabetical order.
 
     Returns:
-        The first `most`, and the paths of those beyond.
+        The first `most`, and the reasons that others are left out, by their paths.
 
     Raises:
         OSError: The folder itself cannot be read.
@@ -39,12 +47,19 @@ def files_below(folder: Path, most: int) -> tuple[dict[str, FileState], tuple[st
     with os.scandir(root):
         pass  # raises for what is no folder, or may not be read
     found: dict[str, FileState] = {}
+    left_out: dict[str, str] = {}
     for path in _walked(root):
+        name = path.relative_to(root).as_posix()
         state = _state(path, root)
-        if state is not None:
-            found[path.relative_to(root).as_posix()] = state
+        if path.suffix.lower() in _UNREAD:
+            left_out[name] = f"{path.suffix.lower()} is not read"
+        elif isinstance(state, str):
+            left_out[name] = state
+        else:
+            found[name] = state
     names = sorted(found)
-    return {name: found[name] for name in names[:most]}, tuple(names[most:])
+    left_out |= dict.fromkeys(names[most:], BEYOND)
+    return {name: found[name] for name in names[:most]}, left_out
 
 
 def _walked(root: Path) -> Iterator[Path]:
@@ -59,70 +74,81 @@ def _walked(root: Path) -> Iterator[Path]:
             looked_at += 1
             if looked_at > _MOST_ENTRIES:
                 return
-            if not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES:
+            if not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES | _UNREAD:
                 yield Path(folder, name)
 
 
-def _state(path: Path, root: Path) -> FileState | None:
-    """The state of the file at a path; None when it is no file of the folder."""
+def _state(path: Path, root: Path) -> FileState | str:
+    """The state of the file at a path, or the reason that it is no file of the folder."""
     try:
         real = path.resolve(strict=True)
         told = real.stat()
-    except (OSError, RuntimeError):  # a broken link, or one to itself
-        return None
-    if not real.is_relative_to(root) or not stat.S_ISREG(told.st_mode):
-        return None
+    except (OSError, RuntimeError):
+        return "a link to nothing"
+    if not real.is_relative_to(root):
+        return "a link that leads out of the folder"
+    if not stat.S_ISREG(told.st_mode):
+        return "not a file"
     # A link may have a name that says nothing of what it leads to.
     if any(part.startswith(".") for part in real.relative_to(root).parts):
-        return None
+        return "a link to a hidden file"
     return FileState(real=real, size=told.st_size, changed=told.st_mtime_ns)
 
 
 LARGEST = 2_000_000
-"""Bytes of a file that is read."""
-_LOOKED_AT = 8_192
-_HTML = frozenset({".html", ".htm"})
+"""Bytes of a text that is read."""
+LARGEST_DOCUMENT = 20_000_000
+"""Bytes of a PDF, DOCX or EPUB, most of which are no text."""
+_PACKED = frozenset({".pdf", ".docx", ".epub"})
+_DATE = re.compile(
+    r"^:?(?:date|published|updated|last_modified|lastmod):[ \t]*[\"']?([^\n\"']+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The line of a date in the front matter of Markdown, or in the fields that begin an RST."""
 
 
-class NotText(ValueError):
-    """The content of a file is no text; the message says why in a few words."""
+def is_packed(path: Path) -> bool:
+    """True for a file most of whose bytes are no text."""
+    return path.suffix.lower() in _PACKED
 
 
-def file_text(path: Path, largest: int = LARGEST) -> str:
-    """The text of a file; of HTML what a reader sees.
-
-    Args:
-        path: The file; a link is not followed.
-        largest: Bytes.
+def plain_reading(path: Path, content: bytes) -> Reading:
+    """A text that needs no reader.
 
     Raises:
-        NotText: It is too large, binary, not UTF-8, or not a plain file.
+        NotText: It is binary, or neither UTF-8 nor UTF-16.
+    """
+    text = decoded(content).strip()
+    return Reading("", _own_date(path.suffix.lower(), text), (Page("", text),) if text else ())
+
+
+def _own_date(suffix: str, text: str) -> str:
+    """The date that a text gives itself at its beginning; empty without one."""
+    if suffix == ".md":
+        begun, _, rest = text[:4_000].partition("\n")
+        front = rest.partition("\n---")[0] if begun.strip() == "---" else ""
+    else:
+        front = text[:1_000] if suffix == ".rst" else ""
+    found = _DATE.search(front)
+    return found[1].strip() if found and (suffix == ".md" or found[0].startswith(":")) else ""
+
+
+def file_bytes(path: Path, most: int) -> bytes:
+    """The content of a file; a link is not followed.
+
+    Raises:
+        NotText: It is larger than `most` bytes, or not a plain file.
         OSError: It cannot be read.
     """
-    content = _content(path, largest)
-    if b"\0" in content[:_LOOKED_AT]:
-        raise NotText("binary")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise NotText("not UTF-8") from error
-    if path.suffix.lower() in _HTML:
-        text = plain_text(text, tables=True)
-    if "\0" in text:
-        raise NotText("binary")
-    return text.strip()
-
-
-def _content(path: Path, largest: int) -> bytes:
     # What was a file a moment ago may be a link or a pipe by now, which must not be followed or
     # waited for.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 - of a descriptor
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise NotText("not a file")
-        content = file.read(largest + 1)
-    if len(content) > largest:
-        raise NotText(f"larger than {largest} bytes")
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise NotText(f"larger than {most} bytes")
     return content
 
 

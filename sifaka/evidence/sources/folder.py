@@ -2,28 +2,36 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from anyio import to_thread
 
 from sifaka.errors import SourceError
-from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument
+from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment
 from sifaka.evidence.sources.files import (
+    BEYOND,
     LARGEST,
+    LARGEST_DOCUMENT,
     MOST_FILES,
     FileState,
-    NotText,
-    file_text,
+    file_bytes,
     files_below,
+    is_packed,
     parts_of,
+    plain_reading,
     title_of,
 )
 from sifaka.evidence.sources.in_process import Searchable
+from sifaka.evidence.sources.readers import READERS, NotText, Reading, read_document, require_reader
+from sifaka.isolation import isolated_in_thread
 from sifaka.storage.protocol import Health
 
 MOST_BYTES = 10_000_000
-"""Of all files together."""
+"""Of all files together; of a PDF, DOCX or EPUB its text counts."""
+_SECONDS = 10.0
+"""Processor time for reading one document."""
+_HEADER = 500
+"""Characters of the first line of a table, which each of its parts begins with."""
 _SHOWN = 3
 _Read = tuple[FileState, tuple[SourceDocument, ...] | str]
 """A file as it was when it was read, and what it holds, or why it is left out."""
@@ -32,16 +40,17 @@ _Read = tuple[FileState, tuple[SourceDocument, ...] | str]
 class FolderAdapter:
     """Finds texts in the files of a folder that share words with the query, by BM25.
 
-    Files `.md`, `.txt`, `.rst`, `.html`, `.htm`, `.csv` and `.json` are read, in its subfolders
-    too. Left out are hidden ones, links that lead out of the folder, files that are larger than
-    `largest` bytes, that are not text, or that cannot be read; `health` tells which. A long file
-    is found by its parts. Files are read again only after they have changed.
+    Files `.md`, `.txt`, `.rst`, `.csv`, `.json`, `.html`, `.pdf`, `.docx` and `.epub` are read, in
+    its subfolders too. Left out are hidden ones, links that lead out of the folder, files that are
+    larger than `largest` bytes, that are not text, or that cannot be read; `left_out` tells which.
+    A long file is found by its parts, a PDF by its pages. Files are read again only after they have
+    changed; those that need a reader are read in a worker process.
 
     Args:
         path: The folder, absolute.
         name: The adapter's name.
         most_files: Of more, the first by their paths.
-        largest: Bytes of one file.
+        largest: Bytes of one text; a PDF, DOCX or EPUB may have 20 MB.
         most_bytes: Of all files together; the first by their paths.
     """
 
@@ -62,7 +71,8 @@ class FolderAdapter:
         self._lock = threading.Lock()
         self._read: dict[str, _Read] = {}
         """By the path below the folder: what a file holds, or why it is left out."""
-        self._beyond: tuple[str, ...] = ()
+        self._others: dict[str, str] = {}
+        """The reasons that further files are left out, by their paths."""
         self._searchable = Searchable()
 
     @property
@@ -75,7 +85,8 @@ class FolderAdapter:
     ) -> Sequence[SourceDocument]:
         """The files, or parts of files, that match best, with their scores; see `Adapter`.
 
-        They are `published` when the file was last changed, and their ids are paths in the folder.
+        They are `published` when the document itself says so. Their ids are paths in the folder,
+        with the page or the part after a `#`.
 
         Raises:
             SourceError: There is no such folder, or it cannot be read.
@@ -107,7 +118,7 @@ class FolderAdapter:
     def left_out(self) -> Mapping[str, str]:
         """The reasons that files are left out, by their paths, as of the last search."""
         reasons = {path: held for path, (_, held) in self._read.items() if isinstance(held, str)}
-        return reasons | dict.fromkeys(self._beyond, "beyond what is read of a folder")
+        return reasons | self._others
 
     def _search(self, query: str, limit: int, filters: SearchFilters) -> tuple[SourceDocument, ...]:
         self._refreshed()
@@ -117,7 +128,7 @@ class FolderAdapter:
         """The current files of the folder; a file is read again when it has changed."""
         with self._lock:
             try:
-                found, beyond = files_below(self.path, self._most_files)
+                found, others = files_below(self.path, self._most_files)
             except OSError as error:
                 raise SourceError(
                     # A search may come from a client that must not learn the path.
@@ -129,53 +140,73 @@ class FolderAdapter:
             read: dict[str, _Read] = {}
             room = self._most_bytes
             for path, state in found.items():
-                if state.size <= self._largest:
+                packed = is_packed(state.real)
+                if not packed and state.size <= self._largest:
                     room -= state.size
                 if room < 0:
-                    beyond = (*beyond, path)
+                    others[path] = BEYOND
                     continue
                 known = self._read.get(path)
                 same = known is not None and known[0] == state
                 read[path] = known if same and known else (state, self._held(path, state))
+                content = read[path][1]
+                if packed and not isinstance(content, str):
+                    room -= sum(len(each.text) for each in content)
             if read != self._read:
                 held = [held for _, held in read.values() if not isinstance(held, str)]
-                self._searchable = Searchable(
-                    _told_apart([each for parts in held for each in parts])
-                )
-            self._read, self._beyond = read, beyond
+                self._searchable = Searchable([each for parts in held for each in parts])
+            self._read, self._others = read, others
             return read
 
     def _held(self, path: str, state: FileState) -> tuple[SourceDocument, ...] | str:
         """The documents of one file, or why there are none."""
         try:
-            text = file_text(state.real, self._largest)
+            reading = self._reading(state.real)
         except NotText as error:
             return str(error)
         except OSError as error:
             return (error.strerror or "cannot be read").lower()
-        written = datetime.fromtimestamp(state.changed / 1_000_000_000, UTC)
-        parts = parts_of(text)
-        title = title_of(text, path)
+        parts = [
+            (page.name, number, part)
+            for page in reading.pages
+            for number, part in enumerate(parts_of(page.text), 1)
+        ]
+        title = reading.title or title_of(parts[0][2] if parts else "", path)
+        is_table = path.lower().endswith(".csv") and parts
+        header = parts[0][2].partition("\n")[0][:_HEADER] if is_table else ""
+        several = len(parts) > 1
         return tuple(
             SourceDocument(
-                text=part,
-                title=title if len(parts) == 1 else f"{title} (part {number} of {len(parts)})",
-                id=path if len(parts) == 1 else f"{path}#{number}",
+                text=f"{header}\n{part}" if header and number > 1 else part,
+                title=f"{title} ({_place(page, number, len(parts))})" if several else title,
+                id=f"{path}#{_fragment(page, number)}" if several or page else path,
                 adapter=self.name,
-                published=written,
+                published=moment(reading.published),
             )
-            for number, part in enumerate(parts, 1)
+            for page, number, part in parts
         )
 
+    def _reading(self, real: Path) -> Reading:
+        suffix = real.suffix.lower()
+        if suffix not in READERS:
+            return plain_reading(real, file_bytes(real, self._largest))
+        require_reader(suffix)
+        content = file_bytes(real, LARGEST_DOCUMENT if is_packed(real) else self._largest)
+        try:
+            return isolated_in_thread(read_document, suffix, content, seconds=_SECONDS)
+        except TimeoutError as error:
+            raise NotText(f"takes more than {_SECONDS:g} s to read") from error
+        except MemoryError as error:
+            raise NotText("takes too much memory to read") from error
+        except ChildProcessError as error:
+            raise NotText("its reader has crashed") from error
 
-def _told_apart(documents: Sequence[SourceDocument]) -> list[SourceDocument]:
-    """The documents, with their paths in titles that several have: they are not the same one."""
-    count: dict[str, int] = {}
-    for document in documents:
-        count[document.title] = count.get(document.title, 0) + 1
-    return [
-        document
-        if count[document.title] == 1
-        else document.model_copy(update={"title": f"{document.title} ({document.id})"})
-        for document in documents
-    ]
+
+def _fragment(page: str, number: int) -> str:
+    """The place of a part in its document, as the end of an address."""
+    return page if page and number == 1 else f"{page}.{number}".strip(".")
+
+
+def _place(page: str, number: int, of: int) -> str:
+    """The place of a part in its document, for people."""
+    return page.replace("=", " ") if page else f"part {number} of {of}"

@@ -1,10 +1,12 @@
-"""The readable text of an HTML page."""
+"""The readable text of an HTML page, its title and its date."""
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
     from bs4.element import PageElement, Tag
 
 _LEFT_OUT = frozenset({"script", "style", "template", "noscript", "svg", "table"})
@@ -27,26 +29,89 @@ _BLOCKS = frozenset(
 )
 _CELLS = frozenset({"td", "th"})
 _END = "\u2029"
+_HIDES = re.compile(r"display:none|visibility:(?:hidden|collapse)|font-size:0(?:\.0+)?(?![.\d])")
+"""Declarations by which a browser shows nothing, without white space."""
+_WHOLE = frozenset({"html", "body"})
+"""Elements that scripts show when a page is loaded."""
+_SIMPLE = re.compile(r"[.#]?[a-z][\w-]*", re.IGNORECASE)
+_DATES = (
+    "article:published_time", "datepublished", "dcterms.created", "dcterms.date", "dc.date",
+    "citation_publication_date", "article:modified_time", "dcterms.modified", "date",
+)  # fmt: skip
+"""Names of `meta` elements with the date of a page, the best first."""
+
+
+class _Hidden(NamedTuple):
+    """The selectors of a page's own style sheets that hide elements."""
+
+    selectors: frozenset[str]
+
+    def has(self, element: "Tag", classes: frozenset[str]) -> bool:
+        """True when a browser does not show an element."""
+        style = element.get("style")
+        if style is not None and _HIDES.search("".join(str(style).lower().split())):
+            return True
+        named = {element.name, f"#{element.get('id')}", *(f".{each}" for each in classes)}
+        return "hidden" in element.attrs or not named.isdisjoint(self.selectors)
 
 
 def plain_text(html: str, *, tables: bool = False) -> str:
     """The running text, one paragraph, heading or item a line; without references.
 
-    It takes time in proportion to the page, whatever is in it.
+    What its styles hide is left out, by attributes or by rules of its own style sheets for an
+    element, a class or an id. It takes time in proportion to the page, whatever is in it.
 
     Args:
         html: A page, or a part of one.
         tables: Whether tables are text too, one row a line; of a wiki they are left out.
     """
-    from bs4 import BeautifulSoup
-
-    # Within an element: a lone word would be taken for the name of a file, with a warning.
-    soup = BeautifulSoup(f"<div>{html}</div>", "html.parser")
-    lines = (" ".join(line.split()) for line in "".join(_pieces(soup, tables)).split(_END))
+    soup = _soup(html)
+    hidden = _Hidden(frozenset(_hiding(soup)))
+    lines = (" ".join(line.split()) for line in "".join(_pieces(soup, tables, hidden)).split(_END))
     return "\n".join(line for line in lines if line)
 
 
-def _pieces(root: "Tag", tables: bool) -> Iterator[str]:
+def title_of_page(html: str) -> str:
+    """The title that a page gives itself; empty without one."""
+    title = _soup(html).find("title")
+    return title.get_text() if title is not None else ""
+
+
+def date_of(html: str) -> str:
+    """The date of its publication that a page gives itself; empty without one."""
+    soup = _soup(html)
+    told: dict[str, str] = {}
+    for meta in islice(soup.find_all("meta"), 500):
+        name = meta.get("property") or meta.get("name") or meta.get("itemprop")
+        told.setdefault(str(name).lower(), str(meta.get("content") or "").strip())
+    dated = soup.find("time", itemprop="datePublished")
+    named = [told[name] for name in _DATES if told.get(name)]
+    return named[0] if named else str(dated.get("datetime") or "") if dated is not None else ""
+
+
+def _soup(html: str) -> "BeautifulSoup":
+    from bs4 import BeautifulSoup
+
+    # Within an element: a lone word would be taken for the name of a file, with a warning.
+    return BeautifulSoup(f"<div>{html}</div>", "html.parser")
+
+
+def _hiding(soup: "BeautifulSoup") -> Iterator[str]:
+    """The simple selectors of rules that hide something on every screen."""
+    for sheet in soup.find_all("style"):
+        depth = 0
+        for rule in sheet.get_text().split("}"):
+            begun = rule.count("{")
+            selectors, _, declarations = rule.partition("{")
+            if depth + begun == 1 and _HIDES.search("".join(declarations.lower().split())):
+                named = (each.strip() for each in selectors.rpartition("*/")[2].split(","))
+                yield from (
+                    each for each in named if _SIMPLE.fullmatch(each) and each not in _WHOLE
+                )
+            depth = max(0, depth + begun - 1)
+
+
+def _pieces(root: "Tag", tables: bool, hidden: _Hidden) -> Iterator[str]:
     """The text in its order, with marks where lines end.
 
     Nothing is taken out of the tree: it looks for the place of an element among all its neighbours,
@@ -62,7 +127,7 @@ def _pieces(root: "Tag", tables: bool) -> Iterator[str]:
             stack.pop()
             yield after
         elif isinstance(element, Tag):
-            if _is_left_out(element, tables=tables, in_math=in_math):
+            if _is_left_out(element, hidden, tables=tables, in_math=in_math):
                 continue
             end = _END if element.name in _BLOCKS else ""
             yield end
@@ -73,16 +138,16 @@ def _pieces(root: "Tag", tables: bool) -> Iterator[str]:
             yield element
 
 
-def _is_left_out(element: "Tag", *, tables: bool, in_math: bool) -> bool:
+def _is_left_out(element: "Tag", hidden: _Hidden, *, tables: bool, in_math: bool) -> bool:
     name = element.name
     if name in _LEFT_OUT and not (tables and name == "table"):
         return True
-    if not element.attrs and not in_math:
+    if not element.attrs and not in_math and name not in hidden.selectors:
         return False
     told = element.get("class") or ()
     classes = frozenset(told.split() if isinstance(told, str) else told)
     return (
-        "hidden" in element.attrs
+        hidden.has(element, classes)
         or not classes.isdisjoint(_LEFT_OUT_CLASSES)
         or any((name, each) in _LEFT_OUT_IN for each in classes)
         or (in_math and ("math", name) in _LEFT_OUT_IN)

@@ -8,7 +8,7 @@ from hashlib import sha256
 from anyio import to_thread
 
 from sifaka.errors import SifakaError, SourceError
-from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, wanted
+from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, spread, wanted
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.thought import Document
 from sifaka.retrievers.in_memory import searched_fields
@@ -40,7 +40,7 @@ class Searchable:
             for i in order
             if scores[i] > 0
         )
-        return wanted(found, filters, limit)
+        return wanted(spread(found), filters, limit)
 
 
 class InProcessAdapter:

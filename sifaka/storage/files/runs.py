@@ -117,6 +117,23 @@ class RunFiles:
                 path.unlink(missing_ok=True)
                 settle_folder(self.folder.path)
 
+    def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
+        """Remove the files of the runs that are as these lines say; the ids of the others."""
+        stayed: set[str] = set()
+        paths = {line.run_id: self.folder.run_file(line.run_id) for line in lines}
+        if any(any(stamp_of(path)) for path in paths.values()):
+            with self.folder.writing():
+                for line in lines:
+                    known = self.index.get(paths[line.run_id])
+                    if known is None or not known.line:
+                        known = self._read_summary(paths[line.run_id])
+                    if known and known.line and known.line.updated_at == line.updated_at:
+                        paths[line.run_id].unlink()
+                    elif known:
+                        stayed.add(line.run_id)
+                settle_folder(self.folder.path)
+        return frozenset(stayed)
+
     def recent(self, limit: int, cursor: str | None) -> RunPage:
         """One page of runs, newest first."""
         # Listing alone writes nothing to a folder: the key of cursors is made when one is.
@@ -260,6 +277,10 @@ class FileStorage(PolledStore):
     async def delete(self, run_id: str) -> None:
         """Remove a run's file."""
         await self._write(lambda: self._runs.delete(run_id))
+
+    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
+        """Remove the files of runs; see `Eraser`. Their blocks are free for the file system."""
+        return await self._write(lambda: self._runs.erase(lines))
 
     async def health(self) -> tuple[Health, ...]:
         """A trial of writing to the tenant's folder, and the number of its runs."""

@@ -152,12 +152,15 @@ return redis.call('HINCRBY', KEYS[1], 'fence', 1)
 
 DELETE = Script("""
 -- KEYS: run, entries, children, recent, and the children of the run it branched off, if any
+-- ARGV: id, and microseconds of the last entry, if another one is not to be deleted
+local at = tonumber(redis.call('ZSCORE', KEYS[4], ARGV[1]) or 0)
+if ARGV[2] and redis.call('EXISTS', KEYS[1]) == 1 and at ~= tonumber(ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 redis.call('ZREM', KEYS[4], ARGV[1])
 if KEYS[5] then redis.call('SREM', KEYS[5], ARGV[1]) end
 return 1
 """)
-"""Forget a run."""
+"""Forget a run; 0 when it has other entries."""
 
 PRUNE = Script("""
 -- KEYS: recent, then runs; ARGV: their ids

@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
-from sifaka.record.run import Run
+from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import checked_ttl, to_microseconds
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.log import Health, RunPage, look_at
@@ -202,6 +202,25 @@ class RedisStorage(LogStore):
             await DELETE.run(client, self._keys_of(run_id, branch_of), _member(run_id))
 
         await self.connections.run(forget)
+
+    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
+        """Delete runs, each in one step; see `Eraser`. What files of the server hold is its own."""
+        if not lines:
+            return frozenset()
+
+        async def forget(client: RedisClient) -> list[int]:
+            asked, told = client.pipeline(transaction=False), client.pipeline(transaction=False)
+            for line in lines:
+                asked.execute_command("HGET", self._keys.run(line.run_id), "branch_of")
+            for line, parent in zip(lines, await asked.execute(), strict=True):
+                keys = self._keys_of(line.run_id, None if parent is None else parent.decode())
+                about = (_member(line.run_id), to_microseconds(line.updated_at))
+                told.execute_command("EVAL", DELETE.source, len(keys), *keys, *about)
+            return await told.execute()
+
+        answers = await self.connections.run(forget)
+        changed = zip(lines, answers, strict=True)
+        return frozenset(line.run_id for line, deleted in changed if not deleted)
 
     async def catch_up(self) -> int:
         """Take runs that have expired out of the list, some at a time."""

@@ -32,6 +32,8 @@ _PRAGMAS = (
     # On macOS a plain fsync leaves the data in the drive's cache.
     "fullfsync = ON",
     "foreign_keys = ON",
+    # What is deleted is overwritten: a forgotten text is not left on a free page.
+    "secure_delete = ON",
 )
 _FULL = ("does not fit on the disk any more", "free some space and try again")
 _REASONS: tuple[tuple[type[apsw.Error], str, str], ...] = (

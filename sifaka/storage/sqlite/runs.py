@@ -14,6 +14,7 @@ from sifaka.storage.cursor import cut_page, decode_cursor, from_microseconds, to
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.log import RunPage, check_append
 from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
+from sifaka.storage.sqlite.erasure import note_traces, truncate_log
 from sifaka.storage.sqlite.vectors import remove_vectors
 from sifaka.storage.sqlite.words import index_words, unindex_words
 
@@ -107,14 +108,37 @@ def _write_summary(connection: SqlConnection, tenant: str, run: Run) -> None:
 def delete_run(connection: SqlConnection, tenant: str, run_id: str) -> None:
     """Forget a run, all of it or nothing."""
     with transaction(connection, "IMMEDIATE"):
-        versions = connection.execute(
-            "SELECT id FROM versions WHERE tenant = ? AND run_id = ?", (tenant, run_id)
-        ).fetchall()
-        if versions:
-            remove_vectors(connection, [version for (version,) in versions])
+        _delete(connection, tenant, run_id)
+    truncate_log(connection)
+
+
+def delete_unchanged(
+    connection: SqlConnection, tenant: str, runs: Sequence[RunSummary]
+) -> frozenset[str]:
+    """Forget the runs that are as these lines say, all or none; the ids of the others."""
+    stayed: set[str] = set()
+    with transaction(connection, "IMMEDIATE"):
+        for line in runs:
+            found = connection.execute(
+                "SELECT updated_at FROM runs WHERE tenant = ? AND run_id = ?", (tenant, line.run_id)
+            ).fetchone()
+            if found == (to_microseconds(line.updated_at),):
+                _delete(connection, tenant, line.run_id)
+            elif found is not None:
+                stayed.add(line.run_id)
+    return frozenset(stayed)
+
+
+def _delete(connection: SqlConnection, tenant: str, run_id: str) -> None:
+    versions = connection.execute(
+        "SELECT id FROM versions WHERE tenant = ? AND run_id = ?", (tenant, run_id)
+    ).fetchall()
+    if versions:
+        remove_vectors(connection, [version for (version,) in versions])
         unindex_words(connection, tenant, run_id)
-        # Its entries and versions go with it.
-        connection.execute("DELETE FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id))
+        note_traces(connection)
+    # Its entries and versions go with it.
+    connection.execute("DELETE FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id))
 
 
 def load_run(connection: SqlConnection, tenant: str, run_id: str) -> Run:

@@ -149,11 +149,24 @@ def add_words_of_every_language(connection: SqlConnection) -> None:
     """)
 
 
+def add_traces(connection: SqlConnection) -> None:
+    """Version 5: notes that something is left of deleted runs (`sifaka.storage.sqlite.erasure`).
+
+    Earlier releases did not overwrite what they deleted.
+    """
+    connection.execute("""
+        ALTER TABLE store ADD COLUMN traces INTEGER NOT NULL DEFAULT 0;
+        UPDATE store SET traces = 3
+        WHERE EXISTS (SELECT 1 FROM runs) OR (SELECT freelist_count FROM pragma_freelist_count);
+    """)
+
+
 MIGRATIONS: tuple[Callable[[SqlConnection], None], ...] = (
     create_runs_and_entries,
     add_search,
     add_claims_filters_and_vectors,
     add_words_of_every_language,
+    add_traces,
 )
 """The nth step makes version n, which `PRAGMA user_version` counts. Steps are never edited."""
 

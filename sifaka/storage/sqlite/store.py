@@ -1,18 +1,21 @@
 """A store in one SQLite file: the embedded default."""
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
-from sifaka.record.run import Run
+from sifaka.record.run import Run, RunSummary
 from sifaka.storage.embedding import embed_words
 from sifaka.storage.log import Health, RunPage, look_at
 from sifaka.storage.protocol import ANY, Filters, Hits
 from sifaka.storage.sqlite import runs, vectors
 from sifaka.storage.sqlite.connection import SqlConnection
+from sifaka.storage.sqlite.erasure import SECONDS, erase_traces
 from sifaka.storage.sqlite.search import Question, search_both, search_versions
 from sifaka.storage.sqlite.words import catch_up_words
 from sifaka.storage.sqlite.worker import SQLiteWorker
@@ -105,6 +108,13 @@ class SQLiteStorage(PolledStore):
         if is_unicode(run_id):  # no run has another id, and SQLite cannot be asked for it
             await self._ask(runs.delete_run, run_id)
 
+    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
+        """Delete runs in one transaction; without any, clean and shrink the file. See `Eraser`."""
+        if lines:
+            return await self.worker.run(lambda c: runs.delete_unchanged(c, self.tenant, lines))
+        await self.worker.run(partial(erase_traces, seconds=math.inf, whole=True))
+        return frozenset()
+
     async def catch_up(self) -> int:
         """Index versions of an older file, and embed some that have no vector of the model yet.
 
@@ -113,6 +123,7 @@ class SQLiteStorage(PolledStore):
         if self._embedder is None and not self.worker.used:
             return 0
         left = await self.worker.run(catch_up_words)
+        left += await self.worker.run(partial(erase_traces, seconds=SECONDS))
         if self._embedder is not None:
             left += await vectors.embed_batch(self.worker, self._embedder)
         return left

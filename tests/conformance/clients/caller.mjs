@@ -36,18 +36,21 @@ export async function drive(client, protocol) {
     model: "caller",
   });
   let versions = 1;
+  let current = out.text ?? TEXT;
   while (out.status === "needs_revision" && versions < MOST_VERSIONS) {
-    const { run_id, text, brief } = out;
+    const { run_id, brief } = out;
+    current = revised(current, brief);
     out = await structured(client, "submit_revision", {
       run_id,
       parent_id: brief.parent_id,
-      text: revised(text, brief),
+      text: current,
     });
     assert.equal(out.accepted, true, out.reason);
+    current = out.text ?? current;
     versions += 1;
   }
   assert.equal(out.status, "done");
-  assert.equal(out.text, "Your money back within 30 days. That is a refund.");
+  assert.equal(current, "Your money back within 30 days. That is a refund.");
   const history = await structured(client, "get_thought_history", { run_id: out.run_id });
   assert.equal(history.run.champion_id, out.thought_id);
   assert.equal(history.thoughts.length, versions);

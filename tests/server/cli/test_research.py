@@ -148,8 +148,9 @@ def test_without_any_adapter_one_line_says_what_to_configure(
     assert "no adapter is configured" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("inline", [False, True], ids=["configured", "inline"])
 def test_research_that_was_stopped_is_gone_on_with_by_resume(
-    folder: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    folder: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch, inline: bool
 ) -> None:
     written = calls("answer", {"text": f"Gas: {GAS.quote} [1]"})
 
@@ -158,10 +159,12 @@ def test_research_that_was_stopped_is_gone_on_with_by_resume(
         return Reply(body=written.body, gate=gate) if is_gas else None
 
     with provider(ResearchAnswers([OIL, GAS], before=hold)) as served:
-        told = told_of(served, monkeypatch) | {"SIFAKA_ADAPTERS": os.environ["SIFAKA_ADAPTERS"]}
+        adapters = os.environ["SIFAKA_ADAPTERS"]
+        told = told_of(served, monkeypatch) | ({} if inline else {"SIFAKA_ADAPTERS": adapters})
+        question = [QUESTION, "--adapters", adapters] if inline else [QUESTION]
         command = [sys.executable, "-m", "sifaka_mcp.cli"]
         env = environment(folder / "home", PYTHONPATH=str(Path(__file__).parents[3]), **told)
-        with subprocess.Popen([*command, "research", QUESTION], cwd=folder, env=env) as process:
+        with subprocess.Popen([*command, "research", *question], cwd=folder, env=env) as process:
             anyio.run(gate.reached)
             process.send_signal(signal.SIGTERM)
             assert process.wait(20) == 143

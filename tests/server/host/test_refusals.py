@@ -28,7 +28,7 @@ async def test_the_caller_writes_where_everything_is_refused(tmp_path: Path) -> 
     host = ScriptedHost(refuses=lambda _: True)
     async with hosted("memory", "legacy", tmp_path, host) as client:
         out = data(await client.call_tool("improve_text", ARGUMENTS))
-        assert (out["status"], out["text"]) == ("needs_revision", TEXT)
+        assert (out["status"], out["unchanged"]) == ("needs_revision", True)
         abstained = [line for line in out["degraded"] if "abstained" in line]
         assert len(abstained) == 2
         assert out["degraded"][-1] == (
@@ -69,7 +69,7 @@ async def test_a_refusal_ends_the_call_of_a_client_that_goes_through_rounds(
         (line,) = data(await client.call_tool("get_thought_history"))["runs"]
         assert line["status"] == "running"
         stopped = data(await client.call_tool("cancel_run", {"run_id": line["run_id"]}))
-        assert (stopped["status"], stopped["text"]) == ("cancelled", TEXT)
+        assert (stopped["status"], stopped["unchanged"]) == ("cancelled", True)
         assert stopped["issues"], "what the critics have said is on record"
 
 

@@ -139,7 +139,7 @@ async def test_a_poor_answer_for_the_writer_is_not_asked_for_again_and_the_calle
     result = await call.call(client, {writing: answer})
     assert result is not None
     out = data(result)
-    assert (out["status"], out["text"]) == ("needs_revision", TEXT)
+    assert (out["status"], out["unchanged"]) == ("needs_revision", True)
     assert complaint in out["degraded"][-1]
     assert out["brief"]["issues"][0]["message"] == "go on"
 

@@ -209,6 +209,50 @@ async def test_a_head_without_an_end_is_refused(tmp_path: Path, before: str) -> 
             assert (await http.get(url.replace("/mcp", "/healthz"))).status_code == 200
 
 
+@pytest.mark.parametrize("pieces", [1, 7])
+async def test_a_large_head_is_answered(tmp_path: Path, pieces: int) -> None:
+    head = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nx: " + b"a" * 100_000 + b"\r\n\r\n"
+    size = len(head) // pieces + 1
+    with served(tmp_path) as url, anyio.fail_after(20):
+        async with await anyio.connect_tcp(*place(url)) as connection:
+            for start in range(0, len(head), size):
+                await connection.send(head[start : start + size])
+            assert (await connection.receive()).startswith(b"HTTP/1.1 431 ")
+            with pytest.raises(anyio.EndOfStream):
+                await connection.receive()
+
+
+async def test_the_unfinished_bodies_of_one_caller_are_bounded_together(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    mallory, alice = grant_token(tokens, "mallory"), grant_token(tokens, "alice")
+    with served(tmp_path, auth_tokens_file=tokens, max_body_bytes=1_000_000) as url:
+        refused: list[bytes] = []
+        done = anyio.Event()
+
+        async def begin(token: str, group: anyio.abc.TaskGroup) -> None:
+            fields = bearer(token) | {"host": "localhost", "content-length": "1000000"}
+            lines = [f"{name}: {value}" for name, value in fields.items()]
+            async with await anyio.connect_tcp(*place(url)) as connection:
+                head = "\r\n".join(["POST /mcp HTTP/1.1", *lines, "", ""])
+                with suppress(anyio.BrokenResourceError):
+                    await connection.send(head.encode() + b" " * 900_000)
+                refused.append(await connection.receive())
+                if len(refused) == 20:
+                    done.set()
+
+        async with anyio.create_task_group() as group:
+            for _ in range(24):
+                group.start_soon(begin, mallory, group)
+            with anyio.fail_after(20):
+                await done.wait()
+            assert {answer.split()[1] for answer in refused} == {b"429"}
+            assert (await statuses(url, alice, 1))[0].status_code == 200
+            group.cancel_scope.cancel()
+        with anyio.fail_after(10):
+            while (await statuses(url, mallory, 1))[0].status_code != 200:
+                await anyio.lowlevel.checkpoint()
+
+
 async def test_a_text_that_is_too_long_is_told_so_by_the_tool(tmp_path: Path) -> None:
     with served(tmp_path) as url:
         async with client_of(url, None) as client:

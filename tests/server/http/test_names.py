@@ -27,9 +27,17 @@ async def test_only_the_servers_own_names_are_answered(tmp_path: Path) -> None:
                 "sifaka.example": 200,
                 "localhost": 200,
                 "[::1]:8000": 200,
-                "a.example": 421,
+                "a.example": 200,
+                "A.EXAMPLE:2": 200,
+                "c.example:80": 200,
+                "c.example:443": 200,
+                "Sifaka.Example:443": 200,
                 "b.example": 421,
-                "c.example:80": 421,
+                "c.example:8080": 421,
+                "localhost:1@evil.example": 421,
+                "localhost:1.evil.example": 421,
+                "localhost:99999": 421,
+                "http://localhost": 421,
                 "sifaka.example.evil.example": 421,
                 "evil.example": 421,
                 "localhost.evil.example:80": 421,
@@ -50,6 +58,13 @@ async def test_only_pages_of_its_own_names_are_answered(tmp_path: Path) -> None:
                 "http://localhost:3000": 200,
                 "https://a.example:3000": 200,
                 PAGE: 200,
+                "http://localhost:80": 200,
+                "HTTP://LOCALHOST:3000": 200,
+                "http://localhost:1@evil.example": 403,
+                "http://localhost:1.evil.example": 403,
+                "localhost": 403,
+                "ftp://localhost": 403,
+                f"{PAGE}:80": 403,
                 f"{PAGE}:8443": 403,
                 f"{PAGE}.evil.example": 403,
                 "http://app.example": 403,
@@ -132,16 +147,27 @@ async def test_an_address_that_a_proxy_tells_counts_only_when_the_proxy_is_trust
     assert statuses == ([200, 429, 429] if limited else [200, 200, 200])
 
 
+@pytest.mark.parametrize("forged", ["not an address", "203.0.113.999", "unknown", "-", ""])
+async def test_what_a_proxy_forwards_and_is_no_address_is_one_caller(
+    tmp_path: Path, forged: str
+) -> None:
+    with served(tmp_path, rate_limit="1/hour", trusted_proxies="127.0.0.1") as url:
+        request = asking()
+        statuses: list[int] = []
+        async with httpx2.AsyncClient() as http:
+            for told in ("x", f"{forged}1" if forged else "", forged):
+                headers = request["headers"] | {"x-forwarded-for": told}
+                answer = await http.post(url, json=request["json"], headers=headers)
+                statuses.append(answer.status_code)
+    # Where nothing is told, it is the proxy itself that asks.
+    assert statuses == ([200, 429, 429] if forged else [200, 200, 429])
+
+
 def test_addresses_of_one_site_are_one_caller() -> None:
-    callers = [
-        caller_of({"type": "http", "client": (host, 1)})
-        for host in (
-            "2001:db8::1",
-            "2001:db8::ffff",
-            "2001:db8:1::1",
-            "10.0.0.1",
-            "::ffff:10.0.0.1",
-        )
-    ]
-    assert callers[0] == callers[1]
-    assert len(set(callers)) == 4
+    def callers(*hosts: str) -> set[str]:
+        return {caller_of({"type": "http", "client": (host, 1)}) for host in hosts}
+
+    assert len(callers("2001:db8::1", "2001:db8::ffff", "[2001:db8::2]:443", "2001:DB8:0::9")) == 1
+    assert len(callers("10.0.0.1", "::ffff:10.0.0.1", "10.0.0.1:8080", "::ffff:a00:1")) == 1
+    assert len(callers("unknown", "x", "1.2.3.4.5", "", "_hidden")) == 1
+    assert len(callers("2001:db8::1", "2001:db8:1::1", "10.0.0.1", "10.0.0.2", "unknown")) == 5

@@ -16,8 +16,12 @@ import httpx2
 import pytest
 from mcp_types import CallToolResult
 
+from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import run
 from sifaka_mcp.http.metrics import public_name
+from sifaka_mcp.http.serve import serve_http
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.http import is_loopback
 from tests.stubs.issuer import issuer
 from tests.stubs.provider import Reply, provider, says
 from tests.stubs.redis_server import redis_server
@@ -192,6 +196,21 @@ def test_the_other_loopback_is_loopback_too(tmp_path: Path) -> None:
     if "cannot listen" in said:
         pytest.skip("no IPv6 loopback")
     assert said.startswith("sifaka: listening on http://[::1]:")
+
+
+def test_a_name_is_local_only_when_all_its_addresses_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))
+    others = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.7", 0))
+
+    def both(*_: object, **__: object) -> list[object]:
+        return [mine, others]
+
+    monkeypatch.setattr(socket, "getaddrinfo", both)
+    with pytest.raises(ConfigurationError, match="can be reached from other machines"):
+        serve_http(Settings(store="memory:"), "sifaka.test", 0)
+    assert is_loopback("::ffff:127.0.0.1")
+    assert is_loopback("localhost")
+    assert not is_loopback("::ffff:192.0.2.7")
 
 
 def started(home: Path, *arguments: str, **more: str) -> str:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from sifaka.record.diff import diff
 from sifaka.record.results import Issue
-from sifaka_mcp.schemas.runs import NOBODY_ASKED
+from sifaka_mcp.schemas.texts import NOBODY_ASKED
 from sifaka_mcp.view.changes import edits, list_changes, show_changes
 
 WORDS = ["don't", "world-class", "e.g.", "a", "", " ", "été", "日本", "over", "overtake", ",", "\n"]

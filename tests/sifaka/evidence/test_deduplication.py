@@ -3,11 +3,12 @@
 import pytest
 
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.ranking import groups, normal_doi, normal_title, normal_url
+from sifaka.evidence.ranking import groups, merged, normal_doi, normal_title, normal_url
 
 
 def document(title: str = "", **fields: str) -> SourceDocument:
-    return SourceDocument.model_validate({"text": "Words.", "title": title, **fields})
+    text = f"Words about {title} in {fields}."
+    return SourceDocument.model_validate({"text": text, "title": title, **fields})
 
 
 @pytest.mark.parametrize(
@@ -92,13 +93,48 @@ def test_url_and_doi_are_followed_from_copy_to_copy() -> None:
     assert groups(found) == ((0, 1, 3, 4), (2,))
 
 
-def test_then_the_title_tells_whatever_its_case_and_punctuation() -> None:
+def test_documents_of_one_title_and_other_words_are_all_kept() -> None:
     found = [
         document("The Harbour Tower", url="https://a.org/1"),
         document("the harbour tower!", id="7", adapter="other"),
         document("The harbour bridge", url="https://a.org/3"),
     ]
-    assert groups(found) == ((0, 1), (2,))
+    assert groups(found) == ((0,), (1,), (2,))
+
+
+def test_of_one_title_the_one_that_is_cut_is_a_copy() -> None:
+    words = "It is forty metres tall. It was built in 1889."
+    found = [
+        document("The Harbour Tower", text=words, url="https://a.org/1"),
+        document("the harbour tower!", text="It is  forty metres TALL.", id="7"),
+        document("The Harbour Tower", text="", id="8"),
+        document("Another title", text="It is forty metres", id="9"),
+    ]
+    assert groups(found) == ((0, 1, 2), (3,))
+
+
+def test_the_same_words_are_one_document_that_names_all_its_places() -> None:
+    words = "It is forty metres tall. It was built in 1889."
+    found = [
+        document("Tower", text=words, id="notes/a.md", adapter="notes"),
+        document("A tower", text=words.upper(), url="https://a.org/1"),
+        document("Tower", text=words, doi="10.1000/1"),
+        document("Tower", text=words, url="https://b.org/2", doi="10.1000/2"),
+    ]
+    assert groups(found) == ((0, 1, 2), (3,)), "those of two DOIs are not"
+    first, second = merged([found], 10)
+    assert first.url == "https://a.org/1"
+    assert first.also == ("notes notes/a.md", "doi:10.1000/1")
+    assert second.also == ()
+
+
+def test_passages_that_one_adapter_has_of_a_page_are_all_kept() -> None:
+    page = {"url": "https://a.org/1", "adapter": "papers"}
+    found = [document("Tower", id=str(n), **page) for n in range(3)]
+    again = found[1].model_copy()
+    other = document("Tower", id="7", url="https://a.org/1", adapter="wiki")
+    assert groups([*found, again]) == ((0,), (1, 3), (2,))
+    assert groups([found[0], other]) == ((0, 1),)
 
 
 def test_one_title_with_two_dois_is_two_documents() -> None:

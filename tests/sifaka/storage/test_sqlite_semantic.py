@@ -298,7 +298,7 @@ async def test_health_tells_of_the_file_and_of_the_vectors(
     file, vectors = await store.health()
     assert file.works
     assert file.part == f"sqlite:///{tmp_path}/runs.db"
-    assert file.found.startswith("schema 4, runs: 1, 0.")
+    assert file.found.startswith("schema 5, runs: 1, 0.")
     assert vectors.works
     assert "0 of 2 versions" in vectors.found
     await store.catch_up()

@@ -7,7 +7,7 @@ import pytest
 
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING
-from sifaka.evidence.sources.files import file_text
+from sifaka.evidence.sources.files import file_bytes
 from sifaka.evidence.sources.folder import FolderAdapter
 
 pytestmark = pytest.mark.anyio
@@ -92,6 +92,7 @@ async def test_what_is_no_text_is_left_out_and_told(folder: Path) -> None:
         "a.txt": "binary",
         "b.txt": "not UTF-8",
         "c.txt": "larger than 500 bytes",
+        "e.txt": "not a file",
     }
     health = await adapter.health()
     assert health.works
@@ -149,12 +150,13 @@ async def test_a_long_file_is_found_by_its_parts(folder: Path) -> None:
     assert len(found.text) <= 20_000
 
 
-async def test_files_of_one_title_are_told_apart(folder: Path) -> None:
+async def test_files_of_one_title_are_all_found(folder: Path) -> None:
     for name in ("a", "b"):
         (folder / name).mkdir()
         (folder / name / "README.md").write_text(f"# Read me\n\nbadger {name}")
     found = await FolderAdapter(folder).search("badger", limit=5, filters=ANYTHING)
-    assert {d.title for d in found} == {"Read me (a/README.md)", "Read me (b/README.md)"}
+    assert {d.title for d in found} == {"Read me"}
+    assert {d.id for d in found} == {"a/README.md", "b/README.md"}
 
 
 @pytest.mark.parametrize("made", ["missing", "file"])
@@ -172,6 +174,6 @@ async def test_what_is_no_folder_is_one_clear_line(tmp_path: Path, made: str) ->
 def test_what_has_become_a_link_meanwhile_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("badger")
     (tmp_path / "b.txt").symlink_to(tmp_path / "a.txt")
-    assert file_text(tmp_path / "a.txt") == "badger"
+    assert file_bytes(tmp_path / "a.txt", 10) == b"badger"
     with pytest.raises(OSError, match="symbolic links"):
-        file_text(tmp_path / "b.txt")
+        file_bytes(tmp_path / "b.txt", 10)

@@ -1,17 +1,18 @@
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from sifaka.errors import Fenced, ThoughtNotFound
+from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Drafted, Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
 from sifaka.storage.hybrid import HybridMemory
 from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.protocol import Eraser, ThoughtStore
 from sifaka.storage.retention import Outcome, Policy, carry_out, plan
 from sifaka.storage.transfer import copy_run
 
@@ -201,52 +202,70 @@ async def test_a_run_that_is_taken_up_during_the_move_stays(
     assert (await store.load("run_1")).status == expected
 
 
-class Watched(FileStorage):
+class Watched(MemoryStorage):
     """A store in which something happens just before, or just after, a run is claimed."""
 
-    def __init__(self, folder: Path, when: str, meanwhile: Callable[[], Awaitable[object]]) -> None:
-        super().__init__(folder)
+    def __init__(self, when: str, meanwhile: Callable[[MemoryStorage], Awaitable[object]]) -> None:
+        super().__init__()
         self._when = when
         self._meanwhile = meanwhile
 
     async def claim(self, run_id: str) -> int:
         if self._when == "before":
-            await self._meanwhile()
+            await self._meanwhile(self)
         fence = await super().claim(run_id)
         if self._when == "after":
-            await self._meanwhile()
+            await self._meanwhile(self)
         return fence
 
 
-async def test_a_run_that_goes_on_while_it_is_forgotten_stays(
-    keep: Keep, archive: FileStorage, tmp_path: Path
-) -> None:
-    run = await keep(archive, "run_1", days=1, finished=False)
+async def test_a_run_that_goes_on_while_it_is_forgotten_stays(keep: Keep) -> None:
+    async def meanwhile(store: MemoryStorage) -> None:
+        await draft(store, run, fence=0)
 
-    async def meanwhile() -> None:
-        await draft(archive, run, fence=0)
-
-    store = Watched(tmp_path / "archive", "before", meanwhile)
+    store = Watched("before", meanwhile)
+    run = await keep(store, "run_1", days=1, finished=False)
     outcome = await carry_out(store, await plan(store, NOTHING))
 
     assert ids(outcome) == ([], ["run_1"])
-    assert (await archive.load("run_1")).version == run.version + 1
+    assert (await store.load("run_1")).version == run.version + 1
 
 
-async def test_who_works_on_a_run_that_is_being_forgotten_is_refused(
-    keep: Keep, archive: FileStorage, tmp_path: Path
-) -> None:
-    run = await keep(archive, "run_1", days=1, finished=False)
+async def test_who_works_on_a_run_that_is_being_forgotten_is_refused(keep: Keep) -> None:
     refused: list[Fenced] = []
 
-    async def meanwhile() -> None:
+    async def meanwhile(store: MemoryStorage) -> None:
         try:
-            await draft(archive, run, fence=0)
+            await draft(store, run, fence=0)
         except Fenced as fenced:
             refused.append(fenced)
 
-    store = Watched(tmp_path / "archive", "after", meanwhile)
+    store = Watched("after", meanwhile)
+    run = await keep(store, "run_1", days=1, finished=False)
     outcome = await carry_out(store, await plan(store, NOTHING))
 
     assert ids(outcome) == (["run_1"], [])
     assert len(refused) == 1
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "file", "redis", "cached"])
+async def test_of_many_runs_that_are_forgotten_at_once_those_that_went_on_stay(
+    keep: Keep, tmp_path: Path, kind: str
+) -> None:
+    store: ThoughtStore = import_module(f"tests.storage_contract.logs.{kind}").make(tmp_path)
+    assert isinstance(store, Eraser)
+    runs = [await keep(store, f"run_{n}", days=n, finished=False) for n in range(1, 5)]
+    stranger = await keep(store.scoped("bob"), "run_1", days=1)
+    planned = await plan(store, NOTHING)
+    await store.delete("run_1")
+    await draft(store, runs[1])
+
+    outcome = await carry_out(store, planned)
+
+    assert ids(outcome) == (["run_1", "run_3", "run_4"], ["run_2"])
+    assert "has changed meanwhile" in outcome.failed[0].error
+    assert [line.run_id for line in (await store.recent(limit=9)).runs] == ["run_2"]
+    with pytest.raises(VersionConflict):
+        await draft(store, runs[2], fence=0)
+    assert await store.scoped("bob").load("run_1") == stranger
+    await store.aclose()

@@ -1,6 +1,5 @@
 """A folder of files."""
 
-import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,10 +16,9 @@ async def source(folder: Path) -> AsyncGenerator[Source]:
     isles.mkdir()
     for document in DOCUMENTS:
         assert document.published is not None
-        path = isles / f"{document.id}.md"
-        path.write_text(f"# {document.title}\n\n{document.text}\n", encoding="utf-8")
-        written = document.published.timestamp()
-        os.utime(path, (written, written))
+        front = f"---\ndate: {document.published.isoformat()}\n---\n"
+        text = f"{front}# {document.title}\n\n{document.text}\n"
+        (isles / f"{document.id}.md").write_text(text, encoding="utf-8")
     (adapter,) = open_adapters([f"tested=folder:{isles}"]).chosen()
 
     async def break_down() -> None:

@@ -1,0 +1,170 @@
+"""Edits: find-and-replace pairs that lead from one text to another, each at one place alone."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from sifaka._internal.immutable import Frozen
+from sifaka.errors import ConfigurationError
+from sifaka.record.diff import Hunk
+
+_WORD_BEFORE = re.compile(r"\s*\S+\s*\Z")
+_WORD_AFTER = re.compile(r"\s*\S+")
+_LONGEST_WORD = 200
+_SEARCHED = 200_000_000
+"""Characters that are searched at most to find places that occur once."""
+
+
+class Edit(Frozen):
+    """Words that occur once in a text, and the words in their place."""
+
+    find: str
+    replace: str
+    reason: str | None = None
+
+
+def edits_of(hunks: Sequence[Hunk]) -> tuple[Edit, ...] | None:
+    """The edits that lead from the first text of a diff to its second.
+
+    Each takes as many words around its change as its place needs to occur once.
+
+    Args:
+        hunks: The diff, equal stretches included.
+
+    Returns:
+        The edits in order; None where there are too many places in too long a text.
+    """
+    text = "".join(hunk.before for hunk in hunks)
+    changed = [hunk for hunk in hunks if hunk.op != "equal"]
+    if len(text) * len(changed) > _SEARCHED:
+        return None
+    spans: list[tuple[int, int, list[Hunk]]] = []
+    for hunk in changed:
+        start, end = _unique(text, hunk.start, hunk.start + len(hunk.before))
+        together = [hunk]
+        while spans and spans[-1][1] >= start:
+            first, last, earlier = spans.pop()
+            start, end, together = min(first, start), max(last, end), [*earlier, *together]
+        spans.append((start, end, together))
+    return tuple(_edit(text, *span) for span in spans)
+
+
+def _unique(text: str, start: int, end: int) -> tuple[int, int]:
+    """The smallest stretch of whole words around a place that occurs once."""
+    while start == end or text.find(text[start:end], text.find(text[start:end]) + 1) >= 0:
+        before = _WORD_BEFORE.search(text, max(0, start - _LONGEST_WORD), start)
+        after = _WORD_AFTER.match(text, end, end + _LONGEST_WORD)
+        if before is None and after is None:
+            return 0, len(text)
+        start = before.start() if before else 0
+        end = after.end() if after else len(text)
+    return start, end
+
+
+def _edit(text: str, start: int, end: int, hunks: Iterable[Hunk]) -> Edit:
+    parts: list[str] = []
+    reasons: dict[str, None] = {}
+    at = start
+    for hunk in hunks:
+        parts += [text[at : hunk.start], hunk.after]
+        at = hunk.start + len(hunk.before)
+        if hunk.reason:
+            reasons[hunk.reason] = None
+    parts.append(text[at:end])
+    return Edit(find=text[start:end], replace="".join(parts), reason="; ".join(reasons) or None)
+
+
+def edited(text: str, edits: Sequence[Edit]) -> str:
+    """The text with every edit made; all are found in the text as it is given.
+
+    Raises:
+        ConfigurationError: The words of one do not occur exactly once, or two touch one place.
+    """
+    places: list[tuple[int, int, int, str]] = []
+    for number, edit in enumerate(edits):
+        at = text.find(edit.find) if edit.find else -1
+        if at < 0 or text.find(edit.find, at + 1) >= 0:
+            raise _not_once(text, edit.find, number)
+        places.append((at, at + len(edit.find), number, edit.replace))
+    parts: list[str] = []
+    end, before = 0, -1
+    for start, until, number, replacement in sorted(places):
+        if start < end:
+            raise ConfigurationError(
+                f"edits[{before}] and edits[{number}] change the same words",
+                "make one edit of them",
+            )
+        parts += [text[end:start], replacement]
+        end, before = until, number
+    return "".join([*parts, text[end:]])
+
+
+def _not_once(text: str, find: str, number: int) -> ConfigurationError:
+    if not find:
+        return ConfigurationError(
+            f"edits[{number}].find is empty", "give the words to replace, or the words beside"
+        )
+    count = sum(1 for _ in re.finditer(f"(?={re.escape(find)})", text))
+    return ConfigurationError(
+        f"edits[{number}].find {find[:60]!r} occurs {count} times in the version to revise",
+        "give more of the words around it, so that it occurs once"
+        if count
+        else "copy the words from that version as they are; every edit is found in it, not in "
+        "what another edit made",
+    )
+
+
+def patched(text: str, patch: str) -> str:
+    """The text with a unified diff applied; line numbers count only where lines repeat.
+
+    Raises:
+        ConfigurationError: It is no unified diff, or not of this text.
+    """
+    hunks = list(_parsed(patch))
+    if not hunks:
+        raise ConfigurationError(
+            "the patch has no hunk", "write a unified diff: lines `@@ -1,3 +1,3 @@`, then ` -+`"
+        )
+    ending = "\r\n" if "\r\n" in text else "\n"
+    lines = text.removesuffix(ending).split(ending) if text else []
+    made: list[str] = []
+    at = 0
+    for number, (near, old, new) in enumerate(hunks, 1):
+        found = [n for n in range(at, len(lines) - len(old) + 1) if lines[n : n + len(old)] == old]
+        if not found or (not old and lines):
+            raise ConfigurationError(
+                f"hunk {number} of the patch is not of the version to revise after line {at}",
+                "copy its context and `-` lines from that version as they are",
+            )
+        place = min(found, key=lambda n: abs(n - near))
+        made += [*lines[at:place], *new]
+        at = place + len(old)
+    whole = ending.join([*made, *lines[at:]])
+    return whole + ending if text.endswith(ending) else whole
+
+
+def _parsed(patch: str) -> Iterable[tuple[int, list[str], list[str]]]:
+    """The place, the lines before and the lines after of each hunk."""
+    old: list[str] = []
+    new: list[str] = []
+    near: int | None = None
+    for line in patch.replace("\r\n", "\n").removesuffix("\n").split("\n"):
+        if line.startswith("@@"):
+            if near is not None:
+                yield near, old, new
+            begins = re.match(r"@@ -(\d+)", line)
+            near, old, new = max(0, int(begins[1]) - 1) if begins else 0, [], []
+        elif near is None or line.startswith("\\"):
+            continue
+        else:
+            mark, words = (line[0], line[1:]) if line else (" ", "")
+            if mark not in " -+":
+                raise ConfigurationError(
+                    f"the line {line[:60]!r} of the patch begins with none of ` `, `-`, `+`",
+                    "begin each line of a hunk with one of them",
+                )
+            if mark in " -":
+                old.append(words)
+            if mark in " +":
+                new.append(words)
+    if near is not None:
+        yield near, old, new
