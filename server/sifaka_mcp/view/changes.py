@@ -17,7 +17,8 @@ _GAP = 3
 """Words between two changes that are still one edit when both have the same reason."""
 _BEGINNING = re.compile(r"[\w'’]*\w")
 _END = re.compile(r"\w[\w'’]*\Z")
-_WORD = re.compile(r"\s*\S+")
+_WORD = re.compile(r"\s*(?:\[-\s+-\]|\{\+\s+\+\}|\S)+")
+"""What stays on one line; spaces that went or came are marked and stay with their marks."""
 
 
 def edits(hunks: Iterable[Hunk]) -> list[Hunk]:
@@ -164,13 +165,18 @@ def _with_spaces_first(changes: Sequence[Hunk]) -> list[Hunk]:
 
 
 def _ends(text: str, most: int) -> str:
-    """The text, its middle left out from one word to another when it is longer than that."""
+    """The text, its middle left out, from word to word or line to line, when it is longer."""
     if len(text) <= most:
         return text
-    head, tail = text[:_CONTEXT], text[-_CONTEXT:]
-    if not text[_CONTEXT].isspace():
+    head, rest = text[:_CONTEXT], text[_CONTEXT:-_CONTEXT]
+    tail = text[-_CONTEXT:]
+    if "\n" in rest[: 2 * _CONTEXT] and "\n" in rest[-2 * _CONTEXT :]:
+        head += rest.partition("\n")[0]
+        tail = rest.rpartition("\n")[2] + tail
+        return f"{head}\n[...]\n{tail}"
+    if not rest[0].isspace():
         head = head[: head.rfind(" ") + 1] or head
-    if not text[-_CONTEXT - 1].isspace():
+    if not rest[-1].isspace():
         tail = tail[tail.find(" ") + 1 :]
     return f"{head.rstrip(' ')} [...] {tail.lstrip(' ')}"
 

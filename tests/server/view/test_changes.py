@@ -2,6 +2,7 @@
 
 import io
 import random
+import re
 from itertools import pairwise
 
 import pytest
@@ -73,6 +74,22 @@ def test_a_long_unchanged_stretch_is_shortened_between_words() -> None:
     head, _, tail = shown.partition(" [...] ")
     assert set(head.split()) <= set(stretch.split())
     assert set(tail.split(" [-")[0].split()) <= set(stretch.split())
+
+
+def test_lines_of_a_long_unchanged_stretch_stay_whole() -> None:
+    lines = "\n".join(f"line number {n} of many" for n in range(30))
+    shown = marked(f"{lines}\nennd", f"{lines}\nend").splitlines()
+    assert shown.count("[...]") == 1
+    assert set(shown) - {"[...]"} <= {*lines.splitlines(), f"[-ennd-]{{+end+}} ({NOBODY_ASKED})"}
+
+
+def test_marks_of_spaces_stay_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns in range(20, 40):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        stream = io.StringIO()
+        hunks = diff("some words and two  spaces", "some words and two spaces")
+        show_changes(hunks, Console(file=stream, force_terminal=True, no_color=True))
+        assert "two[-  -]{+ +}" in re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
 
 
 def test_the_list_has_a_line_for_each_edit() -> None:
