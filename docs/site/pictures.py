@@ -70,7 +70,10 @@ def main(library: Path) -> None:
     ASSETS.mkdir(exist_ok=True)
     for diagram in diagrams():
         for scheme in SCHEMES:
-            _write(diagram.path(scheme), _drawn(diagram, scheme, library))
+            path = diagram.path(scheme)
+            # Mermaid never draws the same curve twice.
+            if not path.exists() or diagram.digest not in path.read_text(encoding="utf-8"):
+                _write(path, _drawn(diagram, scheme, library))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "examples", folder / "examples")
@@ -112,7 +115,8 @@ def _photograph(page: Path, target: Path, scheme: str, folder: Path) -> None:
     _chromium(
         *(dark if scheme == "dark" else light),
         "--virtual-time-budget=5000",
-        "--window-size=1400,900",
+        "--run-all-compositor-stages-before-draw",
+        "--window-size=1280,720",
         f"--user-data-dir={folder}/profile-{scheme}",
         f"--screenshot={target}",
         page.as_uri(),
@@ -174,6 +178,7 @@ def _session(command: str, shown: str) -> str:
             console.print(line)
         elif number == last - 1:
             console.print(Text("[...]", style="dim"))
+    console.print()  # room for what the last line has below it
     digest = hashlib.sha256(shown.encode()).hexdigest()[:8]
     svg = console.export_svg(title="sifaka", unique_id=f"terminal-{digest}")
     # A font that is fetched from elsewhere would be fetched by each reader.

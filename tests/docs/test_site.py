@@ -27,7 +27,7 @@ def test_every_command_is_in_the_reference_with_its_options() -> None:
 def test_everything_that_can_be_imported_is_in_the_reference() -> None:
     page = reference.python()
     for name in sifaka.__all__:
-        assert f".{name}\n" in page or f"## {name}\n" in page
+        assert f".{name}\n" in page or f"### {name}\n" in page
 
 
 def test_what_the_pages_import_from_modules_is_in_the_reference() -> None:
