@@ -13,6 +13,8 @@ DOCS = Path(__file__).parents[1]
 SCHEMES = ("light", "dark")
 _FENCE = re.compile(r"^```mermaid\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
+_LIGHT = re.compile(r"!\[([^\]]*)\]\((assets/\S+)-light\.(png|svg)\)")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagram:
@@ -48,7 +50,7 @@ def diagrams() -> Iterator[Diagram]:
 
 
 def with_drawings(markdown: str, page: str) -> str:
-    """A page whose diagrams are pictures, one for each colour scheme."""
+    """A page whose diagrams are pictures, and whose light pictures have a dark one beside them."""
     numbers = iter(range(1, markdown.count("```mermaid\n") + 1))
 
     def pictures(match: re.Match[str]) -> str:
@@ -57,4 +59,5 @@ def with_drawings(markdown: str, page: str) -> str:
             f"![Diagram](assets/{diagram.path(scheme).name}#only-{scheme})" for scheme in SCHEMES
         )
 
-    return _FENCE.sub(pictures, markdown)
+    both = r"![\1](\2-light.\3#only-light)\n![\1](\2-dark.\3#only-dark)"
+    return _LIGHT.sub(both, _FENCE.sub(pictures, markdown))

@@ -30,9 +30,9 @@ def improved(home: Path, name: str, text: str, *rules: str) -> str:
 
 
 def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) -> None:
-    writes = Gate()
+    judges, writes = Gate(), Gate()
     replies = [
-        priced(opinion("revise", suggestions=["Be friendlier."])),
+        replace(priced(opinion("revise", suggestions=["Be friendlier."])), gate=judges),
         says("Please come in, dear guest.", gate=writes),
         opinion("accept", confidence=1.0),
     ]
@@ -42,10 +42,11 @@ def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) 
         file.write_text("Come in, guest.\n")
         asked = ("improve", str(file), "--model", "openai-chat:gpt-4o", "--prompt", "Friendlier.")
         with at_terminal(tmp_path / "home", *asked, settings=keys) as session:
-            session.until(r"2/\d writing version 1 - \d s - 1 call - \$0\.004")
+            session.until(r"1/\d critiquing version 0 - \d+ s - 0 calls")
+            judges.open()
+            session.until(r"2/\d writing version 1 - \d+ s - 1 call - \$0\.004")
             writes.open()
             shown = session.end()
-    assert re.search(r"1/\d critiquing version 0 - \d s - 0 calls", shown)
     assert "done" in shown
 
 
