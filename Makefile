@@ -22,7 +22,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs bench bench-editor bench-facts bench-claims bench-quality bench-prompts coverage snapshots clean
+.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-facts bench-claims bench-quality bench-prompts coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -153,8 +153,16 @@ bench-claims: $(READY)
 	$(BIN)/python -m benchmarks.quality.claims --markdown docs/evidence.md
 
 # The site of the documents, with reference pages made of the code, in build/site.
-docs: $(READY)
+docs: $(INSTALLED)
+	UV_PROJECT_ENVIRONMENT=$(VENV) $(UV) sync --frozen --inexact --quiet --no-default-groups --group docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --clean --quiet
+
+# The pictures in docs/assets: a terminal session, the page of a run, and the diagrams. Needs Chromium
+# and npm, which brings Mermaid.
+pictures: $(INSTALLED)
+	@command -v chromium >/dev/null || { echo "make pictures needs Chromium; as root: apt-get install chromium fonts-liberation" >&2; exit 1; }
+	npm install --prefix build/pictures --ignore-scripts --silent --no-audit --no-fund mermaid@11.17.2
+	$(BIN)/python -m docs.site.pictures build/pictures/node_modules/mermaid/dist/mermaid.min.js
 
 # Simulated worlds with known error rates; writes the tables and the plot of docs/quality.md.
 bench-quality: $(READY)

@@ -9,6 +9,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from docs.site import reference
+from docs.site.diagrams import with_drawings
 
 ROOT = Path(__file__).parents[2]
 _OUTSIDE = re.compile(r"\]\(\.\./([^)#\s]+)(#[^)\s]*)?\)")
@@ -35,10 +36,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
-    """Links out of the folder of the pages lead to copies in the site."""
+    """Links out of the folder of the pages lead to copies in the site; diagrams are pictures."""
     if page.file.src_uri.startswith(f"{_FOLDER}/"):
         return _INSIDE.sub(r"](../\1\2)", markdown)
-    return _OUTSIDE.sub(rf"]({_FOLDER}/\1\2)", markdown)
+    drawn = with_drawings(markdown, Path(page.file.src_uri).stem)
+    return _OUTSIDE.sub(rf"]({_FOLDER}/\1\2)", drawn)
 
 
 def _linked() -> set[str]:

@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import anyio
@@ -18,29 +19,62 @@ from sifaka_mcp.cli import COMMANDS
 from sifaka_mcp.settings import TOOLSETS, Settings
 
 _COLUMNS = "88"
+_TOPICS: Mapping[str, tuple[str, ...]] = {
+    "Tasks": ("improve", "improve_sync", "validate", "critique", "verify"),
+    "The loop": ("Chain", "Budget", "create_pydantic_chain", "Inquiry", "Host"),
+    "Results": (
+        "RunResult", "Hunk", "Issue", "ValidationReport", "ValidationResult", "Review",
+        "CriticFeedback", "Submission", "Usage",
+    ),
+    "The record": ("Run", "Thought", "ThoughtReference", "ToolCall", "Document", "ChainEvent",
+        "Replay"),
+    "Validators": (
+        "max_words", "min_words", "Validator", "LengthValidator", "RegexValidator",
+        "ContentValidator", "FormatValidator", "ReadabilityValidator", "PreserveValidator",
+        "LanguageValidator", "ClassifierValidator", "GuardrailsValidator", "EvidenceValidator",
+        "ReportValidator",
+    ),
+    "Critics": (
+        "Critic", "LintCritic", "SelfRefineCritic", "ReflexionCritic", "ConstitutionalCritic",
+        "SelfRAGCritic", "SelfConsistencyCritic", "MetaRewardingCritic", "NCriticsCritic",
+        "PromptCritic", "EvidenceCritic",
+    ),
+    "Models": ("Model", "Generation", "Judge", "RetrievalAugmentedModel"),
+    "Retrievers": (
+        "Retriever", "MockRetriever", "InMemoryRetriever", "CachedRetriever", "ThoughtRetriever",
+    ),
+    "Evidence": (
+        "Adapter", "Adapters", "open_adapters", "EvidencePipeline", "EvidenceRetriever",
+        "EvidenceChecker", "ClaimChecker", "CheckOptions", "ClaimReport",
+    ),
+    "Research": ("Researcher",),
+    "Stores": (
+        "open_store", "ThoughtStore", "MemoryStorage", "SQLiteStorage", "FileStorage",
+        "RedisStorage", "MilvusStorage", "CachedStorage", "CachedCheckpointStorage", "Embedder",
+    ),
+    "Plugins": ("Plugins",),
+    "Errors": (
+        "SifakaError", "ConfigurationError", "ValidationError", "CriticError", "ModelProviderError",
+        "BudgetExceeded", "OperationTimeout", "MemoryLimitError", "StorageError", "ThoughtNotFound",
+        "VersionConflict", "AppendRefused", "Fenced", "StaleRevision", "SourceError",
+        "EmbeddingError", "PluginError",
+    ),
+}  # fmt: skip
+"""What can be imported from `sifaka`, by topic."""
 _FROM_MODULES = {
     "Evidence": (
-        "sifaka.evidence.sources.catalogue.open_adapters",
-        "sifaka.evidence.sources.collection.Adapters",
-        "sifaka.evidence.sources.collection.Adapter",
         "sifaka.evidence.sources.in_process.InProcessAdapter",
-        "sifaka.evidence.pipeline.EvidencePipeline",
         "sifaka.evidence.documents.SearchFilters",
-        "sifaka.evidence.search.EvidenceRetriever",
-        "sifaka.record.claims.CheckOptions",
-        "sifaka.record.claims.ClaimReport",
         "sifaka.record.claims.ClaimVerdict",
         "sifaka.record.claims.ClaimEvidence",
         "sifaka.record.claims.Claim",
     ),
     "Research": (
         "sifaka.tasks.research",
-        "sifaka.record.inquiry.Inquiry",
-        "sifaka.research.protocol.Researcher",
         "sifaka.research.protocol.Desk",
     ),
 }
-"""What users need besides, by the names of the pages that tell about it; each from its module."""
+"""What users need besides, by the topic and the page that tells about it."""
 
 
 def tools() -> str:
@@ -76,20 +110,22 @@ def commands() -> str:
 
 
 def python() -> str:
-    """What can be imported from `sifaka`, each from where it is defined, and what is besides."""
-    parts = [
-        "# Python",
-        "Everything that can be imported from `sifaka`, then what is from modules.",
-    ]
-    for name in sorted(sifaka.__all__):
-        found = getattr(sifaka, name)
-        if inspect.isclass(found) or inspect.isfunction(found):
-            parts.append(f"::: {found.__module__}.{found.__qualname__}")
-        else:
-            parts.append(f"## {name}\n\n`{found!r}`")
-    for page, names in _FROM_MODULES.items():
-        parts.append(f"## {page}\n\nWhat it does: [{page}](../{page.lower()}.md).")
-        parts += [f"::: {name}" for name in names]
+    """What can be imported from `sifaka`, by topic, and what users need from its modules."""
+    listed = {name for names in _TOPICS.values() for name in names}
+    if strange := listed ^ set(sifaka.__all__):
+        raise ValueError(f"in one of docs/site/reference.py and sifaka.__all__ only: {strange}")
+    parts = ["# Python", "Everything that can be imported from `sifaka`, by topic."]
+    for topic, names in _TOPICS.items():
+        parts.append(f"## {topic}")
+        for name in names:
+            found = getattr(sifaka, name)
+            if inspect.isclass(found) or inspect.isfunction(found):
+                parts.append(f"::: {found.__module__}.{found.__qualname__}")
+            else:
+                parts.append(f"### {name}\n\n`{found!r}`")
+        if topic in _FROM_MODULES:
+            parts.append(f"What it does: [{topic}](../{topic.lower()}.md). From its modules:")
+            parts += [f"::: {name}" for name in _FROM_MODULES[topic]]
     return "\n\n".join(parts) + "\n"
 
 

@@ -84,8 +84,7 @@ class ChainConfig(Frozen):
     format: str | None = None
     """The format of the text; recognised by its look when None."""
     facts: Facts | None = None
-    """The weight of the comparison of facts with the input; None in records of runs from before
-    there was one, in which also a task could go unwritten."""
+    """The weight of the comparison of facts with the input; None in records from before it."""
     look_back: int | None = Field(default=None, ge=0, le=9)
     """The comparisons by which judges must prefer the best version to the input at the end; 0 means
     that they are not asked. None without a model to ask, and in records of runs from before there

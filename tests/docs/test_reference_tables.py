@@ -1,5 +1,6 @@
 """What the documents list, compared with what the program has."""
 
+import re
 from typing import cast, get_args
 
 import pytest
@@ -18,7 +19,7 @@ from sifaka.text.input import MAX_TEXT
 from sifaka_mcp.cli import COMMANDS, run
 from sifaka_mcp.settings import TOOLSETS, LogLevel, Settings
 from sifaka_mcp.settings.http import HttpSettings
-from tests.docs.markdown import code, read, section, table
+from tests.docs.markdown import ROOT, code, read, section, table
 
 
 def test_the_criteria_of_selection_are_told_in_their_order() -> None:
@@ -152,4 +153,7 @@ def test_the_readme_is_short_and_runs_something_early() -> None:
     lines = read("README.md").splitlines()
     assert len(lines) < 200
     assert "make demo" in lines[:15]
-    assert "![" not in read("README.md"), "no badges"
+    pictures = re.findall(r"(?:!\[[^\]]*\]\(|src(?:set)?=\")([^)\"]+)", read("README.md"))
+    assert len(pictures) == 3
+    for picture in pictures:
+        assert (ROOT / picture).is_file(), "of our own, and no badges"

@@ -3,12 +3,14 @@
 import argparse
 import json
 from contextlib import aclosing, suppress
+from datetime import UTC, datetime
 
 import anyio
 
 from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.record.events import ChainEvent
+from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.tasks import look_up
 from sifaka_mcp.cli import options as opt
@@ -40,7 +42,7 @@ def history(options: argparse.Namespace, settings: Settings) -> int:
         return _follow(options, settings)
     store = settings.open_store()
 
-    async def work() -> HistoryOut:
+    async def work() -> tuple[HistoryOut, Run | None]:
         try:
             await opt.check_store(store)
             if options.query:
@@ -53,15 +55,20 @@ def history(options: argparse.Namespace, settings: Settings) -> int:
                 limit=options.limit,
                 cursor=options.cursor,
             )
-            return HistoryOut.of(found, include_text=options.text)
+            return HistoryOut.of(found, include_text=options.text), found.run
         finally:
             await store.aclose()
 
-    out = anyio.run(work)
+    out, run = anyio.run(work)
     if options.json:
         print_json(out)
-    else:
-        with printing() as stream:
+        return 0
+    with printing() as stream:
+        if stream.isatty():
+            from sifaka_mcp.view.history_terminal import show_history
+
+            show_history(out, run, stream, now=datetime.now(UTC))
+        else:
             print(visible(as_text(out)), file=stream)
     return 0
 

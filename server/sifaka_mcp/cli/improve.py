@@ -24,7 +24,7 @@ from sifaka_mcp.cli.review import review, terminal
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.lines import visible
-from sifaka_mcp.view.terminal import TerminalProgress
+from sifaka_mcp.view.progress import TerminalProgress
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -106,6 +106,7 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
                 await opt.check_store(chain.store)
                 handle = await chain.start(options.prompt, text=text)
                 started.append(handle.run_id)
+                progress.run = handle.run
                 result = await handle.work(progress.show)
             return await review(chain, result) if options.review else result
 

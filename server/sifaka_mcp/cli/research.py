@@ -68,6 +68,7 @@ def research(options: argparse.Namespace, settings: Settings) -> int:
                 await opt.check_store(chain.store)
                 handle = await chain.start(options.question)
                 started.append(handle.run_id)
+                progress.run = handle.run
                 return await handle.work(progress.show)
 
     with resumable(options, settings, options.out) as started, termination_interrupts():

@@ -23,7 +23,7 @@ from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, as_csv, as_json_lines
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.evidence_text import found_evidence, step_of
-from sifaka_mcp.view.terminal import TerminalProgress
+from sifaka_mcp.view.progress import TerminalProgress
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -18,7 +18,7 @@ from sifaka_mcp.schemas.evidence import SourceIn, VerifyOut, documents_of
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.evidence_terminal import show_verification
 from sifaka_mcp.view.evidence_text import verification
-from sifaka_mcp.view.terminal import TerminalProgress
+from sifaka_mcp.view.progress import TerminalProgress
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

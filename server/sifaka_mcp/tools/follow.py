@@ -8,15 +8,14 @@ import anyio
 
 from sifaka.chain import Listener, follow_run, is_interrupted
 from sifaka.errors import SifakaError
-from sifaka.models import AUTO, CALLER
-from sifaka.record.entries import Called, ChainConfig, Started
+from sifaka.record.entries import Called, Started
 from sifaka.record.events import ChainEvent, Phase
 from sifaka.record.inquiry import Inquiry
 from sifaka.record.run import Run
-from sifaka.record.thought import EDITOR
 from sifaka_mcp.runs import Job
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext
+from sifaka_mcp.view.progress import most_rounds
 
 _HERE_SECONDS = 0.01
 """Seconds in which a queued run may begin in this process, before it is followed in the store."""
@@ -137,7 +136,7 @@ class Steps:
 
     def __init__(self, run: Run) -> None:
         self._research = _research(run.config.inquiry)
-        self.total = self._research + _STEPS * (_rounds(run.config) + 1) + 1
+        self.total = self._research + _STEPS * (most_rounds(run.config) + 1) + 1
         """The number of steps if the run needs all its iterations."""
         self._told = 0
         self._run = run
@@ -192,9 +191,3 @@ def _research(inquiry: Inquiry | None) -> int:
         return 0
     sections = 1 if inquiry.mode == "iterative" else inquiry.max_sections
     return _SEARCHES * sections * (inquiry.max_iterations + 1)
-
-
-def _rounds(config: ChainConfig) -> int:
-    """The usual maximum of rounds of writing after the first version."""
-    edits_first = config.model in {AUTO, CALLER, EDITOR} and config.inquiry is None
-    return config.max_iterations + edits_first

@@ -294,9 +294,5 @@ async def _waits_for_a_worker(state: AppState, run: Run, exchange: Exchange) -> 
         return True
     if run.status != "running" or await state.jobs.attended(state.key(run.run_id)):
         return False
-    return exchange.host is not None or not _waits_for_its_host(state, run)
-
-
-def _waits_for_its_host(state: AppState, run: Run) -> bool:
-    asks = run.config.model == HOST and not run.handed_over
-    return asks and not state.expiry.is_over(run)
+    asks_its_host = run.config.model == HOST and not run.handed_over
+    return exchange.host is not None or not asks_its_host or state.expiry.is_over(run)

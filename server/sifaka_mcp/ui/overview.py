@@ -14,11 +14,10 @@ from sifaka_mcp.schemas.run_evidence import RunEvidenceOut
 from sifaka_mcp.schemas.runs import BriefOut, CheckOut
 from sifaka_mcp.schemas.verdicts import UsageOut
 from sifaka_mcp.ui.version import WhyView, sources_of
+from sifaka_mcp.view.score import critic_score, score_of
 
 _TITLE = 90
 """Characters of a title."""
-_GRAVITY = 10
-"""Severities of issues, added up, at which the score of a critic without scores is a half."""
 
 Standing = Literal["stands", "accepted", "refused", "open"]
 """`stands` is the best version; an `accepted` one was the best once; `open` is not decided."""
@@ -162,27 +161,6 @@ class RunView(BaseModel):
         )
 
 
-def score_of(thought: Thought) -> float | None:
-    """The score of a version from 0 to 1, for a picture: the mean over its rules and critics.
-
-    A critic without scores of its own counts by the issues that it found. None before anything has
-    looked at the version. Versions are not chosen by it: see `sifaka.chain.selection`.
-    """
-    rules = [r.score for r in thought.validation_results.values() if r.unchecked is None]
-    critics = [_score(f) for f in thought.critic_feedback if f.status == "ok"]
-    scores = [*rules, *(each for each in critics if each is not None)]
-    return round(sum(scores) / len(scores), 4) if scores else None
-
-
-def _score(feedback: CriticFeedback) -> float | None:
-    if feedback.scores:
-        return round(sum(feedback.scores.values()) / len(feedback.scores), 4)
-    if feedback.verdict is None and not feedback.issues:
-        return None
-    weight = sum(issue.severity for issue in feedback.issues)
-    return round(_GRAVITY / (_GRAVITY + weight), 4)
-
-
 def _rule(name: str, result: ValidationResult) -> RuleView:
     return RuleView(
         name=name,
@@ -199,7 +177,7 @@ def _critic(feedback: CriticFeedback) -> CriticView:
     return CriticView(
         name=feedback.critic,
         verdict=feedback.verdict,
-        score=_score(feedback) if feedback.status == "ok" else None,
+        score=critic_score(feedback) if feedback.status == "ok" else None,
         reason=feedback.reason,
         issues=len(feedback.issues),
         suggestions=list(feedback.suggestions),

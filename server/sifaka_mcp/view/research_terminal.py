@@ -11,7 +11,8 @@ from sifaka.record.events import ChainEvent
 from sifaka.record.run import Run
 from sifaka_mcp.schemas.research import ResearchedOut, SectionOut
 from sifaka_mcp.view.lines import flat, short
-from sifaka_mcp.view.terminal import TerminalProgress, show_run
+from sifaka_mcp.view.progress import TerminalProgress
+from sifaka_mcp.view.terminal import show_run
 
 _MARKS = {"done": Text("done", style="green"), "failed": Text("FAIL", style="red")}
 _LONGEST = 60
@@ -21,20 +22,17 @@ _LONGEST = 60
 class ResearchProgress(TerminalProgress):
     """The step of each section, a line each, removed at the end; silent in a pipe."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, run: Run | None = None) -> None:
         self._sections: list[SectionOut] = []
         self._doing: dict[int, str] = {}
-        self._phase = "starting"
-        super().__init__(stream)
-        self.spinner.text = ""
+        super().__init__(stream, run)
 
     async def show(self, event: ChainEvent) -> None:
-        """Show an event."""
+        """Show an event of the run."""
+        await super().show(event)
         if event.run is not None and event.phase == "research":
             self._sections = ResearchedOut.of(RunResult(run=event.run)).sections
-        if event.section is None:
-            self._phase = f"{event.phase}: {flat(event.message)}"
-        else:
+        if event.section is not None:
             self._doing[event.section] = flat(event.message)
 
     def lines(self) -> RenderableType:
@@ -45,13 +43,13 @@ class ResearchProgress(TerminalProgress):
             doing = short(self._doing.get(number, ""), _LONGEST)
             shown: RenderableType = self.spinner if section.status == "running" else mark
             table.add_row(shown, Text(short(flat(section.title), _LONGEST)), Text(doing, "dim"))
-        return Group(table, Text(short(self._phase, 2 * _LONGEST)))
+        return Group(table, Text(self.line(), no_wrap=True, overflow="ellipsis"))
 
 
 def progress_of(run: Run, stream: TextIO) -> TerminalProgress:
     """The progress display of a run: by section while it still has to research."""
     researches = run.config.inquiry is not None and run.original is None
-    return ResearchProgress(stream) if researches else TerminalProgress(stream)
+    return (ResearchProgress if researches else TerminalProgress)(stream, run)
 
 
 def show_research(result: RunResult, stream: TextIO, *, show_text: bool) -> None:

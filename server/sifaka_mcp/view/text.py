@@ -119,7 +119,7 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
         lines += [f"recovered: {_flat(line)}" for line in run.recoveries]
         lines += [run.compared_with_original] if run.compared_with_original else []
     for thought in out.thoughts or []:
-        lines += ["", *_thought_lines(thought)]
+        lines += ["", *version_lines(thought)]
         if thought.text is not None:
             lines.append(frame("text", thought.text) if as_data else thought.text)
     for line in out.runs or []:
@@ -148,7 +148,8 @@ def usage(spent: UsageOut) -> str:
     )
 
 
-def _thought_lines(thought: ThoughtOut) -> Iterator[str]:
+def version_lines(thought: ThoughtOut) -> Iterator[str]:
+    """A version of a run: what became of it, its verdicts and its changes."""
     fate = {True: "accepted", False: "turned down", None: "not compared"}[thought.accepted]
     yield f"version {thought.iteration} ({thought.thought_id}) by {thought.author}: {fate}"
     if thought.reason:

@@ -1,0 +1,99 @@
+"""What a person sees at a real terminal: progress, changes, past runs."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from rich.cells import cell_len
+
+from tests.stubs.provider import Gate, Reply, opinion, provider, says
+from tests.stubs.terminal import at_terminal
+
+TEXT = (
+    "We made a decision to send you the the report on a daily basis, so you donâ€™t have to ask. "
+    "In order to get it, write to us.\n"
+)
+
+
+def priced(reply: Reply) -> Reply:
+    """The reply of a model with a known price: 1,000 tokens in and 150 out of gpt-4o."""
+    usage = {"prompt_tokens": 1000, "completion_tokens": 150, "total_tokens": 1150}
+    return replace(reply, body={**reply.body, "model": "gpt-4o", "usage": usage})
+
+
+def improved(home: Path, name: str, text: str, *rules: str) -> str:
+    """What `sifaka improve` shows of a text in a file of that name, with the changes marked."""
+    file = home.parent / name
+    file.write_text(text)
+    with at_terminal(home, "improve", str(file), "--out", str(file), *rules) as session:
+        return session.end()
+
+
+def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) -> None:
+    judges, writes = Gate(), Gate()
+    replies = [
+        replace(priced(opinion("revise", suggestions=["Be friendlier."])), gate=judges),
+        says("Please come in, dear guest.", gate=writes),
+        opinion("accept", confidence=1.0),
+    ]
+    with provider(replies) as served:
+        keys = {"OPENAI_BASE_URL": served.url, "OPENAI_API_KEY": "test"}
+        file = tmp_path / "text.md"
+        file.write_text("Come in, guest.\n")
+        asked = ("improve", str(file), "--model", "openai-chat:gpt-4o", "--prompt", "Friendlier.")
+        with at_terminal(tmp_path / "home", *asked, settings=keys) as session:
+            session.until(r"1/\d critiquing version 0 - \d+ s - 0 calls")
+            judges.open()
+            session.until(r"2/\d writing version 1 - \d+ s - 1 call - \$0\.004")
+            writes.open()
+            shown = session.end()
+    assert "done" in shown
+
+
+def test_the_marked_changes_split_no_word_and_have_one_reason_each(tmp_path: Path) -> None:
+    shown = improved(tmp_path / "home", "text.md", TEXT)
+    words = " ".join(shown.split())
+    assert '[-on a daily basis-]{+daily+} ("daily" says the same as "on a daily basis"),' in words
+    assert "[-donâ€™t-]{+don’t+} (wrong encoding" in words
+    assert 'the[- the-] ("the" is repeated) report' in words
+    report = shown[shown.index("We [-made") : shown.index("done (")]
+    for line in report.splitlines():
+        assert cell_len(line.rstrip()) <= 80, line
+        assert not line.startswith(" "), line
+
+
+def test_rows_of_the_history_fit_the_terminal_in_any_script(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    improved(home, "ja.md", "日本語の文章を改善するための長い文章です。" * 9)
+    improved(home, "text.md", TEXT * 3)
+    for columns in (60, 80, 120):
+        with at_terminal(home, "history", columns=columns) as session:
+            rows = [row.rstrip() for row in session.end().splitlines()]
+        assert any("日本語" in row for row in rows)
+        assert all(cell_len(row) <= columns for row in rows), rows
+        assert sum("just now" in row for row in rows) == 2
+        assert not any("T" in row and "+00:00" in row for row in rows), "times as people say them"
+    assert any("versions" in row for row in rows)
+
+
+def test_hits_of_a_search_fit_the_terminal(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    improved(home, "text.md", TEXT * 3)
+    with at_terminal(home, "search", "report") as session:
+        rows = [row.rstrip() for row in session.end().splitlines()]
+    assert sum("just now" in row for row in rows) == 2
+    assert all(cell_len(row) <= 80 for row in rows), rows
+
+
+def test_a_run_shows_the_climb_of_its_scores_where_there_is_room(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run = re.findall(r"run_\w+", improved(home, "text.md", TEXT, "--max-words", "28"))[-1]
+    with at_terminal(home, "history", run) as session:
+        wide = session.end()
+    assert re.search(r"scores +▁█ +0\.\d\d to 1\.00, best 1\.00", wide)
+    assert "just now" in wide
+    assert all(cell_len(line.rstrip()) <= 80 for line in wide.splitlines())
+    with at_terminal(home, "history", run, columns=30) as session:
+        assert "▁" not in session.end()
+    with at_terminal(home, "history", run, settings={"PYTHONIOENCODING": "ascii"}) as session:
+        assert "\\u2581" not in session.end()

@@ -1,0 +1,101 @@
+"""Changes as a person reads them: whole words, and one reason for each edit."""
+
+import io
+import random
+import re
+from itertools import pairwise
+
+import pytest
+from rich.console import Console
+
+from sifaka.record.diff import diff
+from sifaka.record.results import Issue
+from sifaka_mcp.schemas.texts import NOBODY_ASKED
+from sifaka_mcp.view.changes import edits, list_changes, show_changes
+
+WORDS = ["don't", "world-class", "e.g.", "a", "", " ", "été", "日本", "over", "overtake", ",", "\n"]
+
+
+def marked(before: str, after: str, *issues: Issue) -> str:
+    stream = io.StringIO()
+    show_changes(diff(before, after, issues), Console(file=stream, highlight=False))
+    return stream.getvalue().rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("so you donâ€™t go", "so you don’t go", "so you [-donâ€™t-]{+don’t+} (why) go"),
+        ("a world-class tool", "a worldclass tool", "a [-world-class-]{+worldclass+} (why) tool"),
+        ("for all all of us", "for all of us", "for[- all-] (why) all of us"),
+        ("In truth we go", "we go", "[-In truth-] (why) we go"),
+        ("two  spaces", "two spaces", "two[-  -]{+ +} (why) spaces"),
+        ("However we go", "However, we go", "However{+,+} (why) we go"),
+        ("日本の 古い 家", "日本の 新しい 家", "日本の [-古い-]{+新しい+} (why) 家"),
+        ("the same", "the same", "the same"),
+    ],
+)
+def test_no_word_is_split(before: str, after: str, shown: str) -> None:
+    assert marked(before, after).replace(NOBODY_ASKED, "why") == shown
+
+
+def test_what_one_issue_changed_in_two_places_has_one_reason() -> None:
+    before = "You get it on a daily basis, and and you pay."
+    issues = [
+        Issue.at(before, 11, 27, "too long"),
+        Issue.at(before, 29, 36, "repeated"),
+    ]
+    shown = marked(before, "You get it daily, and you pay.", *issues)
+    assert shown == (
+        "You get it [-on a daily basis-]{+daily+} (too long),[- and-] (repeated) and you pay."
+    )
+
+
+def test_the_edits_lead_from_the_one_text_to_the_other_word_by_word() -> None:
+    rng = random.Random(4)  # noqa: S311 - the same texts each time
+    for _ in range(400):
+        before, after = ("".join(rng.choices(WORDS, k=rng.randrange(9))) for _ in range(2))
+        found = edits(diff(before, after))
+        assert "".join(hunk.before for hunk in found) == before
+        assert "".join(hunk.after for hunk in found) == after
+        position = 0
+        for hunk in found:
+            assert hunk.start == position, (before, after, found)
+            position += len(hunk.before)
+        for first, second in pairwise(found):
+            for left, right in ((first.before, second.before), (first.after, second.after)):
+                split = left[-1:].isalnum() and right[:1].isalnum()
+                assert not split, (before, after, found)
+
+
+def test_a_long_unchanged_stretch_is_shortened_between_words() -> None:
+    stretch = " ".join(f"word{n}" for n in range(60))
+    shown = marked(f"{stretch} ennd", f"{stretch} end")
+    head, _, tail = shown.partition(" [...] ")
+    assert set(head.split()) <= set(stretch.split())
+    assert set(tail.split(" [-")[0].split()) <= set(stretch.split())
+
+
+def test_lines_of_a_long_unchanged_stretch_stay_whole() -> None:
+    lines = "\n".join(f"line number {n} of many" for n in range(30))
+    shown = marked(f"{lines}\nennd", f"{lines}\nend").splitlines()
+    assert shown.count("[...]") == 1
+    assert set(shown) - {"[...]"} <= {*lines.splitlines(), f"[-ennd-]{{+end+}} ({NOBODY_ASKED})"}
+
+
+def test_marks_of_spaces_stay_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns in range(20, 40):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        stream = io.StringIO()
+        hunks = diff("some words and two  spaces", "some words and two spaces")
+        show_changes(hunks, Console(file=stream, force_terminal=True, no_color=True))
+        assert "two[-  -]{+ +}" in re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+
+
+def test_the_list_has_a_line_for_each_edit() -> None:
+    stream = io.StringIO()
+    before = "You get it on a daily basis."
+    issue = Issue.at(before, 11, 27, "too long")
+    hunks = diff(before, "You get it daily.", [issue])
+    list_changes(hunks, Console(file=stream, highlight=False))
+    assert stream.getvalue() == "'on a daily basis' -> 'daily'  (too long)\n\n"
