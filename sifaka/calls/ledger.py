@@ -80,7 +80,7 @@ class Ledger:
 
     def within_time(self) -> AbstractContextManager[anyio.CancelScope, bool]:
         """Within this context, what is done is cancelled when the time budget is spent."""
-        if self.budget.max_seconds is None:
+        if self.seconds_left is None:
             return anyio.CancelScope()
         # Like a cancel scope it swallows the cancellation, which the decorator does not tell.
         return cast("AbstractContextManager[anyio.CancelScope, bool]", self._limited())

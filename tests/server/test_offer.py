@@ -19,6 +19,8 @@ pytestmark = pytest.mark.anyio
 SNAPSHOTS = Path(__file__).parent.parent / "snapshots" / "tools"
 TEXT = "This is the the first version."
 
+CATALOGUES = {"catalogue://validators", "catalogue://critics", "ui://sifaka/run.html"}
+
 
 async def improved(client: Client) -> dict[str, Any]:
     result = await client.call_tool("improve_text", {"text": TEXT})
@@ -74,7 +76,7 @@ async def test_a_run_its_versions_and_its_changes_can_be_read(client: Client) ->
 
 async def test_recent_runs_are_listed_as_resources(client: Client) -> None:
     before = {each.uri for each in (await client.list_resources()).resources}
-    assert before == {"catalogue://validators", "catalogue://critics"}
+    assert before == CATALOGUES
     out = await improved(client)
     (listed,) = [r for r in (await client.list_resources()).resources if r.uri not in before]
     assert (listed.uri, listed.title) == (f"run://{out['run_id']}", out["text"])
@@ -86,7 +88,7 @@ async def test_a_store_that_is_away_leaves_the_catalogues_listed(tmp_path: Path)
     settings = Settings(home=tmp_path, store="redis://127.0.0.1:1/0")
     async with Client(SifakaServer(settings)) as client:
         listed = {each.uri for each in (await client.list_resources()).resources}
-    assert listed == {"catalogue://validators", "catalogue://critics"}
+    assert listed == CATALOGUES
 
 
 @pytest.mark.parametrize(

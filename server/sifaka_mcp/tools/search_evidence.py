@@ -24,7 +24,9 @@ _Names = Annotated[list[str] | None, Field(max_length=50)]
 
 async def search_evidence(
     ctx: ToolContext,
-    question: Annotated[str, Field(min_length=1)],
+    question: Annotated[
+        str, Field(min_length=1, description="what the documents are to help with")
+    ],
     plan_only: Annotated[bool, Field(description="queries and criteria, no search")] = False,
     adapters: Annotated[_Names, Field(description="where to search; by default everywhere")] = None,
     since: Annotated[OptionalText, Field(description="only documents of then or later")] = "",
@@ -32,7 +34,7 @@ async def search_evidence(
     sites: Annotated[_Names, Field(description="only from these hosts")] = None,
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
-    max_results: Annotated[int, Field(ge=1, le=100)] = 10,
+    max_results: Annotated[int, Field(ge=1, le=100, description="documents at most")] = 10,
 ) -> Annotated[CallToolResult, EvidenceSearchOut] | InputRequiredResult:
     """See the tool's description."""
     exchange = Exchange.of(ctx)
