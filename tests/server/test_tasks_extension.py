@@ -61,6 +61,8 @@ FIELDS = {
     "pollIntervalMs",
 }
 
+APPS = "io.modelcontextprotocol/ui"
+
 
 @pytest.fixture
 def writes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
@@ -105,7 +107,7 @@ async def test_a_run_that_takes_longer_is_a_task_and_then_its_result(
 ) -> None:
     writes(says("one two three"))
     async with tasks_client(server) as client:
-        assert TASKS in (client.server_capabilities.extensions or {})
+        assert client.server_capabilities.extensions == {TASKS: {}, APPS: {}}
         task = await created(client, RUN)
         wire = task.model_dump(by_alias=True, exclude={"meta"})
         assert wire.keys() == FIELDS | {"resultType"}
@@ -316,7 +318,7 @@ async def test_the_handshake_era_has_no_tasks(
 ) -> None:
     writes(HANGS)
     async with tasks_client(server, mode="legacy") as client:
-        assert TASKS not in (client.server_capabilities.extensions or {})
+        assert client.server_capabilities.extensions == {APPS: {}}
         result = await client.call_tool("improve_text", RUN)
         assert result.structured_content is not None
         assert result.structured_content["status"] == "running"
@@ -327,7 +329,7 @@ async def test_the_handshake_era_has_no_tasks(
 async def test_a_server_that_starts_no_runs_offers_no_tasks(tmp_path: Path) -> None:
     server = SifakaServer(Settings(home=tmp_path, toolsets=("recall",)))
     async with tasks_client(server) as client:
-        assert TASKS not in (client.server_capabilities.extensions or {})
+        assert client.server_capabilities.extensions == {APPS: {}}
 
 
 async def test_over_http_a_task_is_asked_for_under_its_own_name(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mcp.server import Server
+from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.session import ServerSession
@@ -28,13 +29,13 @@ def add_log_messages(server: Server[Any]) -> None:
 async def _set_level(
     ctx: ServerRequestContext[Any, Any], params: SetLevelRequestParams
 ) -> EmptyResult:
-    _state_of(ctx.session)[_KEY] = params.level
+    connection_of(ctx.session).state[_KEY] = params.level
     return EmptyResult()
 
 
 async def warn(ctx: Context[Any, Any], lines: Iterable[str]) -> None:
     """Send each line as a warning to a host that has set a level for them."""
-    if _state_of(ctx.session).get(_KEY) not in _WITH_WARNINGS:
+    if connection_of(ctx.session).state.get(_KEY) not in _WITH_WARNINGS:
         return
     for line in lines:
         told = LoggingMessageNotificationParams(level="warning", logger="sifaka", data=line)
@@ -43,6 +44,7 @@ async def warn(ctx: Context[Any, Any], lines: Iterable[str]) -> None:
         )
 
 
-def _state_of(session: ServerSession) -> dict[str, Any]:
-    # Sessions are made anew for each request. Nothing public leads to the connection, which lasts.
-    return session._connection.state  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - see above
+def connection_of(session: ServerSession) -> Connection:
+    """The connection of a session, which outlasts it: sessions are made for each request."""
+    # Nothing public leads there.
+    return session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - see above

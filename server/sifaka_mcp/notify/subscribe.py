@@ -8,7 +8,6 @@ import anyio
 from mcp.server import Server
 from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -20,6 +19,7 @@ from mcp_types import (
 )
 
 from sifaka.errors import SifakaError, ThoughtNotFound
+from sifaka_mcp.host.log_messages import connection_of
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tenancy import tenant_of_request
 
@@ -169,19 +169,14 @@ def _deliver(ctx: _Context, connection: Connection, subscriber: Subscriber) -> N
 
 async def _declare_truthfully(ctx: _Context, call_next: CallNext) -> HandlerResult:
     result = await call_next(ctx)
-    if ctx.method == "initialize" and not _connection_of(ctx.session).has_standalone_channel:
+    if ctx.method == "initialize" and not connection_of(ctx.session).has_standalone_channel:
         capabilities = cast("dict[str, Any]", result)["capabilities"]
         capabilities["resources"]["subscribe"] = False
     return result
 
 
 def _with_way_back(ctx: _Context) -> Connection:
-    connection = _connection_of(ctx.session)
+    connection = connection_of(ctx.session)
     if not connection.has_standalone_channel:
         raise MCPError(code=METHOD_NOT_FOUND, message="Method not found", data=ctx.method)
     return connection
-
-
-def _connection_of(session: ServerSession) -> Connection:
-    # Sessions are made anew for each request. Nothing public leads to the connection, which lasts.
-    return session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - see above

@@ -216,7 +216,7 @@ RunId = Annotated[str, Field(description="the run")]
 WaitSeconds = Annotated[float, Field(ge=0, le=3600, description="then `running`")]
 
 
-class EditIn(BaseModel):  # noqa: D101 - a docstring would be listed
+class FindReplace(BaseModel):  # noqa: D101 - a docstring would be listed
     model_config = ConfigDict(extra="forbid")
 
     find: str
@@ -224,6 +224,6 @@ class EditIn(BaseModel):  # noqa: D101 - a docstring would be listed
 
 
 EditList = Annotated[
-    list[Annotated[EditIn, knows("find", "replace")]] | None,
+    list[Annotated[FindReplace, knows("find", "replace")]] | None,
     Field(description="or changes; each `find` occurs once in that version"),
 ]

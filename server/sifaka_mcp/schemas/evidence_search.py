@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
-from typing import Self
+from typing import Self, cast
 
 from pydantic import BaseModel
 
@@ -190,7 +190,7 @@ def as_json_lines(outs: Iterable[EvidenceSearchOut]) -> str:
 
 def _cell(value: object) -> str:
     if isinstance(value, list):
-        text = " | ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType]
+        text = " | ".join(map(str, cast("list[object]", value)))
     else:
         text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(_FORMULA) else text

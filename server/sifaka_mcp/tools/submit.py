@@ -13,7 +13,7 @@ from sifaka.record.edits import Edit, edited, patched
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import EditIn, EditList, HowReturned, OptionalText, RunId
+from sifaka_mcp.schemas.arguments import EditList, FindReplace, HowReturned, OptionalText, RunId
 from sifaka_mcp.schemas.runs import SubmitOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
@@ -81,7 +81,7 @@ def _revised(
     parent: Thought | None,
     parent_id: str,
     text: str,
-    edits: Sequence[EditIn],
+    edits: Sequence[FindReplace],
     patch: str,
 ) -> str:
     """The version that edits, or a patch, make of the one that they revise.

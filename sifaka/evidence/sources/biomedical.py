@@ -5,7 +5,7 @@ https://europepmc.org/RestfulWebService and https://clinicaltrials.gov/data-api/
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sifaka.evidence.documents import SearchFilters
 from sifaka.evidence.sources.html import plain_text
@@ -91,7 +91,7 @@ class PubMedAdapter(RecordAdapter):
         numbers = answer.get("idlist")
         if not isinstance(numbers, list):
             raise self._malformed("PubMed answered without 'idlist'", "check the adapter's URL")
-        ids = ",".join(str(each) for each in numbers)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        ids = ",".join(map(str, cast("list[object]", numbers)))
         if not ids:
             return ()
         asked = {"db": "pubmed", "id": ids, "retmode": "xml", "tool": "sifaka-mcp"}
