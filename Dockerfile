@@ -2,37 +2,49 @@
 # let in; without, it says so and ends:
 #   docker build -t sifaka-mcp .
 #   docker run --rm -v sifaka:/data --entrypoint sifaka sifaka-mcp token NAME --auth-tokens-file /data/tokens
-#   docker run -p 127.0.0.1:8000:8000 -v sifaka:/data -e SIFAKA_AUTH_TOKENS_FILE=/data/tokens sifaka-mcp
+#   docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges \
+#     -p 127.0.0.1:8000:8000 -v sifaka:/data -e SIFAKA_AUTH_TOKENS_FILE=/data/tokens sifaka-mcp
 
-FROM python:3.12-slim AS build
+# A release names the base by its digest: --build-arg BASE=python:3.12-slim@sha256:...
+ARG BASE=python:3.12-slim
+
+FROM ${BASE} AS build
 ENV UV_PROJECT_ENVIRONMENT=/opt/sifaka \
     UV_PYTHON_DOWNLOADS=never \
     UV_LINK_MODE=copy \
     UV_COMPILE_BYTECODE=1
-RUN pip install --no-cache-dir uv==0.13.8
+RUN --mount=type=cache,target=/root/.cache/pip pip install uv==0.13.8
 WORKDIR /src
 # For the clients of providers and stores: --build-arg EXTRAS="--extra openai --extra redis"
 ARG EXTRAS=""
 # The dependencies first: this layer stays as long as the lock does.
 COPY pyproject.toml uv.lock ./
-RUN uv sync --frozen --no-dev --no-install-project ${EXTRAS}
-COPY README.md LICENSE ./
+RUN --mount=type=cache,target=/root/.cache/uv uv sync --frozen --no-dev --no-install-project --extra http ${EXTRAS}
+COPY README.md LICENSE THIRD-PARTY-LICENSES ./
 COPY sifaka ./sifaka
 COPY server ./server
-RUN uv sync --frozen --no-dev --no-editable ${EXTRAS}
+RUN --mount=type=cache,target=/root/.cache/uv uv sync --frozen --no-dev --no-editable --extra http ${EXTRAS}
 
-FROM python:3.12-slim
+FROM ${BASE}
+LABEL org.opencontainers.image.title="Sifaka" \
+      org.opencontainers.image.description="Check, criticise and improve a text in a bounded loop; every version is remembered." \
+      org.opencontainers.image.source="https://github.com/sifaka-mcp/sifaka-mcp" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="0.1.0" \
+      io.modelcontextprotocol.server.name="io.github.sifaka-mcp/sifaka-mcp"
 RUN useradd --system --uid 10001 --no-create-home --home-dir /data sifaka \
     && install --directory --owner=sifaka --mode=0700 /data
 COPY --from=build /opt/sifaka /opt/sifaka
 ENV PATH=/opt/sifaka/bin:$PATH \
     PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
     SIFAKA_HOME=/data
 USER 10001
 WORKDIR /data
 VOLUME /data
 EXPOSE 8000
+# Of a server over HTTP. Over stdio its client sees that it lives, and nothing listens: healthy.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
-    CMD ["python", "-c", "from http.client import HTTPConnection as C; c = C('127.0.0.1', 8000, timeout=4); c.request('GET', '/healthz'); raise SystemExit(c.getresponse().status != 200)"]
+    CMD ["python", "-c", "from pathlib import Path; b'http' in Path('/proc/1/cmdline').read_bytes() or exit(); from http.client import HTTPConnection as C; c = C('127.0.0.1', 8000, timeout=4); c.request('GET', '/healthz'); raise SystemExit(c.getresponse().status != 200)"]
 ENTRYPOINT ["sifaka-mcp"]
 CMD ["--transport", "http", "--host", "0.0.0.0", "--port", "8000"]

@@ -22,14 +22,14 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle test test-guardrails test-servers test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-facts bench-claims bench-quality bench-prompts coverage snapshots clean
+.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-facts bench-claims bench-quality bench-prompts coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
 $(INSTALLED): pyproject.toml uv.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	test -x "$(UV)" || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	UV_PROJECT_ENVIRONMENT=$(VENV) $(UV) sync --frozen --inexact --quiet --no-default-groups
+	UV_PROJECT_ENVIRONMENT=$(VENV) $(UV) sync --frozen --inexact --quiet --no-default-groups --extra cli
 	touch $@
 
 $(READY): $(INSTALLED)
@@ -37,7 +37,7 @@ $(READY): $(INSTALLED)
 	touch $@
 
 demo: $(INSTALLED)
-	@$(BIN)/python -m sifaka_mcp.cli improve examples/announcement.md --max-words 310 --forbid "world-class=reliable" || test $$? -eq 1
+	@$(BIN)/python -m sifaka_mcp.cli demo
 
 # The source distribution, and the wheel built from it.
 wheel: $(INSTALLED)
@@ -52,6 +52,21 @@ bundle: wheel
 	distribution/node_modules/.bin/mcpb validate dist/bundle/manifest.json
 	distribution/node_modules/.bin/mcpb pack dist/bundle dist/sifaka-mcp.mcpb
 
+# The same for one platform each, with the wheels that it needs inside; a release has all four.
+PLATFORMS ?= linux-x86_64
+bundles: bundle
+	for platform in $(PLATFORMS); do \
+	rm -rf dist/bundle-$$platform && \
+	$(BIN)/python -m distribution.bundle dist/bundle-$$platform dist/wheel/*.whl --platform $$platform && \
+	distribution/node_modules/.bin/mcpb pack dist/bundle-$$platform dist/sifaka-mcp-$$platform.mcpb > dist/bundle.log \
+	|| exit 1; done
+
+# What a release publishes, made and checked: the dry run of .github/workflows/release.yml. That names
+# the tag and the repository too: make release TAG=v1.2.3 PLACE=account/repository
+release: wheel bundle bundles
+	$(BIN)/python -m distribution.identity $(if $(PLACE),--is "$(PLACE)")
+	$(BIN)/python -m distribution.release dist $(TAG)
+
 # `make test ONLY="tests/docs -k tool"` runs some of them.
 test: $(READY)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ONLY)
@@ -65,9 +80,14 @@ test-guardrails: $(READY)
 # version of the MCP SDK); what is distributed, installed and run; servers behind nginx.
 test-servers: $(READY)
 	test -x $(MCP_STORES)/bin/python || $(UV) venv --quiet $(MCP_STORES)
-	$(UV) pip install --quiet --python $(MCP_STORES)/bin/python redis-mcp-server==0.5.1 osmem-server==0.1.6
+	$(UV) pip install --quiet --python $(MCP_STORES)/bin/python redis-mcp-server==0.5.1 osmem-server==0.1.6 noida-db==0.2.3
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES:%=--ignore=%)
+
+# The time of every function that reads texts, for each of the texts made to be slow. One at a time:
+# what is compared is processor time.
+test-hostile: $(READY)
+	$(BIN)/python -m pytest -m hostile $(or $(ONLY),tests/hostile)
 
 # Evidence in a real MediaWiki, with pages written for the tests. Root has it installed if need be.
 test-wiki: $(READY)
@@ -76,11 +96,13 @@ test-wiki: $(READY)
 	else echo "make test-wiki needs a MediaWiki; as root: apt-get install $(WIKI)" >&2; exit 1; fi
 	$(BIN)/python -m pytest -n auto --dist worksteal -m wiki
 
-# The pages of runs in Debian's Chromium, which root has installed if need be.
+# The pages of runs in Debian's Chromium, which root has installed if need be, and in the MCP Inspector, if npm is there.
 test-ui: $(READY)
 	@command -v chromium >/dev/null || if [ "$$(id -u)" = 0 ]; \
 	then apt-get update -q && apt-get install -qy --no-install-recommends chromium fonts-liberation; \
 	else echo "make test-ui needs Chromium; as root: apt-get install chromium fonts-liberation" >&2; exit 1; fi
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(FOREIGN)/.installed; \
+	else echo "make test-ui leaves out the MCP Inspector, which needs npm" >&2; fi
 	$(BIN)/python -m pytest -m browser $(or $(ONLY),tests/ui)
 
 # A real model: SmolLM2 with 135 million parameters, in llama.cpp's server, both from wheels; or
@@ -107,9 +129,10 @@ $(FOREIGN)/.installed: tests/conformance/package-lock.json
 crashes: $(READY)
 	$(BIN)/python -m tests.crashes
 
-# Fires expensive patterns, schemas and texts as one tenant, and times another.
+# Kills, floods, malformed replies, hostile texts and minutes of load, in one table;
+# `make attack ATTACK="--only edge,soak --soak 1"` does some of it.
 attack: $(READY)
-	$(BIN)/python -m tests.attack
+	$(BIN)/python -m tests.attack $(ATTACK)
 
 # Runs of some minutes that are answered at once, taken over and cancelled, over a real Redis.
 long-run: $(READY)
@@ -148,9 +171,11 @@ bench-editor: $(READY)
 bench-facts: $(READY)
 	$(BIN)/python -m benchmarks.quality.facts --markdown docs/facts.md
 
-# The checker of claims with judges that lie; writes the tables of docs/evidence.md.
+# The checker of claims with judges that lie; writes the tables of docs/evidence.md. With models of
+# embeddings also that of the floor of meaning: make bench-claims EMBEDDER=model2vec:/path/to/model;
+# BIN=/path/to/environment/bin names the environment that the model's package is in.
 bench-claims: $(READY)
-	$(BIN)/python -m benchmarks.quality.claims --markdown docs/evidence.md
+	$(BIN)/python -m benchmarks.quality.claims --markdown docs/evidence.md $(EMBEDDER:%=--embedder %)
 
 # The site of the documents, with reference pages made of the code, in build/site.
 docs: $(INSTALLED)

@@ -3,17 +3,16 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 from benchmarks.report import Figure, Report
 from sifaka.editor import edit, lint
+from sifaka_mcp.cli.demo import TEXT as ANNOUNCEMENT
 
 RUNS = 5
 LONG = 900_000
 """Characters."""
-ANNOUNCEMENT = Path(__file__).parents[1] / "examples" / "announcement.md"
 IMPROVE = [sys.executable, "-m", "sifaka_mcp.cli", "improve", str(ANNOUNCEMENT)]
 RULES = ["--store", "memory:", "--max-words", "300", "--forbid", "world-class=reliable"]
 

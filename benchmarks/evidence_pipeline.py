@@ -150,6 +150,7 @@ class _AtOnce:
 def _model(seconds: float) -> "JournaledModel":
     from pydantic_ai.messages import ModelResponse, ToolCallPart
     from pydantic_ai.models.function import FunctionModel
+    from pydantic_ai.usage import RequestUsage
 
     from sifaka.models.provider import provider_model
 
@@ -171,7 +172,9 @@ def _model(seconds: float) -> "JournaledModel":
         await anyio.sleep(seconds)
         fields = info.output_tools[0].parameters_json_schema["properties"]
         return ModelResponse(
-            parts=[ToolCallPart("answer", plan if "queries" in fields else judgements)]
+            parts=[ToolCallPart("answer", plan if "queries" in fields else judgements)],
+            # As a provider tells it; without any, the stand-in counts the words of each question.
+            usage=RequestUsage(input_tokens=2_000, output_tokens=100),
         )
 
     return provider_model(FunctionModel(answer))

@@ -1,8 +1,9 @@
 """Samples of a measurement, and the texts that are measured with."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import quantiles
+
+from sifaka_mcp.cli.demo import TEXT
 
 KILOBYTES_8 = 8192
 
@@ -14,8 +15,7 @@ def percentile(samples: Sequence[float], percent: int) -> float:
 
 def prose(words: int, *, after: int = 0) -> str:
     """Plain English of so many words, starting at some word of the example text, over and over."""
-    source = Path(__file__).parents[1] / "examples" / "announcement.md"
-    all_words = source.read_text(encoding="utf-8").encode("ascii", "ignore").decode().split()
+    all_words = TEXT.read_text(encoding="utf-8").encode("ascii", "ignore").decode().split()
     return " ".join(all_words[(after + n) % len(all_words)] for n in range(words))
 
 

@@ -7,6 +7,7 @@ The first number is how many seconds an answer takes, the second how many when t
 import json
 import socket
 import sys
+from itertools import count
 from typing import Any
 
 import anyio
@@ -26,6 +27,9 @@ just then is lost, retried, and counted as one more model call.
 """
 SLOW = "Take your time."
 """The mark of a question that is answered slowly."""
+_ENDING = "That is all, says reader"
+_LETTERS = str.maketrans("0123456789", "bcdfghjklm")
+_numbers = count(1000)
 
 
 def _app(seconds: float, slow_seconds: float) -> Starlette:
@@ -34,22 +38,29 @@ def _app(seconds: float, slow_seconds: float) -> Starlette:
         body = await request.body()
         question = json.loads(body)
         takes = slow_seconds if SLOW.encode() in body else seconds
-        # Reading the question is part of the time, and may take all of it on a busy machine.
+        answer = JSONResponse(_completion(question))
+        # To read and answer is part of the time, and may take all of it on a busy machine.
         await anyio.sleep_until(began + takes)
-        return JSONResponse(_completion(question))
+        return answer
 
     return Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
 
 
 def _completion(question: dict[str, Any]) -> dict[str, Any]:
     given, _ = contents(question["messages"][-1]["content"])
-    revision = "\n\n".join([*given.get("text", ()), "That is all."])
+    # No two revisions are the same, so that a run goes on after the first; and none is better than
+    # the input, so that it need not be compared with that at the end.
+    ending = f"{_ENDING} {in_letters(next(_numbers))}."
+    issues = [{"quote": "text", "message": "say which"}]
+    if any(_ENDING in text for text in given.get("text", ())):
+        issues.append({"quote": _ENDING, "message": "leave it out", "severity": "4"})
+    revision = "\n\n".join([*given.get("text", ()), ending])
     message: dict[str, Any] = {"role": "assistant", "content": revision}
     if question.get("tools"):
         opinion = {
             "verdict": "revise",
             "scores": {"clear": 0.5},
-            "issues": [{"quote": "text", "message": "say which"}],
+            "issues": issues,
         }
         form = question["tools"][0]["function"]["parameters"]
         # The question that a local provider is asked once has a form of its own.
@@ -67,6 +78,11 @@ def _completion(question: dict[str, Any]) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
     }
+
+
+def in_letters(number: int) -> str:
+    """A number in letters, since new figures would be new facts."""
+    return str(number).translate(_LETTERS)
 
 
 def main() -> None:

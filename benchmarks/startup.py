@@ -32,8 +32,8 @@ _INITIALIZE = {
     "capabilities": {},
     "clientInfo": _CLIENT,
 }
-_Request = tuple[str, Mapping[str, Any]]
-REQUESTS: Mapping[str, tuple[_Request, _Request]] = MappingProxyType(
+Request = tuple[str, Mapping[str, Any]]
+REQUESTS: Mapping[str, tuple[Request, Request]] = MappingProxyType(
     {
         LATEST_HANDSHAKE_VERSION: (("initialize", _INITIALIZE), ("tools/list", {})),
         LATEST_MODERN_VERSION: (("server/discover", _MODERN), ("tools/list", _MODERN)),
@@ -89,7 +89,7 @@ def measure() -> Report:
     )
 
 
-def _start(command: tuple[str, ...], first: _Request, second: _Request, home: str) -> Start:
+def _start(command: tuple[str, ...], first: Request, second: Request, home: str) -> Start:
     env = environment(home)
     env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed server has its bytecode
     started = perf_counter()
@@ -118,7 +118,7 @@ def _start(command: tuple[str, ...], first: _Request, second: _Request, home: st
     )
 
 
-def say(stream: IO[bytes], request: _Request, *, number: int | None = None) -> None:
+def say(stream: IO[bytes], request: Request, *, number: int | None = None) -> None:
     method, params = request
     numbered = {} if number is None else {"id": number}
     message = {"jsonrpc": "2.0", **numbered, "method": method, "params": params}

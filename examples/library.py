@@ -4,7 +4,8 @@ from pathlib import Path
 
 from sifaka import LengthValidator, PreserveValidator, improve_sync
 
-TEXT = Path(__file__).with_name("announcement.md").read_text(encoding="utf-8")
+ANNOUNCEMENT = Path(__file__).parents[1] / "server/sifaka_mcp/cli/announcement.md"
+TEXT = ANNOUNCEMENT.read_text(encoding="utf-8")
 RULES = [
     LengthValidator(max_words=320),
     {"type": "content", "prohibited": [{"term": "world-class", "replacement": "reliable"}]},

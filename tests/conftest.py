@@ -1,12 +1,29 @@
 """What all tests share."""
 
+import gc
 import os
+import signal
+from collections.abc import Generator
 
 import pytest
 
 from tests.stubs.wiki import wiki_api as wiki_api
 
 os.environ["PYDANTIC_AI_NO_BANNER"] = "1"
+# Shells have commands in the background ignore it, and so would the programs that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while tests are collected, nor ever among what that has made."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture

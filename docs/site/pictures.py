@@ -18,20 +18,25 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.text import Text
 
 from docs.site.diagrams import SCHEMES, Diagram, diagrams
+from sifaka_mcp.cli.demo import TEXT
 
 ROOT = Path(__file__).parents[2]
 ASSETS = ROOT / "docs/assets"
 _COLUMNS = 92
 _LINES = 27
 """Of the terminal session; the rest is left out."""
+_PAUSE = 0.12
+"""Seconds between two lines, so that eyes can follow."""
 _IMPROVE = (
-    "improve", "examples/announcement.md", "--max-words", "310",
+    "improve", "announcement.md", "--max-words", "310",
     "--forbid", "world-class=reliable", "--out", "better.md",
 )  # fmt: skip
 _CHROMIUM = (
@@ -76,9 +81,9 @@ def main(library: Path) -> None:
                 _write(path, _drawn(diagram, scheme, library))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        shutil.copytree(ROOT / "examples", folder / "examples")
-        shown = _at_terminal(folder, *_IMPROVE)
-        _write(ASSETS / "terminal.svg", _session("sifaka " + " ".join(_IMPROVE), shown))
+        shutil.copy(TEXT, folder)
+        recorded = _at_terminal(folder, *_IMPROVE)
+        _write(ASSETS / "terminal.svg", _session("sifaka " + " ".join(_IMPROVE), recorded))
         page = folder / "run.html"
         made = _sifaka(folder, "view", "--html", str(page))
         if made.returncode:
@@ -140,12 +145,20 @@ def _sifaka(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def _at_terminal(folder: Path, *arguments: str) -> str:
-    """Everything that a command sends to a real terminal."""
+class _Recorded(NamedTuple):
+    """What a command has sent to a real terminal."""
+
+    text: str
+    waited: float
+    """Seconds until it sent something."""
+
+
+def _at_terminal(folder: Path, *arguments: str) -> _Recorded:
     person, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, _COLUMNS, 0, 0))
     command = [sys.executable, "-m", "sifaka_mcp.cli", *arguments]
     environ = {**_environment(folder), "TERM": "xterm-256color"}
+    began, waited = time.monotonic(), 0.0
     with subprocess.Popen(
         command, cwd=folder, env=environ, stdin=subprocess.DEVNULL, stdout=terminal,
         stderr=subprocess.DEVNULL,
@@ -153,11 +166,12 @@ def _at_terminal(folder: Path, *arguments: str) -> str:
         os.close(terminal)
         sent = b""
         while more := _read(person):
+            waited = waited or time.monotonic() - began
             sent += more
     os.close(person)
     if process.returncode:
         raise SystemExit(sent.decode())
-    return sent.decode().replace("\r\n", "\n")
+    return _Recorded(sent.decode().replace("\r\n", "\n"), waited)
 
 
 def _read(person: int) -> bytes:
@@ -167,11 +181,16 @@ def _read(person: int) -> bytes:
         return b""
 
 
-def _session(command: str, shown: str) -> str:
-    """The session as SVG, its middle left out when it is long."""
+def _session(command: str, recorded: _Recorded) -> str:
+    """The session as SVG, its middle left out when it is long.
+
+    The command comes first, and its output when it came, one line after the other.
+    """
     console = Console(record=True, width=_COLUMNS, file=io.StringIO())
-    lines = Text.from_ansi(shown).split("\n")
-    console.print(Text.assemble(("$ ", "bold green"), (command, "bold")))
+    lines = Text.from_ansi(recorded.text).split("\n")
+    prompt = Text.assemble(("$ ", "bold green"), (command, "bold"))
+    rows = len(prompt.wrap(console, _COLUMNS))
+    console.print(prompt)
     last = len(lines) - 6
     for number, line in enumerate(lines):
         if number < _LINES - 8 or number >= last:
@@ -179,10 +198,18 @@ def _session(command: str, shown: str) -> str:
         elif number == last - 1:
             console.print(Text("[...]", style="dim"))
     console.print()  # room for what the last line has below it
-    digest = hashlib.sha256(shown.encode()).hexdigest()[:8]
+    digest = hashlib.sha256(recorded.text.encode()).hexdigest()[:8]
     svg = console.export_svg(title="sifaka", unique_id=f"terminal-{digest}")
     # A font that is fetched from elsewhere would be fetched by each reader.
-    return re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+    still = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+    delays = "".join(
+        f'text[clip-path$="-line-{row})"]'
+        f"{{animation:shown .1s {recorded.waited + _PAUSE * (row - rows):.2f}s backwards}}\n"
+        for row in range(rows, rows + _LINES)
+    )
+    calm = "@media (prefers-reduced-motion:reduce){text{animation:none!important}}"
+    moving = f"@keyframes shown{{from{{opacity:0}}}}\n{delays}{calm}\n"
+    return still.replace("</style>", f"{moving}</style>", 1)
 
 
 def _write(path: Path, text: str) -> None:

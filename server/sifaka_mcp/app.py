@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.apps import Apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import Annotations, Resource
+from mcp_types import Annotations, Icon, Resource
 
 from sifaka.errors import StorageError
 from sifaka.plugins import Plugins
@@ -16,9 +16,12 @@ from sifaka.record.run import RunSummary
 from sifaka_mcp.auth.scopes import refuse_writing, share_of_request
 from sifaka_mcp.deferred import DeferredServer
 from sifaka_mcp.failures import keep_bugs
-from sifaka_mcp.host.exchange import LIFETIME, sealing
+from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.host.log_messages import add_log_messages
+from sifaka_mcp.host.sealing import sealing
+from sifaka_mcp.icon import ICON, SIZE
 from sifaka_mcp.lifespan import Lifespan
+from sifaka_mcp.notify.cancel import Cancellations
 from sifaka_mcp.notify.listen import Listening
 from sifaka_mcp.notify.subscribe import add_subscribing
 from sifaka_mcp.prompts import add_completions
@@ -103,6 +106,7 @@ class SifakaServer(DeferredServer):
             "sifaka",
             title="Sifaka",
             description="Check, criticise and improve texts in a bounded loop.",
+            icons=[Icon(src=ICON, mime_type="image/png", sizes=[SIZE])],
             instructions=instructions(settings.tools),
             version=version("sifaka-mcp"),
             lifespan=lifespan,
@@ -110,6 +114,7 @@ class SifakaServer(DeferredServer):
             request_state_security=sealing(settings, host_seconds),
             middleware=[
                 keep_bugs,
+                Cancellations(),
                 declare_apps,
                 hide_choice,
                 _share,

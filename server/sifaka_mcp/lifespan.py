@@ -23,6 +23,7 @@ from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.stores.catalogue import ReadOnlyStore, redis_of
+from sifaka_mcp.telemetry import flush
 
 logger = logging.getLogger(__name__)
 
@@ -103,6 +104,7 @@ class Lifespan:
         finally:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
                 await store.aclose()
+            await flush()
 
     def stop(self) -> None:
         """Answer pending requests within seconds, since the process is about to end.

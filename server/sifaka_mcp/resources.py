@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import partial
 
 import anyio
 import anyio.to_thread
@@ -30,6 +31,7 @@ ResourceContext = Context[AppState, object]
 
 def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     """Register the resources."""
+    as_json = partial(server.resource, mime_type="application/json")
 
     def store_of(ctx: ResourceContext) -> ThoughtStore:
         return ctx.request_context.lifespan_context.of_request().store
@@ -41,11 +43,10 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         except KeyError as error:
             raise ThoughtNotFound(thought_id) from error
 
-    @server.resource(
+    @as_json(
         "run://{run_id}",
         title="A run",
         description="A run and all its versions, without their texts.",
-        mime_type="application/json",
     )
     async def run(run_id: str, ctx: ResourceContext) -> str:
         found = await store_of(ctx).load(run_id)
@@ -58,11 +59,10 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
             ensure_ascii=False,
         )
 
-    @server.resource(
+    @as_json(
         "thought://{thought_id}",
         title="A version",
         description="One version of a run, with its text and everything said about it.",
-        mime_type="application/json",
     )
     async def thought(thought_id: str, ctx: ResourceContext) -> str:
         return (await version(thought_id, ctx)).model_dump_json()
@@ -86,33 +86,30 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         found = await store_of(ctx).load(run_id)
         return marked_changes(found)
 
-    @server.resource(
+    @as_json(
         "run://{run_id}/evidence",
         title="The evidence of a run",
         description="Every stored verdict on a claim with its quotes, and each source once.",
-        mime_type="application/json",
     )
     async def evidence(run_id: str, ctx: ResourceContext) -> str:
         found = await store_of(ctx).load(run_id)
         told = await anyio.to_thread.run_sync(RunEvidenceOut.of, found)
         return told.model_dump_json()
 
-    @server.resource(
+    @as_json(
         "run://{run_id}/view",
         title="The view of a run",
         description="What the page of a run shows, without texts.",
-        mime_type="application/json",
     )
     async def view(run_id: str, ctx: ResourceContext) -> str:
         state = ctx.request_context.lifespan_context.of_request()
         found = await as_it_stands(state, await state.store.load(run_id))
         return (await anyio.to_thread.run_sync(RunView.of, found)).model_dump_json()
 
-    @server.resource(
+    @as_json(
         "run://{run_id}/view/{place}",
         title="The view of a version",
         description="A version by its place in the run, from 0: text, changes, issues.",
-        mime_type="application/json",
     )
     async def view_of_version(run_id: str, place: str, ctx: ResourceContext) -> str:
         found = await store_of(ctx).load(run_id)
@@ -131,11 +128,10 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     def app() -> str:
         return page("app").html
 
-    @server.resource(
+    @as_json(
         "catalogue://validators",
         title="Validators",
         description="Every validator and its options, as JSON schemas.",
-        mime_type="application/json",
     )
     def validators() -> str:
         schema = adapter_of(ValidatorSpec).json_schema()
@@ -145,11 +141,10 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         offered = plugins.offered("validators", VALIDATORS)
         return json.dumps(schema | ({"plugins": _told(offered)} if offered else {}))
 
-    @server.resource(
+    @as_json(
         "catalogue://critics",
         title="Critics",
         description="Every critic and what it does.",
-        mime_type="application/json",
     )
     def critics() -> str:
         built_in = {name: (each.__doc__ or "").partition("\n")[0] for name, each in CRITICS.items()}

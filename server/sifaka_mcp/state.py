@@ -14,7 +14,7 @@ from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Host
 from sifaka.calls.monitoring import Monitor
-from sifaka.chain import Listener, Parting, RunResult, is_interrupted, stop_run
+from sifaka.chain import Listener, Parting, is_interrupted, stop_run
 from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import on_store
@@ -35,7 +35,7 @@ from sifaka_mcp.stores.catalogue import ReadOnlyStore
 from sifaka_mcp.tenancy import NEEDS_WRITE, may_only_read, tenant_of_request
 
 if TYPE_CHECKING:
-    from sifaka.chain import Chain
+    from sifaka.chain import Chain, RunResult
     from sifaka.critics import Critic, CriticSpec
 
 logger = logging.getLogger(__name__)
@@ -201,7 +201,7 @@ class AppState:
                 await stop_run(state.store, run, _fatal(deaths))
                 return True
 
-            async def work(listen: Listener, parting: Parting) -> RunResult:
+            async def work(listen: Listener, parting: Parting) -> "RunResult":
                 chain = await state.chain_of(run)
                 return await chain.resume(key.run_id, listen=listen, parting=parting, reopen=False)
 

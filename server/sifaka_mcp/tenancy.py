@@ -1,5 +1,6 @@
 """Maps a request to its tenant and its scopes."""
 
+import ipaddress
 import math
 import re
 import time
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mcp.server.auth.provider import AccessToken
+    from starlette.types import Scope
 
 TENANT = r"[\w.@-]{1,64}"
 """The form of a tenant's name."""
@@ -15,6 +17,8 @@ READ, WRITE = "sifaka:read", "sifaka:write"
 """The scopes of tokens. One with neither of them is good for everything."""
 NEEDS_WRITE = f"ask for one with the scope {WRITE}"
 """What helps the bearer of a token for reading only."""
+_SITE_BITS = 64
+"""Bits of an IPv6 address that each caller chooses at will, and that tell no callers apart."""
 
 
 def tenant_of_request() -> str | None:
@@ -34,6 +38,30 @@ def tenant_of_request() -> str | None:
         return name
     known_by = f"{issuer} {name}".encode("utf-8", "surrogatepass")
     return f"~{sha256(known_by).hexdigest()[:40]}"
+
+
+def caller_of(scope: "Scope") -> str:
+    """The caller of a request: a tenant, or an address. No tenant is named like an address.
+
+    An address is the same in each of its forms. Requests whose proxy tells none that is valid are
+    those of one caller.
+    """
+    tenant = tenant_of_request()
+    if tenant is not None:
+        return f"tenant:{tenant}"
+    host: str = scope["client"][0].strip() if scope.get("client") else ""
+    if host.startswith("["):
+        host = host[1:].partition("]")[0]
+    elif host.count(":") == 1:  # some proxies tell the port as well
+        host = host.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return "address:unknown"
+    if isinstance(address, ipaddress.IPv6Address):
+        site = ipaddress.IPv6Address(int(address) >> _SITE_BITS << _SITE_BITS)
+        address = address.ipv4_mapped or site
+    return f"address:{address}"
 
 
 def seconds_left() -> float:

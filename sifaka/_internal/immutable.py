@@ -86,12 +86,23 @@ def _hash(value: Any) -> int:
         return hash(type(cast("object", value)))
 
 
+_AS_IT_IS = frozenset({str, int, bool, type(None)})
+
+
 def _freeze(value: object) -> object:
     """A read-only copy.
 
     Raises:
         ValueError: It holds what JSON cannot keep, and what would come back as something else.
     """
+    # Most of a large object comes first: the questions below take long.
+    if type(value) in _AS_IT_IS:
+        return value
+    if type(value) is dict:
+        items = cast("dict[str, object]", value).items()
+        return MappingProxyType({key: _freeze(item) for key, item in items})
+    if isinstance(value, list | tuple):
+        return tuple(_freeze(item) for item in cast("list[object]", value))
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} cannot be kept as JSON; use a finite number, a string or None")
     if isinstance(value, Set | bytes | bytearray):
@@ -100,14 +111,14 @@ def _freeze(value: object) -> object:
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value).items()
         return MappingProxyType({key: _freeze(item) for key, item in items})
-    if isinstance(value, list | tuple):
-        return tuple(_freeze(item) for item in cast("list[object]", value))
     return value
 
 
 def thawed(value: object) -> Any:
     """The value with lists and dicts in the place of tuples and read-only mappings."""
-    if isinstance(value, Mapping):
+    if type(value) in _AS_IT_IS:
+        return value
+    if isinstance(value, MappingProxyType | dict):
         return {key: thawed(item) for key, item in cast("Mapping[str, object]", value).items()}
     if isinstance(value, tuple):
         return [thawed(item) for item in cast("tuple[object, ...]", value)]

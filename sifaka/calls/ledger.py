@@ -43,6 +43,8 @@ class Reservation:
 class Ledger:
     """The account of one run: a call is reserved before it is made and settled after.
 
+    `budget` is its own, `limits` are those in force for a call that is charged to it.
+
     The only mutable object of a run. It is used from one event loop and never awaits, so parallel
     critics cannot reserve the same call.
     """
@@ -50,7 +52,7 @@ class Ledger:
     def __init__(
         self, budget: Budget, spent: Usage, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.budget = budget
+        self.budget = self.limits = budget
         self._spent = spent
         self._in_flight = Usage()
         self._set_aside = 0
@@ -59,11 +61,6 @@ class Ledger:
         self._waiting = 0
         self._stopped = 0.0
         self._limits: list[anyio.CancelScope] = []
-
-    @property
-    def limits(self) -> Budget:
-        """The limits in force for a call made here."""
-        return self.budget
 
     @property
     def spent(self) -> Usage:
@@ -80,7 +77,7 @@ class Ledger:
 
     def within_time(self) -> AbstractContextManager[anyio.CancelScope, bool]:
         """Within this context, what is done is cancelled when the time budget is spent."""
-        if self.seconds_left is None:
+        if self.limits.max_seconds is None:
             return anyio.CancelScope()
         # Like a cancel scope it swallows the cancellation, which the decorator does not tell.
         return cast("AbstractContextManager[anyio.CancelScope, bool]", self._limited())

@@ -12,9 +12,11 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from sifaka.calls.spans import Attribute, begin_span, end_span, find_tracer
 from sifaka.errors import StorageError
+from sifaka.record.usage import Usage
 
 if TYPE_CHECKING:
     from contextvars import Token
@@ -61,6 +63,16 @@ class _Component:
     errors: int = 0
 
 
+class _Used(NamedTuple):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+
+
+_NOTHING_USED = _Used()
+
+
 @dataclass(slots=True, eq=False)
 class Monitor:
     """Times the components of all runs of a chain; any number of tasks and threads may share it."""
@@ -69,6 +81,7 @@ class Monitor:
     """Seconds of a clock that never goes back."""
     tracer: "Tracer | None" = None
     """The receiver of spans; when None the global OpenTelemetry provider, if any."""
+    _usage: "dict[str, _Used]" = field(default_factory=dict[str, "_Used"], init=False)
     _errors: dict[str, int] = field(default_factory=dict[str, int], init=False)
     # Reentrant: a coroutine that is collected while the lock is held leaves its contexts there.
     _lock: RLock = field(default_factory=RLock, init=False, repr=False)
@@ -78,7 +91,7 @@ class Monitor:
     )
 
     def measure(
-        self, kind: Kind, name: str, **attributes: str | int
+        self, kind: Kind, name: str, **attributes: Attribute
     ) -> AbstractContextManager[None]:
         """Count the time within this context to a component.
 
@@ -90,10 +103,12 @@ class Monitor:
         Args:
             kind: The kind of component.
             name: The component's name. Not an id: each name has its own line in the summary.
-            attributes: For the span, such as `run_id` and `iteration`.
+            attributes: For the span, such as `run_id` and `iteration`; those with a dot in their
+                names keep them. A call of a model with `gen_ai.` ones is named by
+                the conventions.
         """
         # OpenTelemetry is never imported for this: a program that wants spans has done it.
-        tracer = _find(self.tracer) if "opentelemetry.trace" in sys.modules else None
+        tracer = find_tracer(self.tracer) if "opentelemetry.trace" in sys.modules else None
         with self._lock:
             known = self._components
             component = known.get((kind, name))
@@ -102,6 +117,18 @@ class Monitor:
                 wall = self._walls.setdefault(kind, _Wall())
                 component = known.setdefault(key, _Component(kind, wall))
         return _Measurement(self._lock, self.clock, component, name, tracer, attributes)
+
+    def count_usage(self, name: str, usage: Usage) -> None:
+        """Count what a call of a model was charged with."""
+        with self._lock:
+            key = name if name in self._usage or len(self._usage) < MOST_NAMES else "other"
+            sums = self._usage.setdefault(key, _NOTHING_USED)
+            self._usage[key] = _Used(
+                sums.input_tokens + usage.input_tokens,
+                sums.output_tokens + usage.output_tokens,
+                sums.cost_usd + (usage.cost_usd or 0.0),
+                sums.unpriced + (usage.model_calls if usage.cost_usd is None else 0),
+            )
 
     def count_error(self, error_type: str, code: str | None = None) -> None:
         """Count an error by its class and, where it has one, its code."""
@@ -120,7 +147,8 @@ class Monitor:
             included. `runs`: how many have ended. `components`: by `kind:name`, how many `count`
             have ended, with their durations added up (`total`), the `longest` of them, how many
             ended in an error (`errors`), and the `wall` time as above. `errors`: how often each
-            was counted.
+            was counted. `models`: by model, its `input_tokens`, `output_tokens`, `cost_usd`, and
+            the calls whose cost is not known (`unpriced`).
         """
         with self._lock:
             now = self.clock()
@@ -139,6 +167,7 @@ class Monitor:
                     for (kind, name), c in self._components.items()
                 },
                 "errors": dict(self._errors),
+                "models": {name: used._asdict() for name, used in self._usage.items()},
             }
 
     def under_way(self, kind: Kind) -> int:
@@ -187,14 +216,14 @@ class _Measurement:
     component: _Component
     name: str
     tracer: "Tracer | None"
-    attributes: dict[str, str | int]
+    attributes: dict[str, Attribute]
     started: float = 0.0
     span: "tuple[Span, Token[Context]] | None" = None
 
     def __enter__(self) -> None:
         component = self.component
         if self.tracer is not None:
-            self.span = _begin(self.tracer, component.kind, self.name, self.attributes)
+            self.span = begin_span(self.tracer, component.kind, self.name, self.attributes)
         with self.lock:
             self.started = now = self.clock()
             for wall in (component.wall, component.of_kind):
@@ -221,47 +250,4 @@ class _Measurement:
                 if wall.active == 0:
                     wall.elapsed += now - wall.since
         if self.span is not None:
-            _end(*self.span, error)
-
-
-def _find(given: "Tracer | None") -> "Tracer | None":
-    from opentelemetry import trace
-
-    if given is not None:
-        return given
-    provider = trace.get_tracer_provider()
-    # The proxy stands for a provider that is not configured.
-    return (
-        None if isinstance(provider, trace.ProxyTracerProvider) else provider.get_tracer("sifaka")
-    )
-
-
-def _begin(
-    tracer: "Tracer", kind: Kind, name: str, attributes: dict[str, str | int]
-) -> "tuple[Span, Token[Context]]":
-    from opentelemetry import context, trace
-
-    span = tracer.start_span(
-        f"sifaka.{kind} {name}",
-        attributes={
-            "sifaka.kind": kind,
-            "sifaka.name": name,
-            **{f"sifaka.{key}": value for key, value in attributes.items()},
-        },
-    )
-    return span, context.attach(trace.set_span_in_context(span))
-
-
-def _end(span: "Span", token: "Token[Context]", error: BaseException | None) -> None:
-    from opentelemetry import context, trace
-
-    context.detach(token)
-    if isinstance(error, Exception):
-        span.set_attribute("error.type", type(error).__qualname__)
-        code = getattr(error, "code", None)
-        if isinstance(code, str):
-            span.set_attribute("sifaka.code", code)
-        span.set_status(trace.Status(trace.StatusCode.ERROR))
-    elif error is not None:
-        span.set_attribute("sifaka.cancelled", True)
-    span.end()
+            end_span(*self.span, error)

@@ -31,11 +31,7 @@ class PartLedger(Ledger):
     ) -> None:
         super().__init__(budget, spent or Usage(), clock=clock)
         self.whole = whole
-
-    @property
-    def limits(self) -> Budget:
-        """The stricter of its own limits and those of the whole, one by one."""
-        return stricter(self.budget, self.whole.limits)
+        self.limits = stricter(budget, whole.limits)
 
     @property
     def seconds_left(self) -> float | None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sifaka.chain.events import follow_run
     from sifaka.chain.handle import RunHandle
     from sifaka.chain.options import ChainOptions, CommonOptions, TaskOptions
-    from sifaka.chain.person import choose_version
+    from sifaka.chain.person import choose_version, decline_issue
     from sifaka.chain.pydantic_chain import create_pydantic_chain
     from sifaka.chain.replay import Replay
     from sifaka.chain.result import RunResult
@@ -34,6 +34,7 @@ _PLACES = {
     "asks_a_provider": "sifaka.chain.writers",
     "choose_version": "sifaka.chain.person",
     "cancel_run": "sifaka.chain.cancellation",
+    "decline_issue": "sifaka.chain.person",
     "create_pydantic_chain": "sifaka.chain.pydantic_chain",
     "follow_run": "sifaka.chain.events",
     "is_interrupted": "sifaka.chain.cancellation",
@@ -57,6 +58,7 @@ __all__ = [
     "cancel_run",
     "choose_version",
     "create_pydantic_chain",
+    "decline_issue",
     "follow_run",
     "is_interrupted",
     "stop_run",

@@ -8,7 +8,7 @@ from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import Calls, new_frame_key
 from sifaka.calls.journal import Journal, scope
 from sifaka.calls.ledger import Ledger
-from sifaka.chain.components import loaded_parts
+from sifaka.chain.components import parts_of
 from sifaka.chain.configuration import ConfiguredChain
 from sifaka.chain.resources import Parts
 from sifaka.critics.execution import run_critics
@@ -147,7 +147,7 @@ class AssessingChain(ConfiguredChain):
                 made with: the same one makes the same questions. A new one when None.
         """
         given = (*thought.pre_generation_context, *thought.post_generation_context)
-        parts = await loaded_parts(self.settings, self.resources, documents=bool(given))
+        parts = await parts_of(self.settings, self.resources, documents=bool(given))
         ledger = Ledger(self.settings.budget, Usage())
         calls = Calls(
             ledger=ledger,
@@ -190,7 +190,7 @@ class AssessingChain(ConfiguredChain):
                 unknown, or nothing could fit the options.
         """
         return await verified(
-            await loaded_parts(self.settings, self.resources, documents=True),
+            await parts_of(self.settings, self.resources, documents=True),
             self.resources.adapters,
             text,
             claims=claims,

@@ -4,6 +4,7 @@ from sifaka._internal.immutable import Frozen
 from sifaka.chain.selection import FACTS_DIFFER, facts_result
 from sifaka.models.writing import MOST_ISSUES
 from sifaka.record.clustering import cluster
+from sifaka.record.declines import still_open
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
@@ -51,7 +52,8 @@ def brief_for(run: Run) -> Brief:
     )
     if (lost := _lost_facts(run)) is not None:
         failures = (*failures, lost)
-    issues = cluster([f.issues for f in champion.critic_feedback if f.status == "ok"])
+    said = [f.issues for f in champion.critic_feedback if f.status == "ok"]
+    issues = cluster(still_open(run, champion, said))
     return Brief(
         parent_id=champion.id,
         instructions=_instructions(run, champion),

@@ -1,12 +1,15 @@
 """Stopping a run from anywhere: by an entry that its worker comes upon."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from sifaka.chain.result import RunResult
 from sifaka.errors import VersionConflict
 from sifaka.record.entries import INTERRUPTED, Stopped
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
+
+if TYPE_CHECKING:
+    from sifaka.chain.result import RunResult
 
 Parting = Callable[[], Stopped | None]
 """The entry to record when work is cancelled; None leaves the run as it is."""
@@ -32,7 +35,7 @@ def is_interrupted(run: Run) -> bool:
     return run.status == "cancelled" and run.error_code == INTERRUPTED
 
 
-async def cancel_run(store: ThoughtStore, run_id: str) -> RunResult:
+async def cancel_run(store: ThoughtStore, run_id: str) -> "RunResult":
     """Stop a run, wherever it is worked on, and keep its best version.
 
     Cancelling a run that is finished changes nothing; one that was interrupted is gone on with no
@@ -41,6 +44,9 @@ async def cancel_run(store: ThoughtStore, run_id: str) -> RunResult:
     Raises:
         ThoughtNotFound: There is no such run.
     """
+    # A server knows how to stop a run before it knows how to answer with one.
+    from sifaka.chain.result import RunResult
+
     while True:
         run = await store.load(run_id)
         if run.finished and not is_interrupted(run):

@@ -9,7 +9,7 @@ import anyio
 from sifaka._internal.blocking import run_blocking
 from sifaka.chain.assessment import AssessingChain
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
-from sifaka.chain.components import loaded_parts
+from sifaka.chain.components import parts_of
 from sifaka.chain.creation import check_can_write, new_run
 from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
@@ -130,7 +130,7 @@ class Chain(AssessingChain):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
         if not text.strip():
             check_can_write(self.settings, self.resources)
-        parts = await loaded_parts(self.settings, self.resources)
+        parts = await parts_of(self.settings, self.resources)
         return RunHandle(parts, await new_run(self, prompt, text, origin, run_id))
 
     async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
@@ -283,7 +283,7 @@ class Chain(AssessingChain):
 
     async def _taken_over(self, run: Run, fence: int) -> RunHandle:
         # Once a run is handed over, its host is asked no more.
-        parts = await loaded_parts(self.settings, self.resources, without_host=run.handed_over)
+        parts = await parts_of(self.settings, self.resources, without_host=run.handed_over)
         return RunHandle(parts, run.reopened(), fence=fence)
 
     async def _own(self, run_id: str) -> Run:

@@ -10,12 +10,7 @@ from sifaka.calls.host import Host, Unreachable
 from sifaka.chain.judging import Judge, ModelJudge
 from sifaka.chain.resources import Parts, Resources
 from sifaka.chain.settings import ChainSettings
-from sifaka.chain.writers import (
-    Writer,
-    asks_a_provider,
-    judge_for,
-    writers_for,
-)
+from sifaka.chain.writers import Writer, asks_a_provider, judge_for, writers_for
 from sifaka.critics import SectionedCritic
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapters
@@ -34,7 +29,7 @@ _NO_HOST = Unreachable("the host's model cannot be asked: the client offers no s
 _HANDED_OVER = Unreachable("the host's model is not asked any more: the caller has taken over")
 
 
-def parts_of(
+async def parts_of(
     settings: ChainSettings,
     resources: Resources,
     *,
@@ -42,6 +37,8 @@ def parts_of(
     documents: bool = False,
 ) -> Parts:
     """The components of a chain with the models and the checker that they need.
+
+    The event loop is free while the clients of models are loaded.
 
     Args:
         settings: The chain.
@@ -53,6 +50,10 @@ def parts_of(
         ConfigurationError: A model is unknown or cannot be used, or claims are to be checked
             against evidence, and there is no place to find any.
     """
+    named = (settings.model, settings.judge_model, *settings.fallback_models)
+    models = [model for model in named if model is not None and asks_a_provider(model)]
+    if models:
+        await _load(models, edits=settings.edits)
     host = _HANDED_OVER if without_host else resources.host or _NO_HOST
     opening = partial(_open, resources, host)
     writers = writers_for(
@@ -67,12 +68,14 @@ def parts_of(
         fixes=settings.fixes,
         format=settings.format,
     )
-    asked = judge_for(
-        None if isinstance(settings.judge_model, Judge) else settings.judge_model,
-        writers,
-        fallbacks=settings.fallback_models,
-        opening=opening,
-    )
+    asked = None
+    if models or settings.judge_model is not None:
+        asked = judge_for(
+            None if isinstance(settings.judge_model, Judge) else settings.judge_model,
+            writers,
+            fallbacks=settings.fallback_models,
+            opening=opening,
+        )
     components = (*settings.validators, *settings.chosen_critics)
     checks = [check for component in components for check in component.checks]
     found = documents or bool(settings.retrievers) or settings.inquiry is not None
@@ -82,7 +85,7 @@ def parts_of(
         binding = Binding(model=asked, checker=checker, search=bool(resources.adapters))
     researcher, unaided = resources.researcher, None
     if settings.inquiry is not None and researcher is None:
-        researcher, unaided = _researchers(settings.inquiry, resources.adapters, writers)
+        researcher, unaided = _researchers(settings.inquiry, resources.adapters, writers, asked)
     return bound(
         settings,
         resources,
@@ -171,14 +174,17 @@ def _checker(
 
 
 def _researchers(
-    inquiry: Inquiry, adapters: Adapters, writers: Sequence[Writer]
+    inquiry: Inquiry,
+    adapters: Adapters,
+    writers: Sequence[Writer],
+    judge: "JournaledModel | None",
 ) -> tuple[Researcher, Researcher | None]:
     """The researcher, and the one without a model where the caller stands in for a failed one."""
     from sifaka.research.researcher import GraphResearcher
 
-    # It writes from what it finds: that is the writer's to do, also with another judge.
+    # It writes from what it finds: that is the writer's to do. Another judge says when to stop.
     model = judge_for(None, writers)
-    researcher = GraphResearcher(inquiry, adapters, model)
+    researcher = GraphResearcher(inquiry, adapters, model, judge=judge)
     if model is None or None not in writers:
         return researcher, None
     return researcher, GraphResearcher(inquiry, adapters, None)
@@ -198,24 +204,6 @@ def _asking(host: Host) -> "HostModel":
     from sifaka.models.host import HostModel
 
     return HostModel(host)
-
-
-async def loaded_parts(
-    settings: ChainSettings,
-    resources: Resources,
-    *,
-    without_host: bool = False,
-    documents: bool = False,
-) -> Parts:
-    """The components of a chain, made once their models are loaded; see `parts_of`.
-
-    The event loop is free while they are loaded.
-    """
-    named = (settings.model, settings.judge_model, *settings.fallback_models)
-    models = [model for model in named if model is not None and asks_a_provider(model)]
-    if models:
-        await _load(models, edits=settings.edits)
-    return parts_of(settings, resources, without_host=without_host, documents=documents)
 
 
 async def _load(models: Sequence[object], *, edits: bool) -> None:

@@ -38,7 +38,7 @@ from sifaka.chain.resources import Parts
 from sifaka.errors import AppendRefused, BudgetExceeded, SifakaError, StorageError, VersionConflict
 from sifaka.record.entries import Called, Stopped, StopReason
 from sifaka.record.events import Listener
-from sifaka.record.run import Run
+from sifaka.record.run import Reached, Run
 
 _PARTING_SECONDS = 5.0
 """Seconds in which a cancelled run may put its end on record."""
@@ -50,6 +50,20 @@ _BUDGET_REASONS: Mapping[str, StopReason] = MappingProxyType(
         "cost": "budget_cost",
     }
 )
+
+
+_PHASES: Mapping[Reached, Phase] = MappingProxyType(
+    {
+        "started": write,
+        "drafted": retrieve_for_critics,
+        "retrieved": validate,
+        "validated": critique,
+        "critiqued": select,
+        "decided": write,
+        "anchored": conclude,
+    }
+)
+"""The phase that follows each; without retrievers `drafted` is followed by `validate`."""
 
 
 class Engine:
@@ -87,6 +101,7 @@ class Engine:
             limiter=anyio.Semaphore(parallel(run) if run.recoveries else PARALLEL),
         )
         self._context = PhaseContext(parts=parts, calls=calls, recorder=self.recorder)
+        self._phases = _PHASES if parts.retrievers else {**_PHASES, "drafted": validate}
 
     async def work(self) -> None:
         """Work until the run is done or waits for its caller.
@@ -100,7 +115,7 @@ class Engine:
         with context.calls.active():
             async with context.parts.connected():
                 while recorder.run.status == "running":
-                    phase, ending = ending or self._phase(recorder.run), None
+                    phase, ending = ending or self._phases[recorder.run.reached], None
                     try:
                         await recorder.append(*await phase(context))
                     except AppendRefused as refusal:
@@ -148,22 +163,6 @@ class Engine:
             except VersionConflict:  # what was being stored when the work broke off has been kept
                 if not (await self.recorder.reload()).finished:
                     await self.recorder.append(entry)
-
-    def _phase(self, run: Run) -> Phase:
-        parts = self._context.parts
-        match run.reached:
-            case "started" | "decided":
-                return write
-            case "drafted" if parts.retrievers:
-                return retrieve_for_critics
-            case "drafted" | "retrieved":
-                return validate
-            case "validated":
-                return critique
-            case "critiqued":
-                return select
-            case "anchored":
-                return conclude
 
     async def _leave_to_others(self, refusal: AppendRefused) -> None:
         """See that the run has been stopped elsewhere, which ends the work on it here.

@@ -103,8 +103,9 @@ def _told(entry: Entry) -> tuple[Phase, str]:
         case Decided(decision=decision):
             verdict = "accepted" if decision.accepted else "turned down"
             return "select", f"{verdict}: {decision.reason}"
-        case Declined(reason=reason):
-            return "select", f"the rest is declined: {reason}" if reason else "the rest is declined"
+        case Declined(reason=reason, issue=issue):
+            what = f"declined: {issue.message}" if issue else "the rest is declined"
+            return "select", f"{what}: {reason}" if reason else what
         case Anchored(decision=decision):
             return "select", decision.reason
         case Recovered(error=error):

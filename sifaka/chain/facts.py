@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from anyio import to_thread
@@ -20,6 +20,7 @@ from sifaka.validators.facts import KINDS, Allowance, Difference, allowance_of, 
 from sifaka.validators.spec import ISSUE_LIMIT
 
 if TYPE_CHECKING:
+    from sifaka.models.coercion import Form
     from sifaka.models.journaled import JournaledModel
 
 FACTS = "facts"
@@ -236,13 +237,11 @@ _QUESTION = (
 )
 
 
-async def _asked(model: "JournaledModel", task: str) -> Mapping[str, object] | None:
-    """The model's answer what the task allows; None when it gives none."""
+@cache
+def _form() -> "type[Form]":
     from pydantic import Field
 
     from sifaka.models.coercion import Form
-    from sifaka.models.prompt import DATA_NOTICE, frame
-    from sifaka.models.structured import ask
 
     class Changes(Form):
         """The kinds of facts that the task asks to change, to leave out, or to add."""
@@ -251,9 +250,18 @@ async def _asked(model: "JournaledModel", task: str) -> Mapping[str, object] | N
         omit: list[_KindName] = Field(default_factory=list[_KindName])
         add: list[_KindName] = Field(default_factory=list[_KindName])
 
+    return Changes
+
+
+async def _asked(model: "JournaledModel", task: str) -> Mapping[str, object] | None:
+    """The model's answer what the task allows; None when it gives none."""
+    from sifaka.models.prompt import DATA_NOTICE, frame
+    from sifaka.models.structured import ask
+
+    asked = f"{_QUESTION} {DATA_NOTICE}"
     try:
         with scope(FACTS):
-            answer, _ = await ask(model, f"{_QUESTION} {DATA_NOTICE}", frame("task", task), Changes)
+            answer, _ = await ask(model, asked, frame("task", task), _form())
     except (ModelProviderError, BudgetExceeded):
         return None
     return answer.model_dump(mode="json")

@@ -1,13 +1,13 @@
 """The handle of a run: what this process does with a run that is its own."""
 
 from collections import deque
-from collections.abc import Awaitable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import anyio
 from anyio.lowlevel import checkpoint
 
+from sifaka.calls.recovery import Recovery
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation
 from sifaka.chain.engine import Engine
 from sifaka.chain.recovery import next_recovery, unless_recovered
@@ -53,7 +53,11 @@ class RunHandle:
         return RunResult(run=recorder.run, warnings=recorder.warnings)
 
     async def work(
-        self, listen: Listener | None = None, parting: Parting = cancellation
+        self,
+        listen: Listener | None = None,
+        parting: Parting = cancellation,
+        *,
+        recovery: Recovery | None = None,
     ) -> RunResult:
         """Work on the run until it is done or waits for its caller.
 
@@ -61,6 +65,7 @@ class RunHandle:
             listen: Gets each event as it happens. One that raises cancels the work.
             parting: Is asked, when this work is cancelled, for the entry to put on record; None
                 leaves the run open for another process.
+            recovery: The way to go on with a run that has failed in this handle.
 
         Returns:
             The best version so far, the verdicts on it and why the run stopped.
@@ -71,46 +76,14 @@ class RunHandle:
             Exception: The listener's.
         """
         listening = None if listen is None else _Listening(listen)
-        self._engine = engine = Engine(self.parts, self.taken, listening, fence=self.fence)
-        await self._through(engine, engine.work(), listening, parting)
-        return self.result
-
-    async def work_with_recovery(self, listen: Listener | None = None, *, most: int) -> RunResult:
-        """Work on the run, and go on after failures in the way that suits them.
-
-        Args:
-            listen: As for `work`.
-            most: Recoveries of the run.
-        """
-        result = await self.work(unless_recovered(listen, left=most))
-        for left in range(most - 1, -1, -1):
-            recovery = next_recovery(result.run)
-            if recovery is None or self._engine is None:
-                break
-            heard = unless_recovered(listen, left=left)
-            listening = None if heard is None else _Listening(heard)
-            self._engine.recorder.emit = listening
-            recovering = self._engine.recover(recovery)
-            await self._through(self._engine, recovering, listening, cancellation)
-            result = self.result
-        return result
-
-    async def cancel(self) -> RunResult:
-        """Stop the run, wherever it is worked on, and keep its best version."""
-        return await cancel_run(self.parts.store, self.run_id)
-
-    async def _through(
-        self,
-        engine: Engine,
-        work: Awaitable[None],
-        listening: "_Listening | None",
-        parting: Parting,
-    ) -> None:
-        """See work to its end; when it breaks off, the record says how."""
+        if recovery is None or self._engine is None:
+            self._engine = Engine(self.parts, self.taken, fence=self.fence)
+        engine = self._engine
+        engine.recorder.emit = listening
         with self.parts.monitor.measure("run", "run", run_id=self.taken.run_id):
             with nullcontext() if listening is None else listening.scope:
                 try:
-                    await work
+                    await (engine.work() if recovery is None else engine.recover(recovery))
                 except anyio.get_cancelled_exc_class():
                     if (entry := parting()) is not None:
                         await engine.abandon(entry)
@@ -125,6 +98,26 @@ class RunHandle:
                     raise
             if listening is not None and listening.error is not None:
                 raise listening.error
+        return self.result
+
+    async def work_with_recovery(self, listen: Listener | None = None, *, most: int) -> RunResult:
+        """Work on the run, and go on after failures in the way that suits them.
+
+        Args:
+            listen: As for `work`.
+            most: Recoveries of the run.
+        """
+        result = await self.work(unless_recovered(listen, left=most))
+        for left in range(most - 1, -1, -1):
+            recovery = next_recovery(result.run)
+            if recovery is None:
+                break
+            result = await self.work(unless_recovered(listen, left=left), recovery=recovery)
+        return result
+
+    async def cancel(self) -> RunResult:
+        """Stop the run, wherever it is worked on, and keep its best version."""
+        return await cancel_run(self.parts.store, self.run_id)
 
 
 class _Listening:

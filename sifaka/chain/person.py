@@ -1,4 +1,4 @@
-"""A person's word on a run that has stopped: which version stands, and with which words.
+"""A person's word on a run that has stopped: which version stands, with which words and issues.
 
 "Never worse" binds machines, not the owner of a text. So a person's version stands because a person
 said so; its verdicts are on record like those of any other, and the reason names the rules that it
@@ -13,6 +13,7 @@ from sifaka.chain.cancellation import is_interrupted
 from sifaka.chain.facts import facts_by_rules
 from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, ThoughtNotFound
+from sifaka.record.declines import decline_of
 from sifaka.record.entries import (
     Decided,
     Decision,
@@ -58,14 +59,7 @@ async def choose_version(
     """
     check_text(text)
     check_text(reason, "reason")
-    run = await chain.store.load(run_id)
-    if run.status == "running" or is_interrupted(run):
-        raise ConfigurationError(
-            f"run {run_id!r} goes on, and may still find a better version", "cancel it first"
-        )
-    version = next((each for each in run.thoughts if each.id == version_id), None)
-    if version is None:
-        raise ThoughtNotFound(version_id)
+    run, version = await _stopped(chain.store, run_id, version_id)
     known = next((each for each in run.thoughts if text and _is_said(each, version, text)), None)
     entries: list[Entry] = []
     if known is not None:
@@ -88,6 +82,63 @@ async def choose_version(
     return RunResult(run=run, warnings=chain.store.degraded)
 
 
+async def decline_issue(
+    chain: "Chain", run_id: str, version_id: str, message: str, quote: str = "", *, reason: str
+) -> RunResult:
+    """Decline one issue of the version that stands, there and in what is made of it.
+
+    A run that waits goes on waiting unless nothing is left. The same issue is declined once.
+
+    Args:
+        chain: The chain of the run.
+        run_id: The run, which no process may be at work on.
+        version_id: The version that stands.
+        message: The message of the issue.
+        quote: The words that the issue is about.
+        reason: The reason, for the record.
+
+    Raises:
+        ThoughtNotFound: There is no such run or version.
+        ConfigurationError: The run goes on or failed, another version stands, no critic has such an
+            issue, or there is no reason.
+        VersionConflict: Something else has happened to the run meanwhile.
+    """
+    run, version = await _stopped(chain.store, run_id, version_id)
+    result = RunResult(run=run, warnings=chain.store.degraded)
+    if not check_text(reason, "reason").strip():
+        raise ConfigurationError("an issue is declined for a reason", "give `reason`")
+    if run.status == "failed" or version.id != run.champion_id:
+        raise ConfigurationError(
+            f"version {version_id!r} does not stand, or its run failed", "choose the version first"
+        )
+    named = (*result.declinable, *(i for f in version.critic_feedback for i in f.issues))
+    asked = [each for each in named if (each.message, each.quote) == (message, quote)]
+    issue = next((each for each in asked if not decline_of(run, version, each)), None)
+    if issue is None and asked:
+        return result
+    if issue is None or run.is_declined(version):
+        raise ConfigurationError(
+            f"no critic has left the issue {message!r}", "what a rule refuses cannot be declined"
+        )
+    entries: list[Entry] = [Declined(thought_id=version.id, reason=reason, issue=issue)]
+    if RunResult(run=run.apply(entries[0])).left:
+        entries.append(
+            Stopped(
+                status=run.status,
+                stop_reason=run.stop_reason or "accepted",
+                error=run.error,
+                code=run.error_code,
+                retry_after=run.retry_after,
+            )
+        )
+    else:
+        entries.append(Declined(thought_id=version.id, reason=reason))
+        entries.append(Stopped(status="done", stop_reason="accepted"))
+    after = reduce(Run.apply, entries, run)
+    await chain.store.append(after, entries, expected_version=run.version)
+    return RunResult(run=after, warnings=chain.store.degraded)
+
+
 async def by_machines(store: ThoughtStore, run: Run) -> Run:
     """A run as it was before a person said anything, which a replay can repeat.
 
@@ -106,6 +157,19 @@ async def by_machines(store: ThoughtStore, run: Run) -> Run:
         if isinstance(entry, Stopped) and entry.status == "done":
             break
     return Run.replay(kept)
+
+
+async def _stopped(store: ThoughtStore, run_id: str, version_id: str) -> tuple[Run, Thought]:
+    """A run that no process is at work on, and one of its versions."""
+    run = await store.load(run_id)
+    if run.status == "running" or is_interrupted(run):
+        raise ConfigurationError(
+            f"run {run_id!r} goes on, and may still find a better version", "cancel it first"
+        )
+    version = next((each for each in run.thoughts if each.id == version_id), None)
+    if version is None:
+        raise ThoughtNotFound(version_id)
+    return run, version
 
 
 async def _written(

@@ -40,7 +40,9 @@ def decide(run: Run) -> tuple[Decided, ...]:
     """
     taken: list[Decided] = []
     for candidate in run.undecided:
-        decision = _settled(run, candidate) or _compared(run, candidate)
+        decision = _FIRST
+        if run.champion is not None:
+            decision = _settled(run, candidate) or _compared(run, candidate)
         taken.append(Decided(thought_id=candidate.id, decision=decision))
         run = run.apply(taken[-1])
     return tuple(taken)
@@ -155,7 +157,7 @@ def _settled(run: Run, candidate: Thought) -> Decision | None:
     if same is not None:
         return Decision(accepted=False, reason=f"the same text as version {same.iteration}")
     if run.champion is None:
-        return None if run.config.policy == "judged" else _FIRST
+        return None
     if ratio := _too_much(run, candidate):
         return Decision(
             accepted=False,

@@ -79,7 +79,9 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
     await store.append(run, entries, expected_version=0)
     # What was left out then is left out now.
     skips = tuple(r for r in recorded.recoveries if r.strategy == "skip")
-    run = run.model_copy(update={"recoveries": skips})
+    # What was declined then is declined now.
+    said = {"recoveries": skips, "declined_issues": recorded.declined_issues}
+    run = run.model_copy(update=said)
     calls = [call.model_copy(update={"key": first_place(call.key)}) for call in recorded.calls]
     if recorded.prompts != PROMPTS_VERSION:  # what was asked had other words
         calls = [call.model_copy(update={"request": ANY_QUESTION}) for call in calls]

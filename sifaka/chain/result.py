@@ -1,7 +1,7 @@
 """The result of a run."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from sifaka._internal.immutable import Frozen
@@ -11,6 +11,7 @@ from sifaka.chain.checks import Check, checks_of
 from sifaka.chain.facts import FACTS, guards
 from sifaka.chain.look_back import look_back_check
 from sifaka.record.clustering import cluster
+from sifaka.record.declines import still_open
 from sifaka.record.diff import Hunk
 from sifaka.record.entries import RunStatus, StopReason
 from sifaka.record.outcome import RESEARCH, findings, shortfalls
@@ -88,8 +89,8 @@ class RunResult(Frozen):
     def left(self) -> tuple[Issue, ...]:
         """The issues of the best text that are not dealt with.
 
-        They are those of the validators it does not pass and, unless the caller has declined them,
-        those of its critics. What several report counts once. A validator that fails without an
+        They are those of the validators it does not pass and those of its critics, but for what was
+        declined. What several report counts once. A validator that fails without an
         issue counts as one. A claim that could not be verified is among them, and each part that a
         researched report lacks.
         """
@@ -98,14 +99,24 @@ class RunResult(Frozen):
         lacking = [Issue(message=line, category="report", severity=4) for line in lines]
         failed = (result for result in self.validation_results if not result.passed)
         found = [result.issues or (_unplaced(result),) for result in failed]
-        said = [f.issues for f in self.thought.critic_feedback if f.status == "ok"]
         if self.run.prompt and (reason := open_task(self.run)):
             found.append((Issue(message=reason, category="task", severity=4, rule="task"),))
         if self.run.is_declined(self.thought):
             return cluster([lacking, *found])
+        return cluster([lacking, *found, *self._opinions])
+
+    @property
+    def declinable(self) -> tuple[Issue, ...]:
+        """The issues among `left` that a person may decline: no failure of a validator is."""
+        return () if self.run.is_declined(self.thought) else cluster(self._opinions)
+
+    @property
+    def _opinions(self) -> Sequence[Sequence[Issue]]:
+        """The claims that could not be verified, and the issues of each critic."""
         passed = [result for result in self.validation_results if result.passed and result.details]
         open_ = [each for r in passed for each in r.issues if each.rule == "unverified"]
-        return cluster([lacking, *found, open_, *said])
+        said = [f.issues for f in self.thought.critic_feedback if f.status == "ok"]
+        return still_open(self.run, self.thought, [open_, *said])
 
     @property
     def checked(self) -> tuple[Check, ...]:

@@ -3,8 +3,8 @@
 Versions are compared criterion by criterion, and the first that tells them apart decides. Opinion
 comes after fact: validators before critics. What is equal in everything stays as it was, so the
 input, which is version 0, is only ever replaced by something better. Two kinds of version win a
-tie: the editor's, whose edits are certain one by one, and one written for a task that no critic
-judged, for there the writer's judgement is the only one there is.
+tie: the editor's, whose edits are certain one by one, and one written for a task against the input,
+or against any version where no critic judged, for there the writer's judgement is the only one.
 """
 
 from collections.abc import Callable, Iterable
@@ -80,6 +80,12 @@ def _weight_of_issues(thought: Thought, rival: Thought) -> float:
     )
 
 
+def _is_input(thought: Thought, original: Thought) -> bool:
+    """True for the text that was given, and for the editor's version of it."""
+    edited = thought.author == EDITOR and thought.parent_id == original.id
+    return original.author == "input" and (edited or thought.id == original.id)
+
+
 def _task_was_judged(thought: Thought) -> bool:
     return any(feedback.judges_task for feedback in thought.critic_feedback)
 
@@ -143,7 +149,7 @@ def compare(
         return decision
     if candidate.author == EDITOR and candidate.text != champion.text:
         return Decision(accepted=True, reason="safe edits, nothing else changed")
-    if candidate.prompt and not _task_was_judged(candidate):
+    if candidate.prompt and (_is_input(champion, original) or not _task_was_judged(candidate)):
         return Decision(
             accepted=True, reason="written for the task, and nothing that was measured is worse"
         )

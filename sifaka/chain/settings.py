@@ -76,7 +76,7 @@ class ChainSettings:
             )
         try:
             config = self.config
-            Started(tags=self.tags)
+            Started(config=config, tags=self.tags)
         except ValidationError as error:
             raise ConfigurationError(explain(error)) from error
         if not 0 <= self.remember <= MOST_REMEMBERED:
@@ -94,16 +94,6 @@ class ChainSettings:
             raise ConfigurationError(
                 "`fixes` is `none`, and the editor makes fixes alone", "leave fixes out"
             )
-        if config.policy == "judged" and not self._has_judge:
-            raise ConfigurationError(
-                "the policy `judged` needs a model that compares versions",
-                "configure one (judge_model, or model=provider:name), or use the policy `best`",
-            )
-        if config.look_back and not self._has_judge:
-            raise ConfigurationError(
-                "the look back needs a model that compares versions",
-                "configure one (judge_model, or model=provider:name), or leave look_back out",
-            )
         if config.width > 1 and config.policy not in {"best_of_n", "judged"}:
             raise ConfigurationError(
                 f"width={config.width} has no effect with the policy `{config.policy}`",
@@ -114,14 +104,25 @@ class ChainSettings:
     def config(self) -> ChainConfig:
         """The settings as a run's record keeps them: data, with the meaning of the effort."""
         meant = PRESETS[self.effort]
-        by_effort = self.policy is None and self._has_judge
+        # A `Model` only writes; a provider's can be asked other questions too.
+        writer = asks_a_provider(self.model) and not isinstance(self.model, Model)
+        has_judge = writer or self.judge_model is not None
+        by_effort = self.policy is None and has_judge
         usual = meant.policy if by_effort else "best"
         policy = usual if self.policy is None else self.policy
         width = meant.width if by_effort else _WIDTH if policy == "best_of_n" else 1
         repeats = meant.judge_repeats
         look_back = None if self.look_back == "effort" else self.look_back
-        if self.look_back == "effort" and policy != "last" and self._has_judge:
+        if self.look_back == "effort" and policy != "last" and has_judge:
             look_back = meant.look_back or (LOOK_BACK if policy == "judged" else None)
+        if not has_judge and (policy == "judged" or look_back):
+            needs, instead = "the look back", "leave look_back out"
+            if policy == "judged":
+                needs, instead = "the policy `judged`", "use the policy `best`"
+            raise ConfigurationError(
+                f"{needs} needs a model that compares versions",
+                f"configure one (judge_model, or model=provider:name), or {instead}",
+            )
         return ChainConfig(
             model=model_name(self.model),
             validators=tuple(validator.spec() for validator in self.validators),
@@ -177,12 +178,6 @@ class ChainSettings:
             else each
             for each in chosen
         )
-
-    @property
-    def _has_judge(self) -> bool:
-        # A `Model` only writes; a provider's can be asked other questions too.
-        writer = asks_a_provider(self.model) and not isinstance(self.model, Model)
-        return writer or self.judge_model is not None
 
 
 def _check_format(name: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from sifaka.models import AUTO, CALLER, HOST
+from sifaka.record.declines import still_open
 from sifaka.record.entries import StopReason
 from sifaka.record.outcome import shortcoming
 from sifaka.record.results import Issue, majority
@@ -25,7 +26,8 @@ def finished(run: Run) -> StopReason | None:
     feedback = champion.critic_feedback
     unheard = all(f.status == "abstained" for f in feedback) if feedback else run.config.critics
     verdict = majority(feedback)
-    opposed = verdict == "revise" or bool(champion.mistakes)
+    mistakes = champion.mistakes
+    opposed = verdict == "revise" or bool(mistakes and any(still_open(run, champion, [mistakes])))
     # Where the caller writes in place of a model, no critic is left that could be heard.
     if not (unheard and run.handed_over and champion.author == CALLER):
         if unheard or (opposed and _is_worth_a_try(run, champion)):

@@ -7,12 +7,11 @@ from typing import Literal, Protocol, cast
 
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.errors import ConfigurationError
+from sifaka.extras import install
 from sifaka.text.language import OWN_LANGUAGES, SURE_SCRIPTS, is_enough, sample, tell_language
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import blanked, urls
 from sifaka.text.scripts import script
-
-INSTALL = "pip install 'sifaka-mcp[classifiers]'"
 
 _MACRO_LANGUAGES = {"nb": "no", "nn": "no", "wuu": "zh", "yue": "zh", "arz": "ar", "ary": "ar"}
 """Varieties that are asked for by the code of the language they belong to."""
@@ -44,7 +43,9 @@ class LanguageClassifier:
 
     def __post_init__(self) -> None:
         if self.engine == "py3langid" and not _installed():
-            raise ConfigurationError("the package py3langid is not installed", INSTALL)
+            raise ConfigurationError(
+                "the package py3langid is not installed", install("classifiers")
+            )
 
     @property
     def labels(self) -> tuple[str, ...]:

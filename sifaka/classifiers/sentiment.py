@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from typing import Protocol, cast
 
 from sifaka.classifiers.english import other_language, reads_as
-from sifaka.classifiers.language import INSTALL
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.errors import ConfigurationError
+from sifaka.extras import install
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, blanked, sentence_spans, urls
@@ -36,7 +36,9 @@ class SentimentClassifier:
 
     def __post_init__(self) -> None:
         if find_spec("vaderSentiment") is None:
-            raise ConfigurationError("the package vaderSentiment is not installed", INSTALL)
+            raise ConfigurationError(
+                "the package vaderSentiment is not installed", install("classifiers")
+            )
 
     @property
     def labels(self) -> tuple[str, ...]:

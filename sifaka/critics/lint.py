@@ -1,8 +1,10 @@
 """Mechanics: spelling, grammar, punctuation, wordiness. Needs no model."""
 
+from functools import partial
 from typing import Literal
 
 from sifaka.calls.component import DataComponent
+from sifaka.errors import PluginError
 from sifaka.record.results import CriticFeedback, Verdict
 from sifaka.record.thought import Thought
 from sifaka.text.words import count_words
@@ -45,10 +47,16 @@ class LintCritic(DataComponent):
 
         Without a vote when nothing was examined, as in a text that is not English.
         """
-        from sifaka.editor.apart import linted
+        from sifaka.editor.apart import apart
+        from sifaka.editor.report import lint
         from sifaka.text.formats import Format
 
-        report = await linted(thought.text, Format(self.format) if self.format else None)
+        format = Format(self.format) if self.format else None
+        try:
+            report = await apart(thought.text, partial(lint, thought.text, format=format))
+        except PluginError as error:
+            line = f"mechanics: not checked, {error.message}"
+            return CriticFeedback(critic=self.name, judges_task=False, degraded=(line,))
         accept: Verdict | None = "accept" if report.checked else None
         score = 1.0
         if points := sum(issue.severity for issue in report.issues):

@@ -67,9 +67,7 @@ def _by_word() -> Mapping[str, tuple[Confusion, ...]]:
     return {word: tuple(entries) for word, entries in found.items()}
 
 
-@cache
-def _after(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+_after = cache(re.compile)
 
 
 @cache

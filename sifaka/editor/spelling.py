@@ -1,19 +1,14 @@
-"""Misspelt words, by the `typos` dictionary of known misspellings."""
+"""Misspelt words, by the known misspellings of `typos`."""
 
-import json
 import re
-import shutil
-import subprocess
-import sysconfig
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from itertools import islice
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 
 # Underscores are no letters here: _emphasis_ is prose, and names with underscores are protected.
@@ -26,19 +21,13 @@ _TERMS = lexicon(
     "writeable transferrable clonable",
 )
 _SHORT = frozenset({"teh", "hte", "adn"})
-_MEMORY = 50_000
-"""Words whose answers are kept, the latest."""
-_SECONDS = 10
 
 
 def spelling(parsed: ParsedText) -> Iterator[Issue]:
-    """Misspelt words: lower-case ones with a single correction are safe to fix.
-
-    Raises:
-        PluginError: `typos` is missing or failed.
-    """
+    """Misspelt words: lower-case ones with a single correction are safe to fix."""
     found = list(_WORD.finditer(parsed.text))
-    corrections = _SPELLER.corrections({match.group().lower() for match in found})
+    words = {match.group().lower() for match in found}
+    corrections = {word: fixes for word in words if (fixes := corrections_of(word))}
     if not corrections:
         return
     terms = _terms_of(parsed)
@@ -49,20 +38,19 @@ def spelling(parsed: ParsedText) -> Iterator[Issue]:
             yield from _issue(parsed, match, word, fixes, terms)
 
 
-def learn(texts: Iterable[str]) -> None:
-    """Ask about the words of several texts at once, before each of them is checked.
-
-    Without `typos` nothing happens; the checks tell that.
-    """
-    words = {match.group().lower() for text in texts for match in _WORD.finditer(text)}
-    with suppress(PluginError):
-        _SPELLER.corrections(words)
+def corrections_of(word: str) -> Sequence[str]:
+    """What a misspelt word may be meant to be; empty for one that is not known as misspelt."""
+    lines = known_misspellings()
+    at = bisect_left(lines, f"{word} ")
+    misspelt, *fixes = lines[at].split(" ") if at < len(lines) else ("",)
+    return fixes if misspelt == word else ()
 
 
-def find_typos() -> str | None:
-    """The `typos` program beside this interpreter, else on the search path."""
-    beside = Path(sysconfig.get_path("scripts")) / "typos"
-    return shutil.which(str(beside)) or shutil.which("typos")
+@lru_cache(maxsize=1)
+def known_misspellings() -> Sequence[str]:
+    """A line for each, in their order: the word and what it may be meant to be."""
+    packed = Path(__file__).with_name("misspellings.zlib").read_bytes()
+    return zlib.decompress(packed).decode().split("\n")
 
 
 def _issue(
@@ -126,59 +114,3 @@ def _terms_of(parsed: ParsedText) -> frozenset[str]:
     """The words that stand alone in inline code: where `buildd` is code, it is a term in prose."""
     contents = (parsed.text[start:end].strip("`=~+|").strip().lower() for start, end in parsed.code)
     return frozenset(content for content in contents if content.isalpha())
-
-
-class _Speller:
-    """Asks `typos` about words it has not been asked about before.
-
-    The dictionary knows single words, so an answer holds in every text and is worth keeping.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[str, ...]] = {}
-        self._lock = Lock()
-
-    def corrections(self, words: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-        """The misspelt ones among the words, with what they may be meant to be."""
-        wanted = set(words)
-        with self._lock:
-            new = sorted(wanted - self._known.keys())
-            if new:
-                found = _ask(new)
-                self._known.update({word: found.get(word, ()) for word in new})
-            fixes = {word: self._known[word] for word in wanted if self._known[word]}
-            for word in list(islice(self._known, max(0, len(self._known) - _MEMORY))):
-                del self._known[word]
-            return fixes
-
-
-_SPELLER = _Speller()
-
-
-def _ask(words: list[str]) -> dict[str, tuple[str, ...]]:
-    program = find_typos()
-    if program is None:
-        raise PluginError("spelling: `typos` is not installed", "pip install typos")
-    command = [program, "--isolated", "--no-check-filenames", "--format", "json", "-"]
-    try:
-        done = subprocess.run(  # noqa: S603 - a fixed command line; the text goes through stdin
-            command,
-            input="\n".join(words) + "\n",
-            capture_output=True,
-            encoding="utf-8",
-            timeout=_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise PluginError(f"spelling: `typos` failed ({type(error).__name__})") from error
-    # 0: no mistakes, 2: mistakes; anything else is an error of the program.
-    if done.returncode not in (0, 2):
-        raise PluginError(f"spelling: `typos` failed with status {done.returncode}")
-    found: dict[str, tuple[str, ...]] = {}
-    for line in done.stdout.splitlines():
-        entry = json.loads(line)
-        word = entry.get("typo", "")
-        # A part of a longer word says nothing about the word.
-        if entry.get("type") == "typo" and words[entry["line_num"] - 1] == word:
-            found[word] = tuple(entry["corrections"])
-    return found

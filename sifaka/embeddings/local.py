@@ -18,6 +18,7 @@ from anyio import to_thread
 
 from sifaka.embeddings.protocol import Role, Vector
 from sifaka.errors import ConfigurationError, EmbeddingError, SifakaError
+from sifaka.extras import install
 
 Encode = Callable[[Sequence[str], Role], Sequence[Vector]]
 """A loaded model: the vectors of some texts, as it makes them."""
@@ -34,7 +35,7 @@ def require_package(kind: str) -> None:
     if find_spec(kind.replace("-", "_")) is None:
         raise ConfigurationError(
             f"{kind} models need a package that is not installed",
-            f"pip install 'sifaka-mcp[{kind}]'",
+            install(kind),
         )
 
 

@@ -9,6 +9,7 @@ import anyio
 from sifaka._internal.lazy import load_pydantic_ai
 from sifaka.embeddings.protocol import Role, Vector
 from sifaka.errors import ConfigurationError, EmbeddingError
+from sifaka.extras import install
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel
@@ -70,10 +71,11 @@ def _infer(name: str) -> "tuple[EmbeddingModel, Provider[Any] | None]":
         model = infer_embedding_model(name, provider_factory=make)
     except ImportError as error:
         provider = name.partition(":")[0]
-        package = "sifaka-mcp" if provider in _EXTRAS else "pydantic-ai-slim"
         raise ConfigurationError(
             f"embedding model {name!r} needs a package that is not installed",
-            f"pip install '{package}[{provider}]'",
+            install(provider)
+            if provider in _EXTRAS
+            else f"pip install 'pydantic-ai-slim[{provider}]'",
         ) from error
     except (UserError, ValueError) as error:
         reason = str(error).partition("\n")[0].partition(" To try ")[0]

@@ -7,7 +7,7 @@ import pickle
 from collections import Counter, deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -122,14 +122,17 @@ class _Pool:
         self._idle: list[Condition] = []
         """Of the workers without work; the last one has its process warm."""
         self._workers: set[Worker] = set()
+        self._modules: set[str] = set()
+        """Of the functions that were asked for."""
 
     def put(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> _Job:
         """A job, which begins when it is its owner's turn."""
         job = _Job(_owner.get(), pickle.dumps((function, arguments)), seconds)
         with self._lock:
+            self._modules.add(function.__module__)
             self._waiting.setdefault(job.owner, deque()).append(job)
             if not self._wake() and self._next() is not None and len(self._workers) < self.most:
-                worker = Worker()
+                worker = Worker(self._modules)
                 self._workers.add(worker)
                 Thread(target=self._serve, args=(worker,), daemon=True).start()
         return job
@@ -137,13 +140,15 @@ class _Pool:
     def close(self) -> None:
         """End all processes."""
         for worker in tuple(self._workers):
-            worker.close()
+            worker.kill()  # which no process follows
 
     def _serve(self, worker: Worker) -> None:
         free = Condition(self._lock)
         while (job := self._taken(worker, free)) is not None:
             if job.begin(worker):
                 job.do(worker)
+            with suppress(OSError):  # the next work is told
+                worker.start()
             with self._lock:
                 self._at_work[job.owner] -= 1
                 self._wake()

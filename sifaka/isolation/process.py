@@ -1,10 +1,11 @@
 """The program of a worker process: a function and its arguments in, its outcome out.
 
-It is started by `sifaka.isolation.worker` as a file, so it imports nothing before it is asked.
+It is started by `sifaka.isolation.worker` as a file, so it imports nothing that it is not told to.
 
-Arguments: the folders to import from, as a JSON list. A question is a pickle of the seconds of
-processor time, the bytes of memory, and a pickled function with its arguments; an answer is the
-pickle of `(True, result)` or `(False, exception)`. Both come after their length.
+Arguments: the folders to import from, and the modules to import at once, as a JSON list. A question
+is a pickle of the seconds of processor time, the bytes of memory, and a pickled function with its
+arguments; an answer is the pickle of `(True, result)` or `(False, exception)`. Both come after
+their length.
 """
 
 import json
@@ -13,6 +14,8 @@ import pickle
 import struct
 import sys
 import time
+from contextlib import suppress
+from importlib import import_module
 from math import ceil
 from typing import IO, Any
 
@@ -21,7 +24,7 @@ _NICE = 5
 """How far the work steps back behind the process that serves."""
 
 
-def main(folders: list[str]) -> None:
+def main(folders: list[str], modules: list[str]) -> None:
     """Answer until standard input ends."""
     sys.path[:] = folders
     questions = os.fdopen(os.dup(0), "rb")
@@ -30,6 +33,9 @@ def main(folders: list[str]) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     if hasattr(os, "nice"):
         os.nice(_NICE)
+    for module in modules:
+        with suppress(Exception):  # whoever asks for it is told
+            import_module(module)
     while (question := receive(questions)) is not None:
         send(answers, _answer(*pickle.loads(question)))  # noqa: S301 - the parent wrote it
 
@@ -84,4 +90,4 @@ def _limit(seconds: float, memory: int) -> None:
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    main(*json.loads(sys.argv[1]))

@@ -4,6 +4,7 @@ import json
 import pickle
 import signal
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Timer
@@ -19,9 +20,14 @@ class Worker:
     """A process that does one piece of work after another.
 
     It starts with the first piece, and again after one that it did not survive.
+
+    Args:
+        modules: What a process imports when it starts again, so that the next work need not wait
+            for it; the set may grow.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Collection[str] = ()) -> None:
+        self._modules = modules
         self._process: Popen[bytes] | None = None
         self._late = False
         self._killed = False
@@ -40,7 +46,7 @@ class Worker:
         with self._lock:
             if self._killed:
                 raise ChildProcessError("the work was given up")
-            child = self._process or self._started()
+            child = self._process or self._started(())
             self._late = False
         limit = Timer(1 + seconds * _PATIENCE, self._give_up, (child,))
         limit.daemon = True
@@ -58,6 +64,16 @@ class Worker:
             self.close()  # what is left of its memory may not do for the next
         raise outcome
 
+    def start(self) -> None:
+        """Start the process if the last one has ended; the next work then finds it ready.
+
+        Raises:
+            OSError: It cannot be started.
+        """
+        with self._lock:
+            if self._process is None and not self._killed:
+                self._started(self._modules)
+
     def kill(self) -> None:
         """Let the work fail with `ChildProcessError`, until `close`; from any thread."""
         with self._lock:
@@ -73,10 +89,11 @@ class Worker:
             child.kill()
             child.communicate()
 
-    def _started(self) -> "Popen[bytes]":
-        folders = json.dumps([folder or str(Path.cwd()) for folder in sys.path])
+    def _started(self, modules: Collection[str]) -> "Popen[bytes]":
+        folders = [folder or str(Path.cwd()) for folder in sys.path]
+        told = json.dumps([folders, sorted(modules)])
         self._process = child = Popen(  # noqa: S603 - a fixed command; the work goes through stdin
-            [sys.executable, "-I", str(process.__file__), folders],
+            [sys.executable, "-I", str(process.__file__), told],
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,

@@ -9,6 +9,7 @@ import json
 import ssl
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from types import TracebackType
 from typing import Any, Self, cast
@@ -41,6 +42,7 @@ from pydantic_ai.profiles.openai import (
     openai_model_profile,
 )
 from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
 
 from sifaka.models.chat_messages import Body, answer_form, answer_of, messages_of, tools_of
 
@@ -72,6 +74,7 @@ _PHASES: tuple[tuple[type[httpx2.TransportError], TransportPhase], ...] = (
     (httpx2.WriteTimeout, "write"),
     (httpx2.WriteError, "write"),
 )
+_MOST_FITTED = 64
 _TIMEOUT = httpx2.Timeout(600, connect=5)
 _LIMITS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
 """As PydanticAI's own clients have them."""
@@ -104,11 +107,13 @@ class ChatModel(Model[httpx2.AsyncClient]):
         super().__init__(settings=settings, profile=profile or openai_model_profile(model_name))
         self._model_name = model_name
         self._base_url = base_url.rstrip("/") + "/"
+        self._url = httpx2.URL(f"{self._base_url}chat/completions")
         self._system = system
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._trusted = _trust(urlsplit(base_url).scheme == "https")
         self._client: httpx2.AsyncClient | None = None
         self._users = 0
+        self._fitted: dict[int, tuple[ToolDefinition, list[ToolDefinition]]] = {}
 
     @property
     def model_name(self) -> str:
@@ -148,6 +153,22 @@ class ChatModel(Model[httpx2.AsyncClient]):
         if not self._users and self._client is not None:
             client, self._client = self._client, None
             await client.aclose()
+
+    def customize_request_parameters(
+        self, model_request_parameters: ModelRequestParameters
+    ) -> ModelRequestParameters:
+        """See `Model`. A form of answers that comes again and again is fitted once."""
+        given = model_request_parameters
+        if given.function_tools or given.output_object or len(given.output_tools) != 1:
+            return super().customize_request_parameters(given)
+        (tool,) = given.output_tools
+        known = self._fitted.get(id(tool))
+        if known is None or known[0] is not tool:
+            if len(self._fitted) >= _MOST_FITTED:
+                self._fitted.clear()
+            fitted = super().customize_request_parameters(given).output_tools
+            known = self._fitted[id(tool)] = (tool, fitted)
+        return replace(given, output_tools=known[1])
 
     async def request(
         self,
@@ -208,7 +229,7 @@ class ChatModel(Model[httpx2.AsyncClient]):
         assert self._client is not None
         try:
             response = await self._client.post(
-                f"{self._base_url}chat/completions",
+                self._url,
                 content=json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
                 headers={"content-type": "application/json", **settings.get("extra_headers", {})},
                 timeout=settings.get("timeout", httpx2.USE_CLIENT_DEFAULT),

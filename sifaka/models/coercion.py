@@ -49,12 +49,13 @@ def fit(sent: Mapping[str, object], form: type[Answer]) -> Answer:
     Raises:
         Misfit: A field that the form requires is missing or cannot be read.
     """
-    data = deepcopy(unambiguous((_name(key, form), value) for key, value in sent.items()))
+    data = unambiguous((_name(key, form), value) for key, value in sent.items())
     for _ in range(_ROUNDS):
         try:
             return form.model_validate(data)
         except ValidationError as error:
             details = error.errors(include_url=False)
+        data = deepcopy(data)  # what was sent stays as it is
         mended: set[tuple[int | str, ...]] = set()
         for detail in reversed(details):  # from the end, as items of lists are taken out
             _mend(data, detail, form, mended)

@@ -25,6 +25,7 @@ _ANSWERING = re.compile(
 )
 _SHORTEST_REMARK = 12
 """Characters of an answer from which it can be a remark as a whole."""
+_PLACEHOLDER = re.compile(r"\W+|[\[<{(][^\n\])}>]{0,80}[\])}>]")
 _LEAST = 8
 """An answer that is mended is no text when so many of it are shorter than the one before."""
 _ROUNDS = 4
@@ -111,6 +112,8 @@ class _Mending:
             raise Unfit("it holds no text")
         if self.done and len(text) * _LEAST < len(source.text):
             raise Unfit("too little of it is the text")
+        if _PLACEHOLDER.fullmatch(text) and not _PLACEHOLDER.fullmatch(source.text.strip()):
+            raise Unfit("it stands for a text, and is none")
         if source.remarks.is_refusal(text):
             raise Unfit("the model refuses in place of writing")
         if MARK.search(text) and not MARK.search(self._known):

@@ -1,18 +1,24 @@
 """The rule-based editor as a writer: what can be mended without a model."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import TYPE_CHECKING
 
+from anyio import to_thread
+
+from sifaka.errors import PluginError
 from sifaka.models.protocol import Generation
 from sifaka.record.entries import Fixes
-from sifaka.record.results import Issue
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.validators.execution import run_validators
 from sifaka.validators.protocol import ValidatorComponent
 
 if TYPE_CHECKING:
     from sifaka.editor import Edited
+
+_MANY = 500
+"""Edits from which their record is made in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,32 +48,39 @@ class EditorModel:
 
     async def edit_input(self, thought: Thought) -> Generation:
         """The text with the safe edits and the certain fixes of validators; it is never cut."""
-        certain = [
+        from sifaka.editor import edit
+        from sifaka.editor.apart import apart
+        from sifaka.text.formats import Format
+
+        certain = tuple(
             issue
             for result in thought.validation_results.values()
             for issue in result.issues
             if issue.safe and issue.fix is not None
-        ]
-        return _generation(await self._edit(thought.text, certain))
+        )
+        tier = "suggested" if self.fixes == "suggested" else "safe"
+        format = Format(self.format) if self.format else None
+        work = partial(edit, thought.text, certain, fixes=tier, format=format)
+        try:
+            edited = await apart(thought.text, work)
+        except PluginError:  # a text that takes too much stays as it is
+            return Generation(text=thought.text)
+        if not edited.edits:
+            return Generation(text=edited.text)
+        if len(edited.edits) < _MANY:
+            return _logged(edited)
+        return await to_thread.run_sync(_logged, edited)
 
     async def edit_answer(self, thought: Thought, answer: Generation) -> Generation:
         """A model's version after a thought, with the safe edits.
 
         It stays as it is where they would cost it a required validator.
         """
-        edited = await self._edit(answer.text)
-        if not edited.edits or await self._costs(thought, answer.text, edited.text):
+        edited = await self.edit_input(thought.with_text(answer.text))
+        if not edited.metadata or await self._costs(thought, answer.text, edited.text):
             return answer
-        metadata = {**answer.metadata, **_generation(edited).metadata}
+        metadata = {**answer.metadata, **edited.metadata}
         return answer.model_copy(update={"text": edited.text, "metadata": metadata})
-
-    async def _edit(self, text: str, issues: Sequence[Issue] = ()) -> "Edited":
-        from sifaka.editor.apart import edited
-        from sifaka.text.formats import Format
-
-        tier = "suggested" if self.fixes == "suggested" else "safe"
-        format = Format(self.format) if self.format else None
-        return await edited(text, issues, tier, format)
 
     async def _costs(self, thought: Thought, written: str, edited: str) -> bool:
         """True when a text passes the required validators and its edited form does not."""
@@ -100,6 +113,6 @@ class EditorModel:
         return all(r.passed for r in results.values() if r.required)
 
 
-def _generation(edited: "Edited") -> Generation:
-    log = [asdict(edit) for edit in edited.edits]
-    return Generation(text=edited.text, metadata={"edits": log} if log else {})
+def _logged(edited: "Edited") -> Generation:
+    log = [{f.name: getattr(edit, f.name) for f in fields(edit)} for edit in edited.edits]
+    return Generation(text=edited.text, metadata={"edits": log})

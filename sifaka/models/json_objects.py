@@ -66,7 +66,7 @@ def strict(text: str) -> object:
 def clean(value: object) -> Any:
     """A copy without infinite numbers and NaN, and with U+FFFD for each lone surrogate."""
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):
         members = cast("dict[object, object]", value).items()
         return {clean(str(key)): clean(item) for key, item in members if not _infinite(item)}

@@ -20,8 +20,10 @@ from pydantic_ai.settings import ModelSettings, merge_model_settings
 from sifaka.calls.allowance import Allowance, current_allowance, stricter
 from sifaka.calls.context import Calls, current_calls
 from sifaka.calls.failure_log import report_failure
+from sifaka.calls.gen_ai import answered, asked
 from sifaka.calls.host import Suspended
 from sifaka.calls.recovery import code_of
+from sifaka.calls.spans import annotate
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
 from sifaka.models import HOST
 from sifaka.models.estimate import asked_for, quote
@@ -82,10 +84,13 @@ class MeteredModel(WrapperModel):
             calls.breakers.require(self._vendor)
             try:
                 async with calls.limiter:
-                    with calls.monitor.measure("model", self.model_id):
+                    settings = merge_model_settings(self.settings, model_settings)
+                    told = asked(self.model_name, self._vendor, self.base_url, settings)
+                    with calls.monitor.measure("model", self.model_id, **told):
                         response = await self._attempt(
                             calls, messages, model_settings, model_request_parameters
                         )
+                        annotate(answered(response))
             except AgentRunError as error:
                 failure = translate(error, self.model_id)
                 self._note(calls, failure)
@@ -180,6 +185,7 @@ class MeteredModel(WrapperModel):
             # What is asked later stays set aside, so that no more is asked than there is room for.
             if not asked_later:
                 ledger.settle(reserved, usage)
+                calls.monitor.count_usage(self.model_id, usage)
                 if allowance is not None:
                     allowance.settle(reserved.usage, usage)
         if limit.cancelled_caught:

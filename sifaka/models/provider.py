@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from sifaka._internal.lazy import load_pydantic_ai
 from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.extras import install
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.local import LocalProviders, is_local
 from sifaka.record.thought import EDITOR
@@ -92,7 +93,7 @@ def _metered(
         provider = str(model).partition(":")[0]
         raise ConfigurationError(
             f"model {model!r} needs a package that is not installed",
-            f"pip install 'sifaka-mcp[{provider}]'",
+            install(provider),
         ) from error
     # Broad, and told as a setting: each provider's client has errors of its own, such as for a key
     # that is empty, and this is where it is made.

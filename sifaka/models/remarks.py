@@ -39,6 +39,10 @@ _CHAT = (
     rf"\b(?:{_OFFER})\b",
     rf"(?:i )?hope (?:this|that|the|my) (?:{_DONE}|{_TEXT}|meets?|fits|works|suits)\b",
     r"as an? (?:ai|large language model|language model|chatbot)\b",
+    # Questions in place of a text.
+    r"(?:please |kindly |could you )?(?:provide|share|paste|send)(?: me)?(?: with)? (?:the|your|a|some|"
+    r"more) (?:\w+ )?(?:text|content|passage|paragraph|document|context|details)\b",
+    r"(?:(?:hello|hi)[!,.]? )?how (?:can|may) i (?:help|assist) you\b",
 )
 """What is a remark wherever a model writes."""
 _GENERIC = (
@@ -87,7 +91,27 @@ _SUBJECT = (
 _HAS_SUBJECT = re.compile(
     r"\b(?:text|sentence|paragraph|message|wording|phrase|grammar|edit|task)", re.IGNORECASE
 )
+_REFUSALS_ELSEWHERE = (
+    r"(?:es tut mir|tut mir|leider|ich)\b[^\n.]{0,60}\bkann\b[^\n.]{0,60}\bnicht\b[^\n.]{0,60}"
+    r"\b(?:helfen|unterstützen|übersetzen|bearbeiten|nachkommen)",
+    r"(?:je suis|désolée?|malheureusement)\b[^\n.]{0,40}\bje ne peux pas\b[^\n.]{0,20}"
+    r"\b(?:aider|assister|traduire|répondre à cette)",
+    r"(?:lo siento|lamentablemente|disculpa)\b[^\n.]{0,40}\bno puedo\b[^\n.]{0,20}"
+    r"(?:ayudar|traducir|asistir|cumplir)",
+    r"(?:mi dispiace|purtroppo)\b[^\n.]{0,40}\bnon posso\b[^\n.]{0,20}(?:aiutar|tradurre|assister)",
+    r"(?:sinto muito|desculpe|lamento|infelizmente)\b[^\n.]{0,40}\bnão (?:posso|consigo)\b[^\n.]{0,20}"
+    r"(?:ajudar|traduzir|atender)",
+    r"(?:het spijt me|sorry|helaas)\b[^\n.]{0,40}\bkan\b[^\n.]{0,60}\b(?:niet helpen|niet vertalen)",
+    r"(?:извините|к сожалению|простите)\b[^\n.]{0,40}\bне могу\b[^\n.]{0,20}(?:помочь|перевести|выполнить)",
+    r"(?:很?抱歉|对不起|對不起)[^\n。]{0,20}(?:无法|無法|不能)[^\n。]{0,20}(?:帮|協助|协助|翻译|翻譯|满足)",
+    r"申し訳(?:ございません|ありません)[^\n。]{0,40}(?:お手伝い|翻訳|お応え|対応)",
+    r"죄송(?:합니다|하지만)[^\n.]{0,40}(?:도와|도움|번역)",
+)
 _REFUSAL = re.compile(
+    r"\A\W*(?:i(?:'m| am)? (?:can(?:no|')t|(?:am )?unable to|(?:am )?not able to|won't|will not) "
+    r"(?:assist|help|fulfil+|comply|translate|rewrite|revise|generate|process)\b|"
+    + "|".join(_REFUSALS_ELSEWHERE)
+    + r")|"
     r"\A\W*(?:i(?:'m| am) (?:very |so )?sorry|sorry|i apologi[sz]e|unfortunately|i (?:can(?:no|')t|"
     r"am unable|am not able|won't)|as an? (?:ai|large language|language))[^\n]{0,120}?(?:as an? (?:"
     r"ai|language|large|chatbot)|language model|(?:can(?:no|')t|unable to|not able to|won't) "

@@ -18,13 +18,13 @@ from sifaka.text.reasoning import answer_of
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
-    from pydantic_ai.models import Model
+    from pydantic_ai.models import Model, ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
 _UNREAD = frozenset({"malformed", "empty"})
-_LONG = 50_000
+_LONG = 5_000
 """Characters of a reply or a question from which the reply is read in a thread."""
 LONGEST_REPLY = 1_000_000
 """Characters; a longer reply is malformed and not parsed."""
@@ -131,32 +131,28 @@ async def _request(
 ) -> "ModelResponse":
     from pydantic_ai.direct import model_request
     from pydantic_ai.messages import ModelRequest
-    from pydantic_ai.models import ModelRequestParameters
-    from pydantic_ai.tools import ToolDefinition
 
     return await model_request(
         model,
         [ModelRequest.user_text_prompt(question, instructions=instructions)],
         model_settings=settings,
-        model_request_parameters=ModelRequestParameters(
-            output_mode="tool",
-            output_tools=[
-                ToolDefinition(
-                    name="answer",
-                    description=form.__doc__,
-                    parameters_json_schema=json.loads(_schema(form)),
-                    kind="output",
-                )
-            ],
-            allow_text_output=False,
-        ),
+        model_request_parameters=_parameters(form),
     )
 
 
+# Making a schema takes a millisecond, which critics that run in parallel would spend one by one.
 @lru_cache(maxsize=64)
-def _schema(form: type[BaseModel]) -> str:
-    # Making one takes a millisecond, which critics that run in parallel would spend one by one.
-    return json.dumps(form.model_json_schema())
+def _parameters(form: type[BaseModel]) -> "ModelRequestParameters":
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.tools import ToolDefinition
+
+    tool = ToolDefinition(
+        name="answer",
+        description=form.__doc__,
+        parameters_json_schema=form.model_json_schema(),
+        kind="output",
+    )
+    return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 
 
 class Unreadable(Exception):

@@ -27,8 +27,8 @@ MENDED = "mended"
 """The key in a version's metadata: the parts of the answer that were taken off, in words."""
 REFUSED = "refused"
 """The key in a version's metadata: the reason why no text could be taken from the answer."""
-_LONG = 20_000
-"""Characters of an answer from which it is read in a thread."""
+_LONG = 3_000
+"""Characters of an answer and its text from which it is read in a thread."""
 
 PROMPT = Prompt(
     purpose="Writes the first version of a text, or the next version of it.",

@@ -49,6 +49,15 @@ def cluster(groups: Sequence[Sequence[Issue]]) -> tuple[Issue, ...]:
     return tuple(sorted((*merged, *rest), key=_place))
 
 
+def without(groups: Sequence[Sequence[Issue]], gone: Sequence[Issue]) -> list[list[Issue]]:
+    """The groups without the issues that say the same as one of `gone`, in whatever words."""
+    known = [_Report(-1, issue) for issue in gone]
+    return [
+        [issue for issue in group if not any(_alike(_Report(n, issue), known))]
+        for n, group in enumerate(groups)
+    ]
+
+
 class _Report:
     """An issue with what it is compared by, worked out once."""
 

@@ -30,7 +30,13 @@ class Hunk(Frozen):
     """The issue that asked for the change; None when none did."""
 
 
-def diff(before: str, after: str, issues: Iterable[Issue] = ()) -> tuple[Hunk, ...]:
+Piece = tuple[Literal["equal", "insert", "delete", "replace"], str, str]
+"""A stretch that was compared: what became of it, its text before and after."""
+
+
+def diff(
+    before: str, after: str, issues: Iterable[Issue] = (), pieces: Iterable[Piece] | None = None
+) -> tuple[Hunk, ...]:
     """The hunks that lead from one text to the other, in order, equal stretches included.
 
     Args:
@@ -38,41 +44,49 @@ def diff(before: str, after: str, issues: Iterable[Issue] = ()) -> tuple[Hunk, .
         after: The text made of it.
         issues: What was found in `before`; a changed hunk takes the message of the issue whose
             place it touches, or whose quote it contains.
+        pieces: What comparing the texts has found, where that was done before: the pieces of
+            `lines_diff`, and those of `words_diff` in the place of lines that differ.
     """
-    reasons = _Reasons(issues)
+    reasons = Reasons(issues)
     hunks: list[Hunk] = []
     position = 0
-    for op, old, new in _merged(_words(before, after)):
+    for op, old, new in _merged(_words(before, after) if pieces is None else pieces):
         reason = None if op == "equal" else reasons.of(position, position + len(old))
         hunks.append(Hunk(op=op, before=old, after=new, start=position, reason=reason))
         position += len(old)
     return tuple(hunks)
 
 
-_Piece = tuple[Literal["equal", "insert", "delete", "replace"], str, str]
+def lines_diff(before: str, after: str) -> Iterator[Piece]:
+    """The lines that are the same and those that differ, not looked into."""
+    return _aligned(before.splitlines(keepends=True), after.splitlines(keepends=True))
 
 
-def _words(before: str, after: str) -> Iterator[_Piece]:
+def _words(before: str, after: str) -> Iterator[Piece]:
     """Lines, then sentences of lines that differ, then their words: long texts stay affordable."""
-    return _refined(before, after, (_lines, _SENTENCE.findall, _TOKEN.findall))
-
-
-def _lines(text: str) -> list[str]:
-    return text.splitlines(keepends=True)
-
-
-def _refined(
-    before: str, after: str, levels: Sequence[Callable[[str], list[str]]]
-) -> Iterator[_Piece]:
-    split, *finer = levels
-    for op, old, new in _aligned(split(before), split(after)):
-        if op == "replace" and finer:
-            yield from _refined(old, new, finer)
+    for op, old, new in lines_diff(before, after):
+        if op == "replace":
+            yield from words_diff(old, new)
         else:
             yield op, old, new
 
 
-def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[_Piece]:
+_LEVELS: Sequence[Callable[[str], list[str]]] = (_SENTENCE.findall, _TOKEN.findall)
+
+
+def words_diff(
+    before: str, after: str, levels: Sequence[Callable[[str], list[str]]] = _LEVELS
+) -> Iterator[Piece]:
+    """The sentences that are the same, and the words of those that differ."""
+    split, *finer = levels
+    for op, old, new in _aligned(split(before), split(after)):
+        if op == "replace" and finer:
+            yield from words_diff(old, new, finer)
+        else:
+            yield op, old, new
+
+
+def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
     """The equal, inserted, deleted and replaced parts of two lists of pieces."""
     pairs = len(old) * len(new)
     if pairs <= _CAREFUL:
@@ -96,9 +110,9 @@ def _fast_opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Opcode]:
         yield op, code.src_start, code.src_end, code.dest_start, code.dest_end
 
 
-def _merged(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+def _merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Changes with nothing but white space between them, as one change."""
-    pending: list[_Piece] = []
+    pending: list[Piece] = []
     for piece in pieces:
         pending.append(piece)
         if piece[0] == "equal" and (piece[1].strip() or "\n" in piece[1]):
@@ -107,7 +121,7 @@ def _merged(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
     yield from _joined(pending)
 
 
-def _joined(pieces: list[_Piece]) -> Iterator[_Piece]:
+def _joined(pieces: list[Piece]) -> Iterator[Piece]:
     changed = [n for n, piece in enumerate(pieces) if piece[0] != "equal"]
     if not changed:
         yield from pieces
@@ -120,7 +134,7 @@ def _joined(pieces: list[_Piece]) -> Iterator[_Piece]:
     yield from pieces[last:]
 
 
-class _Reasons:
+class Reasons:
     """Finds the issue that asked for a change at a place."""
 
     _LONG = 500

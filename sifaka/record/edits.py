@@ -10,7 +10,7 @@ from sifaka.record.diff import Hunk
 _WORD_BEFORE = re.compile(r"\s*\S+\s*\Z")
 _WORD_AFTER = re.compile(r"\s*\S+")
 _LONGEST_WORD = 200
-_SEARCHED = 200_000_000
+_SEARCHED = 500_000_000
 """Characters that are searched at most to find places that occur once."""
 
 
@@ -34,12 +34,17 @@ def edits_of(hunks: Sequence[Hunk]) -> tuple[Edit, ...] | None:
         The edits in order; None where there are too many places in too long a text.
     """
     text = "".join(hunk.before for hunk in hunks)
-    changed = [hunk for hunk in hunks if hunk.op != "equal"]
-    if len(text) * len(changed) > _SEARCHED:
-        return None
+    places = _Places(text)
     spans: list[tuple[int, int, list[Hunk]]] = []
-    for hunk in changed:
-        start, end = _unique(text, hunk.start, hunk.start + len(hunk.before))
+    for hunk in hunks:
+        if hunk.op == "equal":
+            continue
+        start, end = hunk.start, hunk.start + len(hunk.before)
+        if not spans or end > spans[-1][1]:
+            unique = places.unique(start, end)
+            if unique is None:
+                return None
+            start, end = unique
         together = [hunk]
         while spans and spans[-1][1] >= start:
             first, last, earlier = spans.pop()
@@ -48,16 +53,47 @@ def edits_of(hunks: Sequence[Hunk]) -> tuple[Edit, ...] | None:
     return tuple(_edit(text, *span) for span in spans)
 
 
-def _unique(text: str, start: int, end: int) -> tuple[int, int]:
-    """The smallest stretch of whole words around a place that occurs once."""
-    while start == end or text.find(text[start:end], text.find(text[start:end]) + 1) >= 0:
-        before = _WORD_BEFORE.search(text, max(0, start - _LONGEST_WORD), start)
-        after = _WORD_AFTER.match(text, end, end + _LONGEST_WORD)
+class _Places:
+    """The places of a text, of which some occur once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._left = _SEARCHED
+
+    def unique(self, start: int, end: int) -> tuple[int, int] | None:
+        """The fewest whole words around a place that occur once; None when that takes too long.
+
+        More words around what occurs once occur once too, so their number is doubled, then halved.
+        """
+        stretches = [(start, end)]
+
+        def is_once(words: int) -> bool:
+            while len(stretches) <= words:
+                stretches.append(self._wider(*stretches[-1]))
+            first, last = stretches[words]
+            self._left -= len(self._text)
+            again = self._text.find(self._text[first:last]) + 1
+            return self._text.find(self._text[first:last], again) < 0
+
+        if start < end and is_once(0):
+            return start, end
+        few, many = 0, 1
+        while self._left > 0 and not is_once(many):
+            few, many = many, 2 * many
+        while self._left > 0 and many - few > 1:
+            middle = (few + many) // 2
+            few, many = (few, middle) if is_once(middle) else (middle, many)
+        return stretches[many] if self._left > 0 else None
+
+    def _wider(self, start: int, end: int) -> tuple[int, int]:
+        """One word more on both sides."""
+        self._left -= _LONGEST_WORD * _LONGEST_WORD // 2
+        before = _WORD_BEFORE.search(self._text, max(0, start - _LONGEST_WORD), start)
+        after = _WORD_AFTER.match(self._text, end, end + _LONGEST_WORD)
         if before is None and after is None:
-            return 0, len(text)
-        start = before.start() if before else 0
-        end = after.end() if after else len(text)
-    return start, end
+            return 0, len(self._text)
+        first = before.start() if before else 0
+        return first, after.end() if after else len(self._text)
 
 
 def _edit(text: str, start: int, end: int, hunks: Iterable[Hunk]) -> Edit:

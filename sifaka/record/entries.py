@@ -16,7 +16,7 @@ from pydantic import (
 
 from sifaka._internal.immutable import Frozen, FrozenJson, FrozenMap
 from sifaka.record.inquiry import Inquiry, ResearchStep
-from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought, new_run_id
 from sifaka.record.usage import Budget, Usage
 from sifaka.text.sections import SECTION_CHARS
@@ -201,11 +201,12 @@ class Decided(_Entry):
 
 
 class Declined(_Entry):
-    """The caller has declined the issues that are left in a version."""
+    """The caller has declined the issues that are left in a version, or one of them."""
 
     kind: Literal["declined"] = "declined"
     thought_id: str
     reason: str = ""
+    issue: Issue | None = None  # None stands for all that is left
 
 
 class Called(_Entry):
@@ -275,8 +276,7 @@ class Stopped(_Entry):
     status: RunStatus
     stop_reason: StopReason
     error: str | None = None
-    """One line on what failed and what to do, with status `failed`, and with `needs_revision` on
-    why no model writes."""
+    """One line: what failed and what to do; with `needs_revision`, why no model writes."""
     code: str | None = None
     """The error's code or kind, for what decides how to go on."""
     retry_after: float | None = None

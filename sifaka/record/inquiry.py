@@ -27,12 +27,21 @@ TERMINAL: frozenset[ResearchStep] = frozenset({"complete", "partial", "failed", 
 """Exactly one of them ends a run of research."""
 
 
+class Turn(Frozen):
+    """What one side said in the conversation before a question."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
 class Inquiry(Frozen):
     """The settings of a run whose first version is researched, not written from the task alone."""
 
     mode: ResearchMode = "auto"
     """`iterative` is one loop of searches, `deep` a plan and such a loop for each of its sections;
     `auto` takes `deep` for questions that ask for a report."""
+    history: tuple[Turn, ...] = ()
+    """The conversation before the question, oldest turn first; agents are shown it as material."""
     adapters: tuple[str, ...] = ()
     """The names of those to search with; empty means all that are configured."""
     sources: tuple[str, ...] = ()

@@ -1,17 +1,18 @@
 """The changes over several versions, each with the issue that asked for it.
 
 A diff of the two ends cannot name the issue: a change in the third step answers an issue of the
-second version, whose words the first one never had. So the changes of each step are carried
-through the diffs of the later steps to their place in the last version.
+second version, whose words the first one never had. So each place that differs in the end is
+followed back through the steps, of which only the lines that lead to it are compared by words.
 """
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from sifaka.record.diff import Hunk, diff
+from sifaka.record.diff import Hunk, Piece, Reasons, diff, lines_diff, words_diff
 from sifaka.record.results import Issue
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
@@ -21,20 +22,50 @@ _NEAR = 2
 was taken away may be the one before or the one after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """A stretch of the current version that a step has written, empty where it took words away."""
+_MOST_PLACES = 1_000
+"""Places in earlier versions that one place is followed back to: where much was taken away between
+its words they double with every step."""
+
+
+class _Stretch(NamedTuple):
+    """A stretch of a version: the same as one of the version before, or what a step put there."""
 
     start: int
     end: int
-    reason: str | None
+    before: int
+    """The offset of what stood there in the version before."""
+    before_end: int
+    same: bool
+    reason: str | None = None
 
 
-Carried = dict[str, "Sequence[_Change]"]
-"""By version, the changes of all steps to it, at their places in it."""
+class Steps:
+    """What comparing the versions of one run has found: the words of lines that differ, once."""
+
+    def __init__(self) -> None:
+        self._steps: dict[tuple[str, str], _Step] = {}
+        self._words: dict[tuple[str, str], tuple[Piece, ...]] = {}
+
+    def between(self, before: Thought, after: Thought) -> "_Step":
+        """The step from one version to the next."""
+        return self._steps.setdefault((before.id, after.id), _Step(before, after, self))
+
+    def words(self, old: str, new: str) -> Sequence[Piece]:
+        """What became of lines that differ: those of one step often do between its ends too."""
+        if (old, new) not in self._words:
+            self._words[old, new] = tuple(words_diff(old, new))
+        return self._words[old, new]
+
+    def pieces(self, before: str, after: str) -> Iterator[Piece]:
+        """The pieces of two texts, for `diff`."""
+        for op, old, new in lines_diff(before, after):
+            if op == "replace":
+                yield from self.words(old, new)
+            else:
+                yield op, old, new
 
 
-def explained_diff(run: Run, thought: Thought, carried: Carried | None = None) -> tuple[Hunk, ...]:
+def explained_diff(run: Run, thought: Thought, steps: Steps | None = None) -> tuple[Hunk, ...]:
     """The hunks that lead from a run's first version to one of its others.
 
     The reason of a hunk is the issue for which its words were written, in any of the steps; None
@@ -43,7 +74,7 @@ def explained_diff(run: Run, thought: Thought, carried: Carried | None = None) -
     Args:
         run: The run.
         thought: The version.
-        carried: What earlier calls for the run have worked out; each adds to it.
+        steps: What earlier calls for the run have compared; each adds to it.
     """
     original = run.original
     if original is None or original.id == thought.id:
@@ -51,15 +82,21 @@ def explained_diff(run: Run, thought: Thought, carried: Carried | None = None) -
     line = [*(run.thought(each.thought_id) for each in thought.history), thought]
     if len(line) == 2 or line[0].id != original.id:
         return diff(original.text, thought.text, reasons_for(original, thought))
-    known: Carried = {} if carried is None else carried
-    changes: Sequence[_Change] = ()
-    for before, after in pairwise(line):
-        if after.id not in known:
-            hunks = diff(before.text, after.text, reasons_for(before, after))
-            together = (*_carried(changes, hunks), *_made(hunks))
-            known[after.id] = sorted(together, key=lambda change: change.start)
-        changes = known[after.id]
-    return tuple(_explained(diff(original.text, thought.text), changes))
+    known = steps or Steps()
+    way = [known.between(before, after) for before, after in pairwise(line)]
+    pieces = known.pieces(original.text, thought.text)
+    return tuple(_explained(diff(original.text, thought.text, pieces=pieces), way))
+
+
+def step_diff(before: Thought, after: Thought, steps: Steps | None = None) -> tuple[Hunk, ...]:
+    """The hunks that lead from one version to the next.
+
+    Args:
+        before: The version before.
+        after: The version made of it.
+        steps: As for `explained_diff`, which looks into the same steps.
+    """
+    return (steps or Steps()).between(before, after).hunks()
 
 
 def reasons_for(before: Thought, after: Thought) -> list[Issue]:
@@ -81,53 +118,117 @@ def issues_of(thought: Thought) -> list[Issue]:
     return found + [i for f in thought.critic_feedback for i in f.issues]
 
 
-def _made(hunks: Iterable[Hunk]) -> Iterator[_Change]:
-    """The changes of one step, at their places in the version it made."""
-    at = 0
-    for hunk in hunks:
-        end = at + len(hunk.after)
-        if hunk.op != "equal":
-            yield _Change(at, end, hunk.reason)
-        at = end
+class _Step:
+    """What one step has written: its lines are compared at once, their words when asked for."""
+
+    def __init__(self, before: Thought, after: Thought, steps: Steps) -> None:
+        self._before = before
+        self._after = after
+        self._steps = steps
+        self._words: dict[int, Sequence[_Stretch]] = {}
+
+    def hunks(self) -> tuple[Hunk, ...]:
+        """All of the step, each change with its reason."""
+        pieces = (piece for place in range(len(self._lines)) for piece in self._pieces_of(place))
+        issues = reasons_for(self._before, self._after)
+        return diff(self._before.text, self._after.text, issues, pieces)
+
+    def at(self, start: int, end: int) -> Iterator[_Stretch]:
+        """The stretches that touch a place of the version, in their order."""
+        for place in range(bisect_left(self._ends, start), len(self._lines)):
+            lines = self._lines[place]
+            if lines.start > end:
+                return
+            for each in (lines,) if lines.same else self._words_of(place):
+                if each.start <= end and start <= each.end:
+                    yield each
+
+    @cached_property
+    def _lines(self) -> Sequence[_Stretch]:
+        pieces = lines_diff(self._before.text, self._after.text)
+        return tuple(_stretches((op == "equal", old, new) for op, old, new in pieces))
+
+    @cached_property
+    def _ends(self) -> Sequence[int]:
+        return [lines.end for lines in self._lines]
+
+    @cached_property
+    def _reasons(self) -> Reasons:
+        return Reasons(reasons_for(self._before, self._after))
+
+    def _words_of(self, place: int) -> Sequence[_Stretch]:
+        """The stretches in lines that differ."""
+        if place not in self._words:
+            lines = self._lines[place]
+            old, new = self._texts_of(place)
+            hunks = diff(old, new, pieces=self._pieces_of(place))
+            pieces = ((hunk.op == "equal", hunk.before, hunk.after) for hunk in hunks)
+            self._words[place] = [
+                each if each.same else each._replace(reason=self._reasons.of(*each[2:4]))
+                for each in _stretches(pieces, lines.start, lines.before)
+            ]
+        return self._words[place]
+
+    def _pieces_of(self, place: int) -> Sequence[Piece]:
+        """Lines that are the same, or what differs in them."""
+        old, new = self._texts_of(place)
+        return (("equal", old, new),) if self._lines[place].same else self._steps.words(old, new)
+
+    def _texts_of(self, place: int) -> tuple[str, str]:
+        lines = self._lines[place]
+        old = self._before.text[lines.before : lines.before_end]
+        return old, self._after.text[lines.start : lines.end]
 
 
-def _carried(changes: Sequence[_Change], hunks: Iterable[Hunk]) -> Iterator[_Change]:
-    """Earlier changes at their places in the next version; what was replaced since is gone."""
-    starts = [change.start for change in changes]
-    at = 0
-    for hunk in hunks:
-        if hunk.op == "equal":
-            old_end, shift = hunk.start + len(hunk.before), at - hunk.start
-            first = max(0, bisect_left(starts, hunk.start) - 1)
-            for change in changes[first:]:
-                if change.start > old_end:
-                    break
-                start, end = max(change.start, hunk.start), min(change.end, old_end)
-                if start < end or (start == end and change.start == change.end):
-                    yield _Change(start + shift, end + shift, change.reason)
-        at += len(hunk.after)
+def _stretches(
+    pieces: Iterable[tuple[bool, str, str]], start: int = 0, before: int = 0
+) -> Iterator[_Stretch]:
+    """Pieces of two versions, each same or not, at their places."""
+    for same, old, new in pieces:
+        end, before_end = start + len(new), before + len(old)
+        yield _Stretch(start, end, before, before_end, same)
+        start, before = end, before_end
 
 
-def _explained(hunks: Iterable[Hunk], changes: Sequence[_Change]) -> Iterator[Hunk]:
-    starts = [change.start for change in changes]
+def _explained(hunks: Iterable[Hunk], way: Sequence[_Step]) -> Iterator[Hunk]:
     at = 0
     for hunk in hunks:
         end = at + len(hunk.after)
         if hunk.op == "equal":
             yield hunk
         else:
-            yield hunk.model_copy(update={"reason": _reason(changes, starts, at, end)})
+            yield hunk.model_copy(update={"reason": _reason(way, at, end)})
         at = end
 
 
-def _reason(changes: Sequence[_Change], starts: Sequence[int], start: int, end: int) -> str | None:
-    """The reason of the change that covers most of a place, of those that have one."""
-    first = max(0, bisect_left(starts, start - _NEAR) - 1)
-    best: tuple[int, str] | None = None
-    for change in changes[first:]:
-        if change.start > end + _NEAR:
+def _reason(way: Sequence[_Step], start: int, end: int) -> str | None:
+    """The reason of the change that covers most of a place, the latest of several."""
+    most, best = -_NEAR - 1, None
+    for change_start, change_end, reason in _changes(way, start - _NEAR, end + _NEAR):
+        common = min(change_end, end) - max(change_start, start)
+        if reason is not None and common > most:
+            most, best = common, reason
+        if common == end - start:
             break
-        common = min(change.end, end) - max(change.start, start)
-        if change.reason is not None and common >= -_NEAR and (best is None or common > best[0]):
-            best = common, change.reason
-    return best[1] if best else None
+    return best
+
+
+def _changes(way: Sequence[_Step], start: int, end: int) -> Iterator[tuple[int, int, str | None]]:
+    """What the steps have written at a place of the last version, the latest step first.
+
+    What a later step has put something else in the place of is gone.
+    """
+    todo = deque([(len(way) - 1, start, end, 0)])
+    seen = set(todo)
+    while todo:
+        step, start, end, shift = todo.popleft()
+        for each in way[step].at(start, end):
+            first, last = max(each.start, start), min(each.end, end)
+            if each.same and step:
+                back = each.start - each.before
+                earlier = (step - 1, first - back, last - back, shift + back)
+                if earlier not in seen and len(seen) < _MOST_PLACES:
+                    seen.add(earlier)
+                    todo.append(earlier)
+            elif not each.same and (first < last or each.start == each.end):
+                yield first + shift, last + shift, each.reason

@@ -32,6 +32,7 @@ from sifaka.record.entries import (
     StopReason,
     Validated,
 )
+from sifaka.record.results import Issue
 from sifaka.record.task import passes, written
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
@@ -96,6 +97,8 @@ class Run(Frozen):
     decisions: FrozenMap[Decision] = Field(default_factory=dict[str, Decision])
     declined: FrozenMap[str] = Field(default_factory=dict[str, str])
     """By version, the caller's reason for declining the issues that are left in it."""
+    declined_issues: tuple[Declined, ...] = ()
+    """The issues that a person has declined one by one, each with the reason."""
     usage: Usage = Field(default_factory=Usage)
     version: int = 0
     """The number of its entries."""
@@ -159,6 +162,8 @@ class Run(Frozen):
                     "decisions": MappingProxyType({**self.decisions, id_: decision}),
                     "champion_id": id_ if decision.accepted else self.champion_id,
                 }
+            case Declined(issue=Issue()):
+                changes = {"declined_issues": (*self.declined_issues, entry)}
             case Declined(thought_id=id_, reason=reason):
                 changes = {"declined": MappingProxyType({**self.declined, id_: reason})}
             case Called():

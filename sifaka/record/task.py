@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from sifaka.record.declines import still_open
 from sifaka.record.outcome import shortcoming
 from sifaka.record.results import majority
 from sifaka.record.thought import EDITOR, PERSON, Thought
@@ -19,7 +20,7 @@ def open_task(run: "Run") -> str | None:
 
     A task is done when a version was written for it, and when a critic, a judge or the caller who
     wrote the version has judged it. An input that a critic accepts as it is counts when a writer
-    has tried, and what it wrote kept the rules and the facts and was no better.
+    has tried, and what it wrote kept the rules and the facts and was judged to be worse.
     """
     champion = run.champion
     if champion is None or not run.prompt.strip() or run.config.facts is None:
@@ -50,7 +51,8 @@ def passes(run: "Run") -> bool:
     verdict = majority(champion.critic_feedback)
     if verdict is None and not champion.validation_results:
         return False
-    return verdict != "revise" and not champion.mistakes and not open_task(run)
+    mistakes = any(still_open(run, champion, [champion.mistakes]))
+    return verdict != "revise" and not mistakes and not open_task(run)
 
 
 def written(run: "Run", thought: Thought) -> Thought:

@@ -51,13 +51,10 @@ class Usage(Frozen):
     seconds: float = 0.0
     """Wall-clock seconds of work, waiting for a caller or a host not included."""
 
-    def __add__(self, other: "Usage") -> "Usage":
-        return self._plus(other, 1)
-
     def __sub__(self, earlier: "Usage") -> "Usage":
-        return self._plus(earlier, -1)
+        return self.__add__(earlier, -1)
 
-    def _plus(self, other: "Usage", sign: int) -> "Usage":
+    def __add__(self, other: "Usage", sign: int = 1) -> "Usage":
         costs = (self.cost_usd, other.cost_usd)
         return Usage(
             model_calls=self.model_calls + sign * other.model_calls,

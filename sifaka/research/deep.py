@@ -1,10 +1,11 @@
 """The deep graph: a plan, a section for each of its questions, and a summary of them.
 
-planner -> store_plan -> parallel_loops -> (one loop a section) -> collect_drafts -> synthesizer.
+planner -> store_plan -> parallel_loops -> (one loop a section) -> collect_drafts -> long_writer ->
+proofreader -> synthesizer.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeAlias
@@ -30,6 +31,7 @@ from sifaka.research.report import (
     outline_of_one,
     outline_without_model,
 )
+from sifaka.research.revision import in_context, proofread
 from sifaka.research.state import Outline, ReportSection, ResearchPlan, SectionPlan
 
 logger = logging.getLogger(__name__)
@@ -45,6 +47,8 @@ class DeepState:
     slots: CapacityLimiter
     """The sections that may be researched at the same time."""
     outline: Outline = field(default_factory=Outline)
+    degraded: tuple[str, ...] = ()
+    """Lines about the long writer and the proofreader."""
 
 
 async def research_report(work: Work) -> Report:
@@ -77,6 +81,8 @@ def deep_graph() -> Graph[DeepState, Work, str, Report]:
         reduce_list_append, initial_factory=list[Ended], node_id="parallel_loops_joined"
     )
     collect_drafts = graph.step(_collect_drafts, node_id="collect_drafts")
+    long_writer = graph.step(_write_in_context, node_id="long_writer")
+    proofreader = graph.step(_proofread, node_id="proofreader")
     synthesizer = graph.step(_synthesize, node_id="synthesizer")
     spread = graph.edge_from(store_plan).map(fork_id="parallel_loops", downstream_join_id=joined.id)
     graph.add(
@@ -85,7 +91,9 @@ def deep_graph() -> Graph[DeepState, Work, str, Report]:
         spread.to(loop),
         graph.edge_from(loop).to(joined),
         graph.edge_from(joined).to(collect_drafts),
-        graph.edge_from(collect_drafts).to(synthesizer),
+        graph.edge_from(collect_drafts).to(long_writer),
+        graph.edge_from(long_writer).to(proofreader),
+        graph.edge_from(proofreader).to(synthesizer),
         graph.edge_from(synthesizer).to(graph.end_node),
     )
     return graph.build()
@@ -120,7 +128,7 @@ async def _store_plan(ctx: StepContext[DeepState, Work, Outline]) -> Sequence[Br
     """Put the outline on record, and set aside the calls that its sections surely need."""
     work, outline = ctx.deps, ctx.inputs
     if work.progress.plan is None:
-        await record_plan(work.desk, ResearchPlan(mode="deep", outline=outline))
+        await record_plan(work.desk, ResearchPlan(mode="deep", outline=outline, parsed=work.parsed))
     numbers = range(len(outline.sections))
     work.allot([n for n in numbers if n not in work.progress.sections], besides=1)
     ctx.state.outline = outline
@@ -171,13 +179,37 @@ async def _collect_drafts(
     raise SifakaError(f"every section failed: {told}", "mend what they tell, then resume the run")
 
 
+Sections: TypeAlias = tuple[ReportSection, ...]
+
+
+async def _write_in_context(ctx: StepContext[DeepState, Work, Sections]) -> Sections:
+    """Have the sections follow from each other, where advisers may be asked."""
+    return await _revised(ctx, in_context)
+
+
+async def _proofread(ctx: StepContext[DeepState, Work, Sections]) -> Sections:
+    """Have their mistakes corrected, where advisers may be asked."""
+    return await _revised(ctx, proofread)
+
+
+async def _revised(
+    ctx: StepContext[DeepState, Work, Sections],
+    revise: Callable[[Work, Sections], Awaitable[tuple[Sections, tuple[str, ...]]]],
+) -> Sections:
+    if not ctx.deps.advisers:
+        return ctx.inputs
+    sections, lines = await revise(ctx.deps, ctx.inputs)
+    ctx.state.degraded += lines
+    return sections
+
+
 async def _synthesize(ctx: StepContext[DeepState, Work, tuple[ReportSection, ...]]) -> Report:
     """Sum the sections up; there is no summary without a model, room for a call, or references."""
     work, outline, sections = ctx.deps, ctx.state.outline, ctx.inputs
     body, references = body_of(sections)
     title, summary = outline.title or work.question, ""
     stops: tuple[Stop, ...] = outline.stops
-    degraded = outline.degraded
+    degraded = (*outline.degraded, *ctx.state.degraded)
     if work.model is not None and references and len(sections) > 1:
         await work.desk.tell("synthesizing", f"summing up {len(sections)} sections")
         prompt = synthesizer_prompt(work.question, body)

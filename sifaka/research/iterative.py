@@ -1,25 +1,29 @@
 """The iterative graph: one section, from its first search to its draft.
 
-thinking -> knowledge_gap -> continue_decision -> tool_selector -> execute_tools -> thinking, and
-from the decision to the writer. A limit that is reached lets every node pass without a call, so
-that the writer writes from the findings so far.
+thinking -> knowledge_gap -> should_continue -> continue_decision -> tool_selector -> execute_tools
+-> thinking, and from the decision to the writer. A limit that is reached lets every node pass
+without a call, so that the writer writes from the findings so far.
 """
 
+import logging
 import time
 from functools import cache
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from pydantic_graph import Graph, GraphBuilder, StepContext
 
+from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
-from sifaka.errors import BudgetExceeded
+from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.evidence.plan import keyword_queries, shortened
 from sifaka.models.coercion import Form
 from sifaka.research.agents.agent import ResearchAgent, consult
 from sifaka.research.agents.loop import (
     KNOWLEDGE_GAP,
+    SHOULD_CONTINUE,
     THINKING,
     TOOL_SELECTOR,
+    continue_prompt,
     gap_prompt,
     selector_prompt,
     thinking_prompt,
@@ -29,6 +33,7 @@ from sifaka.research.limits import stop_of
 from sifaka.research.progress import (
     Loop,
     Work,
+    is_host,
     place_of,
     record_round,
     record_section,
@@ -37,6 +42,10 @@ from sifaka.research.progress import (
 from sifaka.research.search import Haul, findings_of, judge_all, search_all
 from sifaka.research.state import LoopState, ReportSection, Round, SearchTask, SectionPlan, listed
 
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+logger = logging.getLogger(__name__)
 Output = TypeVar("Output", bound=Form)
 Context: TypeAlias = StepContext[None, Loop, LoopState]
 """Each step is given the state and returns another: one that raises has changed nothing."""
@@ -86,6 +95,7 @@ def iterative_graph() -> Graph[None, Loop, LoopState, ReportSection]:
     )
     thinking = graph.step(_think, node_id="thinking")
     knowledge_gap = graph.step(_look_for_gaps, node_id="knowledge_gap")
+    should_continue = graph.step(_judge, node_id="should_continue")
     tool_selector = graph.step(_select_tools, node_id="tool_selector")
     execute_tools = graph.step(_execute_tools, node_id="execute_tools")
     writer = graph.step(_write, node_id="writer")
@@ -95,7 +105,8 @@ def iterative_graph() -> Graph[None, Loop, LoopState, ReportSection]:
     graph.add(
         graph.edge_from(graph.start_node).to(thinking),
         graph.edge_from(thinking).to(knowledge_gap),
-        graph.edge_from(knowledge_gap).to(
+        graph.edge_from(knowledge_gap).to(should_continue),
+        graph.edge_from(should_continue).to(
             decision.branch(searching.to(tool_selector)).branch(writing.to(writer))
         ),
         graph.edge_from(tool_selector).to(execute_tools),
@@ -106,14 +117,20 @@ def iterative_graph() -> Graph[None, Loop, LoopState, ReportSection]:
 
 
 async def _asked(
-    loop: Loop, state: LoopState, agent: ResearchAgent[Output], prompt: str
+    loop: Loop,
+    state: LoopState,
+    agent: ResearchAgent[Output],
+    prompt: str,
+    *,
+    judge: "Model | None" = None,
 ) -> tuple[Output | None, LoopState]:
     """An agent's answer; None without a model or room for a call, the limit then in the state."""
-    if loop.work.model is None or state.stops:
+    model = loop.work.model
+    if model is None or state.stops:
         return None, state
     try:
         with loop.purse.looping.active(), scope(f"iteration {state.now.number}"):
-            answer = await consult(agent, loop.work.model, prompt, history=loop.work.history)
+            answer = await consult(agent, judge or model, prompt, history=loop.work.history)
     except BudgetExceeded as error:
         return None, state.stopping(stop_of(error))
     return answer, state
@@ -150,6 +167,31 @@ async def _look_for_gaps(ctx: Context) -> LoopState:
         complete, gaps = gap.research_complete and is_searched, gap.gaps
     named = tuple(each for each in gaps if each.strip()) or (question,)
     return state.adding(complete=complete, gaps=() if complete else named)
+
+
+async def _judge(ctx: Context) -> LoopState:
+    """Have the judge decide about the next search; without an answer the gaps decide.
+
+    No judge is asked before the first search, and none allows more searches than the limits do.
+    """
+    loop, state = ctx.deps, ctx.inputs
+    judge = loop.work.judge or loop.work.model
+    if not state.rounds or judge is None or is_host(judge):
+        return state
+    question, gaps = loop.plan.question, state.now.gaps
+    prompt = continue_prompt(question, gaps=gaps, findings=listed(state.findings), past=state.past)
+    try:
+        said, state = await _asked(loop, state, SHOULD_CONTINUE, prompt, judge=judge)
+    except ModelProviderError as error:
+        report_failure(logger, "research:should_continue", error)
+        told = f"no judge decided whether to go on: {error.message}"
+        return state.adding(degraded=(*state.now.degraded, told))
+    if said is None:
+        return state
+    return state.adding(
+        complete=not said.should_continue,
+        gaps=(gaps or (question,)) if said.should_continue else (),
+    )
 
 
 def _must_search(state: LoopState) -> bool:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from sifaka.calls.context import Calls, current_calls
 from sifaka.evidence.sources.collection import Adapters
+from sifaka.models import HOST
 from sifaka.record.entries import Called, Researched
 from sifaka.record.inquiry import Inquiry, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
 from sifaka.research.limits import KeptCall, Purse, shared_out
 from sifaka.research.protocol import Desk
-from sifaka.research.state import ReportSection, ResearchPlan, Round, SectionPlan
+from sifaka.research.state import ParsedQuery, ReportSection, ResearchPlan, Round, SectionPlan
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -169,6 +170,11 @@ class Allotment:
             call.release()
 
 
+def is_host(model: "Model") -> bool:
+    """True for the model of the host that has called."""
+    return model.model_id.partition(":")[0] == HOST
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """The resources of one research."""
@@ -182,9 +188,21 @@ class Work:
     calls: Calls
     progress: ResearchSteps
     """The steps on record when the work began."""
+    judge: "Model | None" = None
+    """The model that decides whether a loop goes on; None for the one that thinks."""
+    parsed: ParsedQuery | None = None
+    """The question as it was read; None until it is."""
     history: "Sequence[ModelMessage]" = ()
     """The user's conversation; the observations of the research itself are in its state."""
     allotment: Allotment = field(default_factory=Allotment)
+
+    @property
+    def advisers(self) -> bool:
+        """True when agents may be asked that a report can do without.
+
+        A host's model is asked in rounds, of which clients make ten for one call.
+        """
+        return self.model is not None and not is_host(self.model)
 
     def allot(self, numbers: Sequence[int], *, besides: int) -> None:
         """Set aside the calls that are surely needed, before any of these sections begins."""

@@ -83,14 +83,16 @@ class Reference(Frozen):
         """Its line under the references."""
         document = self.document
         named = [
+            document.author.rstrip("."),
             document.title,
+            document.published.date().isoformat() if document.published else "",
             # An address of another kind, such as a script, is no link.
             f"<{document.url}>" if _WEB.match(document.url) else document.url,
             f"doi:{document.doi}" if document.doi else "",
         ]
         if not (document.url or document.doi) and (document.id or not document.title):
             # A path with its page, or the number that the source gives it.
-            named.append(f"{document.adapter} {document.id or document.key}".strip())
+            named.append(f"{document.id or document.key} in {document.adapter or 'the sources'}")
         if document.also:
             named.append(f"Also {'; '.join(document.also)}")
         what = ". ".join(filter(None, named))
@@ -102,6 +104,8 @@ class Reference(Frozen):
         return {
             "n": self.number,
             "title": document.title,
+            "author": document.author,
+            "published": document.published.isoformat() if document.published else None,
             "url": document.url,
             "id": document.id,
             "also": list(document.also),
@@ -151,6 +155,7 @@ def _together(findings: Sequence[Finding]) -> SourceDocument:
             "text": "\n\n".join(kept),
             # As they stand in the list, so that a reader finds the document.
             "title": one_line(document.title)[:_LONGEST_TITLE].translate(_IN_TITLES),
+            "author": one_line(document.author)[:_LONGEST_TITLE].translate(_IN_TITLES),
             "url": _NOT_IN_URLS.sub(lambda found: quote(found[0]), document.url.strip()),
             "doi": one_line(document.doi).translate(_IN_TITLES),
             "id": one_line(document.id).translate(_IN_TITLES),

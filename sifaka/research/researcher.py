@@ -1,19 +1,20 @@
 """Research on graphs; see `sifaka.research.protocol.Researcher`."""
 
-import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sifaka.calls.context import current_calls
 from sifaka.evidence.plan import checked_question
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.record.inquiry import Inquiry, ResearchMode
+from sifaka.record.inquiry import Inquiry
 from sifaka.record.thought import Thought
-from sifaka.research.agents.agent import trimmed
+from sifaka.research.agents.agent import conversation, trimmed
+from sifaka.research.parsing import parsed
 from sifaka.research.progress import ResearchSteps, Work, record_plan
 from sifaka.research.protocol import Desk
 from sifaka.research.report import ANSWER, Report, heading
-from sifaka.research.state import Mode, Outline, ResearchPlan, SectionPlan
+from sifaka.research.state import Outline, ResearchPlan, SectionPlan
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -21,15 +22,6 @@ if TYPE_CHECKING:
 
 AUTHOR = "research"
 """The author of a report that no model has written."""
-LONG = 40
-"""Words: a question of so many asks for several things."""
-_REPORT = re.compile(
-    r"\b(?:reports?|overviews?|surveys?|stud(?:y|ies)|white ?papers?|state of the art|literature"
-    r"|in[- ]depth|comprehensive(?:ly)?|compar(?:e|es|ed|ing|isons?)|versus|vs|pros and cons"
-    r"|advantages and disadvantages|analy[sz](?:e|es|is)|berichte?|überblick|übersicht"
-    r"|vergleich(?:e|en)?)\b",
-    re.IGNORECASE,
-)
 
 
 class GraphResearcher:
@@ -42,10 +34,19 @@ class GraphResearcher:
         adapters: The adapters to search with.
         model: The model that thinks and writes; None makes an outline of the evidence for the
             caller.
+        judge: The model that decides whether a loop goes on; None for the one that thinks.
     """
 
-    def __init__(self, inquiry: Inquiry, adapters: Adapters, model: "Model | None") -> None:
+    def __init__(
+        self,
+        inquiry: Inquiry,
+        adapters: Adapters,
+        model: "Model | None",
+        *,
+        judge: "Model | None" = None,
+    ) -> None:
         self.model = model
+        self._judge = judge
         self._inquiry = inquiry
         self._adapters = adapters
 
@@ -72,17 +73,23 @@ class GraphResearcher:
             model=self.model,
             calls=current_calls(),
             progress=progress,
-            history=tuple(trimmed(history)),
+            judge=self._judge,
+            history=(*conversation(self._inquiry.history), *trimmed(history)),
         )
-        mode = chosen_mode(self._inquiry.mode, work.question)
-        if progress.plan is not None:
-            mode = progress.plan.mode
+        if progress.plan is None:
+            read = await parsed(work)
+            mode = read.mode
+        else:
+            read, mode = progress.plan.parsed, progress.plan.mode
+        if read is not None:
+            work = replace(work, question=read.question, parsed=read)
         try:
             report = await (_iterative(work) if mode == "iterative" else _deep(work))
         finally:
             work.allotment.release()
         author = AUTHOR if self.model is None else self.model.model_id
-        return report.as_thought(desk.run, author=author, usage=work.calls.ledger.spent)
+        thought = report.as_thought(desk.run, author=author, usage=work.calls.ledger.spent)
+        return thought if read is None else thought.add_degraded(read.degraded)
 
 
 async def _iterative(work: Work) -> Report:
@@ -91,7 +98,9 @@ async def _iterative(work: Work) -> Report:
     plan = SectionPlan(title=ANSWER, question=work.question)
     if work.progress.plan is None:
         outline = Outline(sections=(plan,))
-        await record_plan(work.desk, ResearchPlan(mode="iterative", outline=outline))
+        await record_plan(
+            work.desk, ResearchPlan(mode="iterative", outline=outline, parsed=work.parsed)
+        )
     if 0 not in work.progress.sections:
         work.allot([0], besides=0)
     section = await research_section(work, 0, plan)
@@ -102,15 +111,3 @@ async def _deep(work: Work) -> Report:
     from sifaka.research.deep import research_report
 
     return await research_report(work)
-
-
-def chosen_mode(mode: ResearchMode, question: str) -> Mode:
-    """The mode to research in.
-
-    `auto` takes `deep` for a question that speaks of a report, an overview, a comparison or an
-    analysis, and for one of at least `LONG` words; otherwise `iterative`. No model is asked.
-    """
-    if mode != "auto":
-        return mode
-    is_wide = _REPORT.search(question) is not None or len(question.split()) >= LONG
-    return "deep" if is_wide else "iterative"

@@ -239,8 +239,19 @@ class Outline(Frozen):
     stops: tuple[Stop, ...] = ()
 
 
+class ParsedQuery(Frozen):
+    """A question as it was read, and the mode to research it in."""
+
+    question: str
+    mode: Mode
+    degraded: tuple[str, ...] = ()
+    """The reason it was not read by a model, or not as the model said."""
+
+
 class ResearchPlan(Frozen):
     """The first step on record: the mode and the outline."""
 
     mode: Mode
     outline: Outline
+    parsed: ParsedQuery | None = None
+    """The question as it was read; None when it was researched as asked."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 from anyio import to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
+from sifaka.extras import install
 
 T = TypeVar("T")
 _SECONDS = 2.0
@@ -92,7 +93,7 @@ def _open(url: str) -> _Client:
     except ImportError as error:
         raise ConfigurationError(
             "a cache in Redis needs a package that is not installed",
-            "pip install 'sifaka-mcp[redis]'",
+            install("redis"),
         ) from error
     make = cast("Any", redis.Redis)
     try:

@@ -111,7 +111,7 @@ class MemoryStorage(PolledStore):
 
 
 CACHED_RUNS = 500
-"""Runs that are held; the least recently used is evicted first."""
+"""Runs that a cache holds; the least recently used is evicted first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +129,14 @@ class State:
 
 
 class RunCache:
-    """States that the log has acknowledged. Another process may have appended since."""
+    """States that the log has acknowledged. Another process may have appended since.
 
-    def __init__(self) -> None:
+    Args:
+        most: Runs that are held.
+    """
+
+    def __init__(self, most: int = CACHED_RUNS) -> None:
+        self._most = most
         self._states: OrderedDict[tuple[str, str], State] = OrderedDict()
         self._guard = threading.Lock()
 
@@ -150,7 +155,7 @@ class RunCache:
             if known and known.run.version == after:
                 entries, after = (*known.entries, *entries), known.after
             self._states[key] = State(run, after, entries)
-            if len(self._states) > CACHED_RUNS:
+            if len(self._states) > self._most:
                 self._states.popitem(last=False)
 
     def evict(self, tenant: str, run_id: str) -> None:

@@ -12,7 +12,7 @@ from sifaka.calls.context import Calls, new_frame_key
 from sifaka.calls.journal import scope
 from sifaka.calls.ledger import Ledger
 from sifaka.chain import Chain
-from sifaka.chain.components import loaded_parts
+from sifaka.chain.components import parts_of
 from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.evidence.documents import ANYTHING, SearchFilters
 from sifaka.evidence.model import (
@@ -85,7 +85,7 @@ async def search_evidence(
         Suspended: Answers of the host are needed.
     """
     chosen = options or EvidenceOptions()
-    parts = await loaded_parts(chain.settings, chain.resources, documents=True)
+    parts = await parts_of(chain.settings, chain.resources, documents=True)
     pipeline = EvidencePipeline(chain.resources.adapters, parts.asked)
     result: EvidenceResult | None = None
     async with parts.connected():
@@ -115,7 +115,7 @@ async def plan_search(chain: Chain, question: str, *, frame_key: str | None = No
         ConfigurationError: The question is empty or too long.
         Suspended: The answer of the host is needed.
     """
-    parts = await loaded_parts(chain.settings, chain.resources, documents=True)
+    parts = await parts_of(chain.settings, chain.resources, documents=True)
     async with parts.connected():
         with _calls(chain, frame_key).active(), scope(_PLACE):
             return await plan(question, parts.asked)

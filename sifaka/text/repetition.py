@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from operator import eq
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 _NUMBER = re.compile(r"^[ \t]*\d+[.)]", re.MULTILINE)
@@ -38,11 +39,11 @@ def longest_loop(text: str) -> int:
 
 def _of_period(words: Sequence[str], period: int) -> int:
     least = max(_WORDS, _TIMES * period)
-    if sum(map(str.__eq__, words, words[period:])) + period < least:
+    if sum(map(eq, words, words[period:])) + period < least:
         return 0
     longest = run = 0
     letters = False
-    for at, same in enumerate(map(str.__eq__, words, words[period:])):
+    for at, same in enumerate(map(eq, words, words[period:])):
         if not same:
             run, letters = 0, False
             continue

@@ -5,12 +5,14 @@ one here. So is each character of Lao, Khmer and Burmese, whose words would take
 is cut into words by a model.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import compress, islice, pairwise, repeat
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from sifaka.text.prose import Span
 
@@ -56,9 +58,7 @@ def thai_words(run: str) -> Iterator[Span]:
 @lru_cache(maxsize=1)
 def _model() -> tuple[Mapping[str, Mapping[str, int]], float]:
     """The weights of each feature, and the sum of them that a boundary has to exceed."""
-    import budoux
-
-    model = cast("Any", budoux).load_default_thai_parser().model
+    model = json.loads(Path(__file__).with_name("thai.json").read_bytes())
     weights = {
         f"{kind}{number}": model.get(f"{kind}{number}", {}) for kind, number, *_ in _FEATURES
     }

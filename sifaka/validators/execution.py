@@ -6,6 +6,7 @@ from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 
 from anyio import create_task_group, to_thread
+from anyio.lowlevel import checkpoint
 
 from sifaka._internal.naming import unique
 from sifaka.calls.context import current_calls
@@ -17,7 +18,7 @@ from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.protocol import Validator
 
-THREAD_FROM = 50_000
+THREAD_FROM = 5_000
 """Texts with more characters are checked in a worker thread by validators that are synchronous."""
 
 logger = logging.getLogger("sifaka")
@@ -67,6 +68,7 @@ async def run_validators(
             slow.append((name, validator))
         else:
             await run(name, validator)
+            await checkpoint()  # other requests come between two of them
     if slow:
         async with create_task_group() as group:
             for name, validator in slow:

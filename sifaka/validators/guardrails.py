@@ -9,6 +9,7 @@ from anyio import to_thread
 from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from sifaka._internal.immutable import FrozenJson
+from sifaka.extras import install
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.guardrails_loader import Rejection, module_of, run
@@ -80,7 +81,7 @@ class GuardrailsValidator(OptionalSpec):
             packages = " ".join(f"guardrails-ai-{name}" for name in missing)
             raise ValueError(
                 f"the Guardrails validator {missing[0]!r} is not installed; "
-                f"pip install 'sifaka-mcp[guardrails]' {packages}"
+                f"{install('guardrails', beside=packages)}"
             )
         return self
 

@@ -10,6 +10,7 @@ from inspect import isclass
 from typing import Any, NamedTuple, cast
 
 from sifaka.errors import ConfigurationError, ValidationError
+from sifaka.extras import install
 
 
 class Rejection(NamedTuple):
@@ -61,7 +62,7 @@ def _loaded(name: str, args: str) -> tuple[Any, threading.Lock]:
     except ImportError as error:
         raise ConfigurationError(
             f"the Guardrails validator {name!r} cannot be imported: {error}",
-            f"pip install 'sifaka-mcp[guardrails]' guardrails-ai-{name}",
+            install("guardrails", beside=f"guardrails-ai-{name}"),
         ) from error
     try:
         return _class_in(module, name)(**json.loads(args), on_fail="noop"), threading.Lock()

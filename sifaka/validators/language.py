@@ -6,7 +6,7 @@ from anyio import to_thread
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from sifaka.classifiers import UNKNOWN, CachedClassifier, Classification, classifier
-from sifaka.classifiers.language import INSTALL
+from sifaka.extras import install
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text.language import OWN_LANGUAGES
@@ -23,7 +23,9 @@ def _usable(code: str) -> str:
         )
     if code not in OWN_LANGUAGES and code not in classifier("language").labels:
         told = ", ".join(sorted(OWN_LANGUAGES))
-        raise ValueError(f"cannot tell the language {code!r}; known: {told}; more with {INSTALL}")
+        raise ValueError(
+            f"cannot tell the language {code!r}; known: {told}; more with {install('classifiers')}"
+        )
     return code
 
 

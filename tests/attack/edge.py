@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,28 +9,21 @@ import anyio
 import anyio.to_thread
 import httpx2
 
+from tests.attack.table import Row, megabytes
 from tests.stubs.provider import opinion, provider
 from tests.stubs.served import asking, bearer, grant_token
 from tests.stubs.servers import http_server
 
 MEMORY = 300
 """Megabytes that the server may take more for the bodies of one caller."""
+REFUSED = 20
+"""Of 24 bodies of 15 MB, which one caller may not have unfinished beside 4 others."""
 _MODEL = "openai-chat:stub"
+_PATIENCE = 60.0
+"""Seconds until an answer is given up, on a busy machine too."""
 
 
-@dataclass
-class Edge:
-    """What one kind of hostile connection came to."""
-
-    kind: str
-    found: str
-    held: bool
-
-    def __str__(self) -> str:
-        return f"{'held' if self.held else 'FELL'}  {self.kind:34} {self.found}"
-
-
-async def edges(home: Path) -> AsyncGenerator[Edge]:
+async def edges(home: Path) -> AsyncGenerator[Row]:
     """Try each kind once against a server with tokens."""
     tokens = home / "tokens"
     mallory = grant_token(tokens, "mallory")
@@ -46,31 +38,49 @@ async def edges(home: Path) -> AsyncGenerator[Edge]:
         }
         with http_server(home, **settings) as (url, process):
             head = _head(url, mallory)
-            before = _megabytes(process.pid)
-            answers = await _together(url, 24, head(15_000_000) + b" " * 14_900_000)
-            grown = _megabytes(process.pid) - before
+            before = megabytes(process.pid)
+            answers = await _together(url, 24, head(15_000_000) + b" " * 14_900_000, wanted=REFUSED)
+            grown = megabytes(process.pid) - before
             refused = sum(answer.startswith(b"HTTP/1.1 429") for answer in answers)
-            found = f"{refused} of 24 refused, {grown} MB more at the most"
-            yield Edge("unfinished bodies of 15 MB", found, refused >= 15 and grown <= MEMORY)
+            yield Row(
+                fired="24 unfinished bodies of 15 MB by one caller",
+                must=f"{REFUSED} refused, at most {MEMORY} MB more memory",
+                measured=f"{refused} refused, {grown} MB",
+                held=refused >= REFUSED and grown <= MEMORY,
+            )
 
             large = head(2).replace(b"\r\n\r\n", b"\r\nx: " + b"a" * 100_000 + b"\r\n\r\n{}")
-            (answer,) = await _together(url, 1, large)
+            (answer,) = await _together(url, 1, large, wanted=1) or [b"nothing"]
             status = answer.split(b"\r\n")[0].decode()
-            yield Edge("a head of 100 KB", status, "431" in status)
+            yield Row(fired="a head of 100 KB", must="431", measured=status, held="431" in status)
 
             told = {host: await _status(url, mallory, host) for host in _FORGED}
             found = ", ".join(f"{host}: {status}" for host, status in told.items())
-            yield Edge("forged names", found, set(told.values()) == {421})
+            yield Row(
+                fired="Host of other names and ports",
+                must="421",
+                measured=found,
+                held=set(told.values()) == {421},
+            )
 
             await _spend(url, reader)
-            found = f"{len(models.requests)} calls paid"
-            yield Edge("a token for reading only", found, not models.requests)
+            yield Row(
+                fired="critique_text with models by a token for reading only",
+                must="nothing is paid",
+                measured=f"{len(models.requests)} calls",
+                held=not models.requests,
+            )
 
             process.terminate()
             assert process.stderr is not None
             said = await anyio.to_thread.run_sync(process.stderr.read)
             errors = said.count("ERROR") + said.count("Traceback")
-            yield Edge("what clients that left are logged as", f"{errors} errors", not errors)
+            yield Row(
+                fired="connections that were given up, all of the above",
+                must="no error in the log",
+                measured=f"{errors} errors",
+                held=not errors,
+            )
 
 
 _FORGED = ("localhost:1@evil.example", "localhost:1.evil.example", "evil.example:80")
@@ -85,23 +95,24 @@ def _head(url: str, token: str) -> Callable[[int], bytes]:
     return head
 
 
-async def _together(url: str, count: int, sent: bytes) -> list[bytes]:
-    """The first bytes of the answers on so many connections; empty where none came in 5 seconds."""
+async def _together(url: str, count: int, sent: bytes, *, wanted: int) -> list[bytes]:
+    """The first bytes of so many answers on more connections; fewer if they do not come."""
     answers: list[bytes] = []
     place = urlsplit(url)
 
     async def one() -> None:
-        answer = b""
-        with anyio.move_on_after(5), suppress(anyio.BrokenResourceError, anyio.EndOfStream):
+        with suppress(anyio.BrokenResourceError, anyio.EndOfStream):
             async with await anyio.connect_tcp(place.hostname or "", place.port or 0) as connection:
                 with suppress(anyio.BrokenResourceError):
                     await connection.send(sent)
-                answer = await connection.receive()
-        answers.append(answer)
+                answers.append(await connection.receive())
+        if len(answers) >= wanted:
+            group.cancel_scope.cancel()
 
-    async with anyio.create_task_group() as group:
-        for _ in range(count):
-            group.start_soon(one)
+    with anyio.move_on_after(_PATIENCE):
+        async with anyio.create_task_group() as group:
+            for _ in range(count):
+                group.start_soon(one)
     return answers
 
 
@@ -120,10 +131,3 @@ async def _spend(url: str, token: str) -> None:
             request = asking("tools/call", name="critique_text", arguments=arguments)
             headers = request["headers"] | bearer(token)
             await http.post(url, json=request["json"], headers=headers)
-
-
-def _megabytes(pid: int) -> int:
-    """The most memory that a process has had, on Linux; 0 elsewhere."""
-    status = Path(f"/proc/{pid}/status")
-    lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []
-    return next((int(x.split()[1]) // 1024 for x in lines if x.startswith("VmHWM:")), 0)

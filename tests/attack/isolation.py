@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import httpx2
 
+from tests.attack.table import Row
 from tests.stubs.served import asking, bearer, grant_token
 from tests.stubs.servers import http_server
 
@@ -79,7 +80,7 @@ _ONE_LINE = {
 
 
 @dataclass
-class Row:
+class Waits:
     """The waiting times of the modest while one kind was fired."""
 
     kind: str
@@ -89,20 +90,21 @@ class Row:
     slowest: float = 0.0
     failures: list[str] = field(default_factory=list[str])
 
-    @property
-    def held(self) -> bool:
-        """True when the modest did not have to wait too long."""
-        fast = _p99(self.health) <= HEALTH and _p99(self.modest) <= MODEST
-        return fast and not self.failures
-
-    def __str__(self) -> str:
+    def row(self) -> Row:
+        """Whether the modest did not have to wait too long."""
+        health, modest = _p99(self.health), _p99(self.modest)
         told = (
-            f"{'held' if self.held else 'FELL'}  {self.kind:34} "
-            f"healthz p99 {_p99(self.health) * 1000:5.0f} ms of {len(self.health):3}, "
-            f"one line p99 {_p99(self.modest) * 1000:5.0f} ms of {len(self.modest):3}, "
-            f"{self.answered:3} attacks answered, the slowest in {self.slowest:5.1f} s"
+            f"p99 {health * 1000:.0f} ms of {len(self.health)}, {modest * 1000:.0f} ms of "
+            f"{len(self.modest)}; {self.answered} attacks answered, the slowest in "
+            f"{self.slowest:.1f} s"
         )
-        return "\n".join((told, *(f"      {failure}" for failure in self.failures[:3])))
+        return Row(
+            fired=f"{_AT_ONCE} at once: {self.kind}",
+            must=f"`/healthz` within {HEALTH * 1000:g} ms, a line of another tenant in "
+            f"{MODEST * 1000:g} ms",
+            measured="; ".join((told, *self.failures[:3])),
+            held=health <= HEALTH and modest <= MODEST and not self.failures,
+        )
 
 
 async def attack(home: Path, seconds: float) -> AsyncGenerator[Row]:
@@ -124,7 +126,7 @@ async def attack(home: Path, seconds: float) -> AsyncGenerator[Row]:
 async def _one(
     url: str, mallory: str, alice: str, name: str, kinds: tuple[str, ...], seconds: float
 ) -> Row:
-    row = Row(name)
+    row = Waits(name)
     limits = httpx2.Limits(max_connections=100)
     async with (
         httpx2.AsyncClient(limits=limits, timeout=300, headers=bearer(mallory)) as hostile,
@@ -142,11 +144,11 @@ async def _one(
                     row.modest.append(await _timed(_ask(modest, url, _ONE_LINE)))
                     await anyio.sleep(0.05)
             group.cancel_scope.cancel()
-    return row
+    return row.row()
 
 
 async def _fire(
-    http: httpx2.AsyncClient, url: str, tool: str, arguments: Mapping[str, Any], row: Row
+    http: httpx2.AsyncClient, url: str, tool: str, arguments: Mapping[str, Any], row: Waits
 ) -> None:
     while True:
         began = perf_counter()

@@ -2,7 +2,8 @@
 
 - The official conformance suite, against our HTTP application with the suite's fixtures registered
   beside our own tools, by the requirements of each revision of the protocol, without tokens and
-  with one. What it is known to fail stands in `expected-failures.yaml`, each with its reason.
+  with one. What it is known to fail stands in `expected-failures.yaml`, each with its reason. With
+  sessions it fails nothing.
   What a revision does not count is run too and told apart: most of that are scenarios of the tasks
   extension, which want tools that sleep and ask, and ours makes tasks of nothing but runs.
 - The same suite against the product alone. Most of its scenarios ask for tools, resources and
@@ -59,6 +60,9 @@ def _outcomes() -> Iterable[Outcome]:
         with http_server(home, _FIXTURES, SIFAKA_AUTH_TOKENS_FILE=str(tokens)) as (url, _):
             for revision in REVISIONS:
                 yield requirements(revision, url, home, called=" with a token", more=bearer)
+        with http_server(home, _FIXTURES, SIFAKA_SESSIONS="on") as (url, _):
+            for revision in REVISIONS:
+                yield requirements(revision, url, home, called=" with sessions", baseline=False)
         with http_server(home) as (url, _):
             for revision in REVISIONS:
                 yield alone(revision, url, home)

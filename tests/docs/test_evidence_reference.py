@@ -37,12 +37,53 @@ def test_every_form_that_is_told_can_be_opened(form: str) -> None:
     assert opened.names == ("named", re.split(r"[+:]", form)[0])
 
 
-def test_which_adapters_were_tested_only_with_stand_ins_is_told() -> None:
+def _tested_with() -> dict[str, tuple[str, str]]:
+    """The real server and the stand-in of each adapter, as the table tells them."""
     told = section(DOCUMENT, "Adapters")
     told = told[told.index("**What was tested") : told.index("**When a source")]
-    for kind in (ROOT / "tests/sifaka/evidence/sources/kinds").glob("*.py"):
-        if "recorded shapes" in kind.read_text(encoding="utf-8"):
-            assert kind.stem in told.lower(), kind.stem
+    return {kind: (real, fake) for named, real, fake in table(told) for kind in code(named)}
+
+
+def test_the_table_of_what_was_tested_has_every_adapter() -> None:
+    assert sorted(_tested_with()) == sorted(SCHEMES)
+
+
+_STAND_INS = {
+    "mediawiki": "test_mediawiki.py",
+    "wikipedia": "test_mediawiki.py",
+    "elasticsearch": "kinds/elasticsearch.py",
+    "opensearch": "kinds/elasticsearch.py",
+    "solr": "kinds/solr.py",
+    "meilisearch": "kinds/meilisearch.py",
+    "atomwalker": "kinds/atomwalker.py",
+    "pubmed": "test_biomedical.py",
+    "europepmc": "test_biomedical.py",
+    "clinicaltrials": "test_biomedical.py",
+}
+
+
+def test_each_stand_in_that_is_told_says_where_its_shapes_are_recorded_from() -> None:
+    assert {kind for kind, (_, fake) in _tested_with().items() if fake} == set(_STAND_INS)
+    for kind, file in _STAND_INS.items():
+        text = (ROOT / "tests/sifaka/evidence/sources" / file).read_text(encoding="utf-8")
+        assert "recorded" in text.lower().partition('"""\n')[0], file
+        assert kind in text.lower(), file
+
+
+def test_the_real_servers_that_are_told_are_those_that_the_targets_start() -> None:
+    tested = _tested_with()
+    real = {kind for kind, (told, _) in tested.items() if "`make test-" in told}
+    assert real == {"mediawiki", "elasticsearch", "opensearch"}
+    make = (ROOT / "Makefile").read_text(encoding="utf-8")
+    servers = (ROOT / "tests/sifaka/evidence/sources/test_opensearch_server.py").read_text("utf-8")
+    for kind in ("elasticsearch", "opensearch"):
+        for name, version in re.findall(r"`([a-z-]+)` ([\d.]+\d)", tested[kind][0]):
+            assert f"{name}=={version}" in make
+            assert f'"{name}"' in servers
+        assert f'"{kind}"' in servers
+
+
+def test_the_variables_of_real_servers_are_those_that_tests_read() -> None:
     contributing = section("CONTRIBUTING.md", "Servers for tests")
     live = (ROOT / "tests/sifaka/evidence/sources/test_live_servers.py").read_text("utf-8")
     variables = {f"{scheme.upper()}_ADAPTER_URL" for scheme in SCHEMES} & set(code(contributing))

@@ -5,12 +5,14 @@ import json
 import logging
 from typing import get_args
 
+import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from pydantic_ai.exceptions import ModelHTTPError
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from opentelemetry.trace import SpanKind
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.settings import ModelSettings
 
 from sifaka import Chain, Document
 from sifaka.calls.failure_log import report_failure
@@ -19,60 +21,72 @@ from sifaka.errors import ModelProviderError
 from sifaka.testing import ScriptedRetriever
 from sifaka_mcp.logs import JsonFormatter, LineFormatter
 from tests.docs.markdown import blocks, code, prose, section, table
+from tests.stubs.provider import Reply, provider, says
 
 DOCUMENT = "docs/monitoring.md"
 TEXT = "Keep the the receipt of your parcel."
 
 
-def watched_run() -> tuple[tuple[ReadableSpan, ...], Monitor]:
+Watched = tuple[tuple[ReadableSpan, ...], Monitor]
+
+
+@pytest.fixture
+def watched() -> Watched:
     """The spans of a run in which the first answer of the model is a version, the next an error."""
     spans = InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(spans))
-    monitor = Monitor(tracer=provider.get_tracer("test"))
-    answers = iter(["Keep the bill of your parcel."])
-
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        for text in answers:
-            return ModelResponse([TextPart(text)])
-        raise ModelHTTPError(400, "stub", body=TEXT)
-
-    result = Chain(
-        model=FunctionModel(answer, model_name="stub"),
-        critics=["lint"],
-        validators=[{"type": "content", "required": ["30 days"]}],
-        retrievers=[ScriptedRetriever(documents=(Document(text="a parcel of the shop"),))],
-        monitor=monitor,
-    ).run_sync(text=TEXT)
+    tracers = TracerProvider()
+    tracers.add_span_processor(SimpleSpanProcessor(spans))
+    monitor = Monitor(tracer=tracers.get_tracer("test"))
+    written = says("Keep the bill of your parcel.")
+    written.body["usage"]["prompt_tokens_details"] = {"cached_tokens": 8}
+    refusal = Reply(status=400, body={"error": {"message": TEXT}})
+    with provider([written, refusal]) as served:
+        result = Chain(
+            model=OpenAIChatModel(
+                "stub",
+                provider=OpenAIProvider(base_url=served.url, api_key="a key"),
+                settings=ModelSettings(max_tokens=500, temperature=0.5),
+            ),
+            critics=["lint"],
+            validators=[{"type": "content", "required": ["30 days"]}],
+            retrievers=[ScriptedRetriever(documents=(Document(text="a parcel of the shop"),))],
+            monitor=monitor,
+        ).run_sync(text=TEXT)
     assert result.status == "failed"
+    assert len(served.requests) == 2
     return spans.get_finished_spans(), monitor
 
 
-def test_every_key_of_the_summary_is_told() -> None:
+def test_every_key_of_the_summary_is_told(watched: Watched) -> None:
     rows = table(section(DOCUMENT, "Sums"))
     assert [code(row[0])[0] for row in rows] == list(Monitor().summary())
-    _, monitor = watched_run()
-    summary = monitor.summary()
-    told = dict(zip(map(str, summary), rows, strict=True))["components"][1]
-    component = next(iter(summary["components"].values()))
-    assert set(code(told)) - {"kind:name"} == set(component)
+    summary = watched[1].summary()
+    told = {key: set(code(row[1])) for key, row in zip(summary, rows, strict=True)}
+    for key in ("components", "models"):
+        (first, *_) = summary[key].values()
+        assert told[key] - {"kind:name"} == set(first), key
     assert f"up to {MOST_NAMES}, further ones" in section(DOCUMENT, "Sums")
 
 
-def test_every_kind_of_span_is_told() -> None:
+def test_every_kind_of_span_is_told(watched: Watched) -> None:
     rows = table(section(DOCUMENT, "Spans"))
     told = [code(row[0])[0].removeprefix("sifaka.").split()[0] for row in rows]
-    assert set(told) == set(get_args(Kind))
-    spans, _ = watched_run()
+    # A call of a model has the name that the conventions for generative AI give it.
+    assert set(told) == set(get_args(Kind)) - {"model"} | {"chat"}
+    spans, _ = watched
     assert {span.name.removeprefix("sifaka.").split()[0] for span in spans} == set(told)
+    calls = [span for span in spans if (span.attributes or {})["sifaka.kind"] == "model"]
+    assert {(span.name, span.kind) for span in calls} == {("chat stub", SpanKind.CLIENT)}
     phases = {span.name.split()[1] for span in spans if span.name.startswith("sifaka.phase")}
     assert phases <= set(code(rows[told.index("phase")][1]))
 
 
-def test_spans_have_the_attributes_that_are_told_and_no_words_of_the_text() -> None:
+def test_spans_have_the_attributes_that_are_told_and_no_words_of_the_text(
+    watched: Watched,
+) -> None:
     text = section(DOCUMENT, "Spans")
     told = {name for row in table(text[text.index("| Attribute") :]) for name in code(row[0])}
-    spans, _ = watched_run()
+    spans, _ = watched
     found = {name for span in spans for name in span.attributes or {}}
     assert found <= told
     assert told - found == {"sifaka.cancelled", "sifaka.code"}, "a stub's error has no code of ours"

@@ -19,7 +19,7 @@ def guard(event, arguments):
 
 sys.addaudithook(guard)
 """
-PROGRAMS = ("typos", "harper_process.py")
+PROGRAMS = ("harper_process.py",)
 PROGRAM = """
 from sifaka_mcp.cli import run
 
@@ -70,7 +70,7 @@ def test_the_commands_never_ask_the_network_and_start_nothing_but_the_checkers(
     sources = f"sources=folder:{ROOT / 'examples' / 'sources'},past=thoughts:"
     wrong = tmp_path / "wrong.md"
     wrong.write_text("We recieve it as follow.\n")  # Harper reads what has signs of a mistake
-    arguments = ("examples/announcement.md", spec, order, referring, sources, wrong)
+    arguments = ("server/sifaka_mcp/cli/announcement.md", spec, order, referring, sources, wrong)
     done = guarded(PROGRAM, tmp_path, *arguments)
     ended = re.findall(r"^(\w+) (\d)$", done.stdout, re.MULTILINE)
     assert ended[:5] == [

@@ -138,7 +138,7 @@ def test_the_exit_codes_are_those_of_the_table(
     text = section("README.md", "From a shell")
     codes = [int(row[0]) for row in table(text[text.index("| Exit code") :])]
     monkeypatch.setenv("SIFAKA_HOME", str(tmp_path))
-    validate = ["validate", "examples/announcement.md", "--max-words"]
+    validate = ["validate", "server/sifaka_mcp/cli/announcement.md", "--max-words"]
     real = [
         run([*validate, "1000"]),
         run([*validate, "10"]),

@@ -13,7 +13,15 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.record.inquiry import TERMINAL, Inquiry, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
-from sifaka.research.agents.loop import KNOWLEDGE_GAP, THINKING, TOOL_SELECTOR
+from sifaka.research.agents.loop import (
+    KNOWLEDGE_GAP,
+    SHOULD_CONTINUE,
+    THINKING,
+    TOOL_SELECTOR,
+)
+from sifaka.research.agents.parser import PARSER
+from sifaka.research.agents.report import PLANNER, SYNTHESIZER
+from sifaka.research.agents.revision import PROOFREADER
 from sifaka.research.limits import ORDER
 from sifaka.research.references import Reference
 from sifaka.research.report import Report
@@ -62,12 +70,13 @@ def test_limits_that_are_reached_are_told_in_their_order() -> None:
 
 
 def test_the_calls_are_counted_as_the_code_makes_them() -> None:
-    agents = len((THINKING, KNOWLEDGE_GAP, TOOL_SELECTOR))
+    agents = len((THINKING, KNOWLEDGE_GAP, SHOULD_CONTINUE, TOOL_SELECTOR))
     inquiry = Inquiry()
     of_iteration = agents + MOST_JUDGED
-    of_section = of_iteration * inquiry.max_iterations + 1
+    of_section = of_iteration * inquiry.max_iterations - 1 + 1
+    of_the_whole = len((PARSER, PLANNER, PROOFREADER, SYNTHESIZER)) + 6 - 1
     told = [int(number) for number in re.findall(r"\d+", section(DOCUMENT, "Budgets"))]
-    assert told[:4] == [of_iteration, MOST_JUDGED, of_section, of_section * 6 + 2]
+    assert told[:4] == [of_iteration, MOST_JUDGED, of_section, of_section * 6 + of_the_whole]
     assert inquiry.max_sections == 6
 
 

@@ -84,7 +84,7 @@ class Scene(Log):
         with redis.Redis(port=self.port, decode_responses=True) as client:
             name = client.hget(task, "worker")
         assert isinstance(name, str), "no process works on it"
-        return int(name.rpartition("#")[2])
+        return int(name.split("#")[-2])
 
     def repeated(self) -> int:
         """How many questions were asked more than once."""

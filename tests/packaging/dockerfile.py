@@ -14,6 +14,11 @@ class Instruction:
     value: str
 
     @property
+    def command(self) -> str:
+        """Of RUN, without its mounts."""
+        return re.sub(r"^(?:--mount=\S+\s+)+", "", self.value)
+
+    @property
     def exec_form(self) -> list[str]:
         """The words of `["a", "b"]`.
 
@@ -50,10 +55,15 @@ class Stage:
 
 def read_dockerfile(path: Path) -> list[Stage]:
     stages: list[Stage] = []
+    chosen: dict[str, str] = {}
+    """What is said before the first stage."""
     for instruction in _instructions(path.read_text(encoding="utf-8")):
         if instruction.name == "FROM":
             image, _, name = instruction.value.partition(" AS ")
-            stages.append(Stage(image, name))
+            stages.append(Stage(re.sub(r"\$\{(\w+)\}", lambda m: chosen[m[1]], image), name))
+        elif instruction.name == "ARG" and not stages:
+            name, _, default = instruction.value.partition("=")
+            chosen[name] = default
         else:
             assert stages, "a Dockerfile begins with FROM"
             stages[-1].instructions.append(instruction)

@@ -1,8 +1,10 @@
 """The bundle that hosts install with a click: its manifest, and the packed file as they run it."""
 
 import json
+import platform
 import shutil
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,8 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from distribution.bundle import EXTRAS, PARTS, lay_out, manifest
+from distribution.bundle import BRINGS, DOWNLOADS, EXTRAS, PARTS, PYTHON, lay_out, manifest
+from distribution.wheels import PLATFORMS
 from sifaka_mcp.settings import TOOLSETS, Settings
 from tests.packaging.project import ROOT
 from tests.packaging.uv import uv_environment
@@ -53,6 +56,20 @@ def test_variables_are_settings_or_keys_of_models_whose_client_is_in_the_bundle(
 def test_what_the_file_says_is_not_said_again_by_the_project() -> None:
     written = json.loads((PARTS / "manifest.json").read_text(encoding="utf-8"))
     assert not {"version", "description", "author", "license", "keywords", "tools"} & set(written)
+
+
+def test_a_bundle_says_what_its_first_start_downloads() -> None:
+    assert MANIFEST["long_description"].endswith(f"\n\n{DOWNLOADS}")
+    assert MANIFEST["compatibility"]["platforms"] == ["darwin", "win32", "linux"]
+    for name, place in PLATFORMS.items():
+        told = manifest(name)
+        assert told["long_description"].endswith(f"\n\n{BRINGS}")
+        assert told["compatibility"] == {
+            "platforms": [place.host],
+            "runtimes": {"python": f"=={PYTHON}.*"},
+        }
+        same = {"long_description", "compatibility"}
+        assert all(told[key] == MANIFEST[key] for key in MANIFEST.keys() - same)
 
 
 def test_the_packer_is_installed_from_a_lock_that_names_no_registry() -> None:
@@ -130,7 +147,7 @@ def test_the_packed_file_holds_what_it_takes_and_nothing_of_this_machine(packed:
         told = json.loads(archive.read("manifest.json"))
     (wheel,) = [name for name in names if name.endswith(".whl")]
     assert names == {
-        *("LICENSE", "launch.py", "manifest.json", "pyproject.toml", "uv.lock"),
+        *("LICENSE", "icon.png", "launch.py", "manifest.json", "pyproject.toml", "uv.lock"),
         wheel,
     }
     assert told == MANIFEST
@@ -162,6 +179,35 @@ async def test_unpacked_elsewhere_what_the_manifest_says_is_started_and_works(
     assert checked.structured_content is not None
     assert checked.structured_content["passed"] is False
     assert any(path.is_file() for path in runs.rglob("*")), "the field `store` is used"
+
+
+@pytest.mark.servers
+@pytest.mark.timeout(400)  # 80 wheels are downloaded, unless pip has them
+@pytest.mark.anyio
+async def test_with_its_wheels_inside_it_starts_without_the_network_and_without_a_cache(
+    wheel: Path, tmp_path: Path
+) -> None:
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        pytest.skip("the bundle that is tried is that for Linux on x86_64")
+    laid = tmp_path / "laid"
+    lay_out(laid, wheel, "linux-x86_64")
+    unpacked = (tmp_path / "elsewhere").resolve()
+    laid.rename(unpacked)
+    assert "://" not in (unpacked / "uv.lock").read_text(encoding="utf-8")
+    parameters = launch(unpacked, tmp_path)
+    assert parameters.env is not None
+    alone = {
+        "UV_OFFLINE": "1",
+        "UV_CACHE_DIR": str(tmp_path / "cache"),
+        "UV_PYTHON": sys.executable,
+        "UV_PYTHON_DOWNLOADS": "never",
+        "UV_FIND_LINKS": "",
+    }
+    parameters = parameters.model_copy(update={"env": {**parameters.env, **alone}})
+    with anyio.fail_after(110):
+        async with Client(parameters) as client:
+            improved = await client.call_tool("improve_text", {"text": "It is is so ."})
+    assert not improved.is_error, improved.content
 
 
 @pytest.mark.servers

@@ -189,3 +189,11 @@ def test_compose_itself_takes_the_file() -> None:
         pytest.skip("there is no Docker Compose here")
     for options in ([], ["--profile", "milvus"]):
         subprocess.run([docker, "compose", *options, "config", "--quiet"], cwd=ROOT, check=True)
+
+
+def test_the_server_has_no_rights_that_it_does_not_need() -> None:
+    assert SERVER["read_only"] is True
+    assert SERVER["cap_drop"] == ["ALL"]
+    assert SERVER["security_opt"] == ["no-new-privileges:true"]
+    assert SERVER["tmpfs"] == ["/tmp"]  # noqa: S108 - of the container
+    assert not {"privileged", "cap_add", "user"} & SERVER.keys()

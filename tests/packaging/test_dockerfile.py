@@ -1,6 +1,10 @@
-"""The image cannot be built here, so its very instructions are read and its commands are run."""
+"""The image without a builder: its very instructions are read and its commands are run.
+
+`test_image.py` builds it, where there is a builder.
+"""
 
 import http.client
+import json
 import os
 import re
 import shlex
@@ -9,13 +13,15 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Generator, Mapping
+import tempfile
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.packaging.dockerfile import read_dockerfile
+from tests.packaging.dockerfile import Instruction, read_dockerfile
+from tests.packaging.project import PROJECT
 from tests.stubs.servers import environment
 
 ROOT = Path(__file__).parents[2]
@@ -33,13 +39,42 @@ def test_it_has_a_build_stage_and_a_slim_final_one_on_the_same_python() -> None:
 
 
 def test_it_installs_from_the_lock_with_a_pinned_uv_and_without_tools_of_development() -> None:
-    install, *syncs = BUILD.all("RUN")
+    install, *syncs = [i.command for i in BUILD.instructions if i.name == "RUN"]
     assert install.startswith("pip install ")
     assert any(word.startswith("uv==") for word in install.split())
     assert syncs
     for sync in syncs:
         assert sync.startswith("uv sync --frozen --no-dev ")
+        assert "--extra http" in sync, "what the image serves over"
     assert "--no-editable" in syncs[-1], "the sources are not copied into the final stage"
+
+
+def test_what_is_downloaded_is_kept_between_builds_and_is_no_layer() -> None:
+    for step in BUILD.all("RUN"):
+        program = Instruction("RUN", step).command.split()[0]
+        assert step.startswith(f"--mount=type=cache,target=/root/.cache/{program} ")
+
+
+def test_the_base_is_an_argument_so_that_a_release_can_name_its_digest() -> None:
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith("FROM ")] == [
+        "FROM ${BASE} AS build",
+        "FROM ${BASE}",
+    ]
+
+
+def test_the_labels_say_what_it_is_and_to_which_entry_of_the_registry_it_belongs() -> None:
+    labels = dict(word.split("=", 1) for word in shlex.split(FINAL.only("LABEL").value))
+    entry = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
+    prefix = "org.opencontainers.image"
+    assert labels == {
+        f"{prefix}.title": entry["title"],
+        f"{prefix}.description": entry["description"],
+        f"{prefix}.source": PROJECT["urls"]["Repository"],
+        f"{prefix}.licenses": PROJECT["license"],
+        f"{prefix}.version": PROJECT["version"],
+        "io.modelcontextprotocol.server.name": entry["name"],
+    }
 
 
 def test_it_runs_as_somebody_else_than_root_whose_data_is_on_a_volume() -> None:
@@ -81,8 +116,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
     for step in BUILD.instructions:
         if step.name == "COPY":
             _copy(step.value.split(), context)
-        elif step.name == "RUN" and step.value.startswith("uv "):
-            done = _uv(step.value, context, venv)
+        elif step.name == "RUN" and step.command.startswith("uv "):
+            done = _uv(step.command, context, venv)
             if done.returncode and re.search("offline|[Nn]etwork connectivity", done.stderr):
                 return None
             assert done.returncode == 0, done.stderr
@@ -121,7 +156,7 @@ def test_the_server_lets_in_whom_it_was_told_to_is_healthy_and_ends_when_told(
         assert _asked(port, None) == 401
         assert _asked(port, made) not in {401, 403}
         process.send_signal(signal.SIGTERM)  # what `docker stop` sends
-        assert process.wait(timeout=20) in {0, -signal.SIGTERM}
+        assert process.wait(timeout=100) in {0, -signal.SIGTERM}
     assert _health(commands, port) != 0
 
 
@@ -145,10 +180,13 @@ def test_a_container_that_was_not_told_whom_to_let_in_says_what_to_do_and_ends(
     assert "--allow-anonymous" in line
 
 
-def test_nobody_listening_is_unhealthy(tmp_path: Path) -> None:
+def test_nobody_listening_is_unhealthy_unless_it_serves_over_stdio() -> None:
+    commands = Path(sys.executable).parent
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        assert _health(Path(sys.executable).parent, free.getsockname()[1]) != 0
+        port = free.getsockname()[1]
+        assert _health(commands, port) != 0
+        assert _health(commands, port, ["sifaka-mcp"]) == 0
 
 
 def _copy(words: list[str], context: Path) -> None:
@@ -220,8 +258,17 @@ def _asked(port: int, token: str | None) -> int:
         connection.close()
 
 
-def _health(commands: Path, port: int) -> int:
+def _health(commands: Path, port: int, started: Sequence[str] | None = None) -> int:
+    """What the check says of the first process of a container, which was started like this."""
     program, *arguments = FINAL.health_command
-    words = [word.replace(PORT, str(port)) for word in arguments]
-    command = [commands / program, *words]
-    return subprocess.run(command, capture_output=True, timeout=20, check=False).returncode
+    with tempfile.NamedTemporaryFile() as first:
+        words = started or [*FINAL.only("ENTRYPOINT").exec_form, *FINAL.only("CMD").exec_form]
+        first.write("\0".join(words).encode())
+        first.flush()
+        there = {PORT: str(port), "/proc/1/cmdline": first.name}
+        command = [str(commands / program)]
+        for word in arguments:
+            for old, new in there.items():
+                word = word.replace(old, new)
+            command.append(word)
+        return subprocess.run(command, capture_output=True, timeout=20, check=False).returncode

@@ -1,31 +1,42 @@
 """server.json, by which the MCP registry lists the server and clients install it.
 
 The rules are those of the schema of 2025-12-11 and of the official registry, as far as they touch
-what the entry says.
+what the entry says. With `MCP_REGISTRY_SCHEMA`, the file of that schema, all of it is checked.
 """
 
 import json
+import os
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft7Validator, FormatChecker
 from mcp import Client, StdioServerParameters
 
 from distribution.bundle import manifest
+from distribution.identity import identity
 from sifaka_mcp.settings import Settings
+from tests.packaging.dockerfile import read_dockerfile
 from tests.packaging.project import PROJECT, ROOT
 from tests.packaging.uv import run_uv, uv_environment
 from tests.stubs.servers import environment
 
 ENTRY: dict[str, Any] = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
-(PACKAGE,) = ENTRY["packages"]
+PACKAGE, IMAGE = ENTRY["packages"]
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
 
 def test_it_has_the_fields_of_the_schema_and_no_others() -> None:
     assert ENTRY["$schema"] == SCHEMA
-    assert ENTRY.keys() == {"$schema", "name", "title", "description", "version", "packages"}
+    assert ENTRY.keys() == {
+        *("$schema", "name", "title", "description", "version", "websiteUrl", "repository"),
+        *("icons", "packages"),
+    }
+    repository = PROJECT["urls"]["Repository"]
+    assert ENTRY["websiteUrl"] == repository
+    assert ENTRY["repository"] == {"url": repository, "source": "github"}
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", ENTRY["name"])
     assert 3 <= len(ENTRY["name"]) <= 200
     assert 1 <= len(ENTRY["title"]) <= 100
@@ -36,6 +47,53 @@ def test_it_has_the_fields_of_the_schema_and_no_others() -> None:
     }
     assert (PACKAGE["registryType"], PACKAGE["registryBaseUrl"]) == ("pypi", "https://pypi.org")
     assert PACKAGE["transport"] == {"type": "stdio"}
+
+
+def test_the_published_schema_takes_it_where_its_file_is_named() -> None:
+    if "MCP_REGISTRY_SCHEMA" not in os.environ:
+        pytest.skip("MCP_REGISTRY_SCHEMA names no file")
+    schema = json.loads(Path(os.environ["MCP_REGISTRY_SCHEMA"]).read_text(encoding="utf-8"))
+    assert schema["$id"] == ENTRY["$schema"]
+    checker: Any = Draft7Validator(schema, format_checker=FormatChecker())
+    assert [error.message for error in checker.iter_errors(ENTRY)] == []
+    broken: dict[str, Any] = {**ENTRY, "packages": [{**PACKAGE, "version": "latest"}]}
+    assert not checker.is_valid(broken), "the schema is one that refuses something"
+
+
+def test_icons_are_files_of_the_repository_that_every_client_may_show() -> None:
+    place = f"https://raw.githubusercontent.com/{identity().place}/main/"
+    kinds = {"image/png": b"\x89PNG", "image/svg+xml": b"<svg"}
+    assert {icon["mimeType"] for icon in ENTRY["icons"]} == kinds.keys()
+    for icon in ENTRY["icons"]:
+        assert icon.keys() == {"src", "mimeType", "sizes"}
+        assert len(icon["src"]) <= 255
+        assert all(re.fullmatch(r"\d+x\d+|any", size) for size in icon["sizes"])
+        assert icon["src"].startswith(place)
+        picture = (ROOT / icon["src"].removeprefix(place)).read_bytes()
+        assert picture.startswith(kinds[icon["mimeType"]])
+
+
+def test_the_image_is_that_of_the_release_and_serves_over_stdio() -> None:
+    # The registry takes the version from the identifier, and refuses it in a field of its own.
+    assert IMAGE.keys() == {
+        *("registryType", "identifier", "runtimeHint", "runtimeArguments", "packageArguments"),
+        *("transport", "environmentVariables"),
+    }
+    assert (IMAGE["registryType"], IMAGE["runtimeHint"]) == ("oci", "docker")
+    assert IMAGE["identifier"] == f"{identity().image}:{ENTRY['version']}"
+    assert IMAGE["transport"] == {"type": "stdio"}
+    assert IMAGE["environmentVariables"] == PACKAGE["environmentVariables"]
+    (transport,) = IMAGE["packageArguments"]
+    assert transport == {"type": "named", "name": "--transport", "value": "stdio"}
+
+
+def test_the_image_has_the_label_that_proves_whose_it_is_and_keeps_runs_on_its_volume() -> None:
+    final = read_dockerfile(ROOT / "Dockerfile")[-1]
+    labels = dict(word.split("=", 1) for word in shlex.split(final.only("LABEL").value))
+    assert labels["io.modelcontextprotocol.server.name"] == ENTRY["name"]
+    (volume,) = IMAGE["runtimeArguments"]
+    assert volume["name"] == "--volume"
+    assert volume["value"] == f"sifaka:{final.only('VOLUME').value}"
 
 
 def test_it_is_of_this_package_in_this_version() -> None:

@@ -11,11 +11,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
+import httpx2
 import pytest
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from tests.stubs.nginx import Proxy, nginx, nginx_executable
-from tests.stubs.provider import Reply, provider, says
+from tests.stubs.provider import Gate, Reply, provider, says
 from tests.stubs.redis_server import redis_server
 from tests.stubs.servers import Era, http_server
 
@@ -92,7 +94,7 @@ async def test_a_run_begun_at_one_replica_is_read_and_finished_at_the_other_thro
         assert begun["status"] == "needs_revision"
 
         one.kill()
-        one.wait(timeout=20)
+        one.wait(timeout=100)
         async with Client(topology.url, mode=era) as client:
             told = await call(client, "get_thought_history", run_id=begun["run_id"])
             ended = await call(
@@ -105,6 +107,60 @@ async def test_a_run_begun_at_one_replica_is_read_and_finished_at_the_other_thro
         assert told["run"]["status"] == "needs_revision"
         assert (ended["status"], ended["accepted"], ended["degraded"]) == ("done", True, [])
         assert second in topology.proxy.asked
+
+
+async def test_a_client_of_a_killed_replica_gets_its_answer_by_sending_the_request_again(
+    tmp_path: Path, era: Era
+) -> None:
+    gate, is_answered = Gate(), anyio.Event()
+    arguments = {"text": "You may return it.", "validators": [RULE], "model": "openai-chat:stub"}
+    asked: list[int] = []
+    broken: list[BaseException] = []
+
+    async def note(response: httpx2.Response) -> None:
+        if b"tools/call" in response.request.content:
+            asked.append(int(response.headers["x-replica"].rpartition(":")[2]))
+            is_answered.set()
+
+    async def improve(url: str) -> dict[str, Any]:
+        async with (
+            httpx2.AsyncClient(
+                headers={"Idempotency-Key": "8e03978e"},
+                timeout=WITHIN,
+                event_hooks={"response": [note]},
+            ) as http,
+            Client(streamable_http_client(url, http_client=http), mode=era) as client,
+        ):
+            return await call(client, "improve_text", critics=["lint"], **arguments)
+
+    async def breaking(url: str) -> None:
+        try:
+            await improve(url)
+        # Broad on purpose: that the connection breaks is asserted, not how a client says it.
+        except Exception as error:  # noqa: BLE001
+            broken.append(error)
+
+    try:
+        with provider(lambda _: says("You may return it within 30 days.", gate=gate)) as model:
+            settings = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": model.url}
+            with replicated(tmp_path, **settings) as topology, anyio.fail_after(2 * WITHIN):
+                async with anyio.create_task_group() as group:
+                    group.start_soon(breaking, topology.url)
+                    await is_answered.wait()
+                    await gate.reached()
+                    process = topology.replicas[asked[0]]
+                    process.kill()
+                    process.wait(timeout=20)
+                assert broken, "the client was not connected with the replica that was killed"
+                gate.open()
+                ended = await improve(topology.url)
+                async with Client(topology.url, mode=era) as client:
+                    listed = await call(client, "get_thought_history", limit=50)
+    finally:
+        gate.open()
+    assert (ended["status"], ended["text"]) == ("done", "You may return it within 30 days.")
+    assert [run["run_id"] for run in listed["runs"]] == [ended["run_id"]]
+    assert asked[-1] != asked[0]
 
 
 async def test_one_client_is_answered_by_every_replica_in_turn(

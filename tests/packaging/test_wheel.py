@@ -48,7 +48,7 @@ def test_it_holds_the_two_packages_and_nothing_else(names: list[str]) -> None:
 def test_its_metadata_are_those_of_the_project(metadata: email.message.Message) -> None:
     assert (metadata["Name"], metadata["Version"]) == (PROJECT["name"], PROJECT["version"])
     assert metadata["License-Expression"] == PROJECT["license"] == "MIT"
-    assert metadata.get_all("License-File") == ["LICENSE"]
+    assert metadata.get_all("License-File") == PROJECT["license-files"]
     assert metadata["Requires-Python"] == PROJECT["requires-python"]
     assert metadata.get_all("Classifier") == PROJECT["classifiers"]
     assert "Typing :: Typed" in PROJECT["classifiers"]

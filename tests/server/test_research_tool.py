@@ -110,6 +110,8 @@ async def test_text_and_data_each_stand_alone(client: Client) -> None:
         ({"question": "why " * 100_000}, "the question has 399,999 characters"),
         ({"question": "x", "adapters": ["wiki"]}, "unknown adapter 'wiki' — configured: docs"),
         ({"question": "x", "mode": "wide"}, "mode: should be 'iterative', 'deep' or 'auto'"),
+        ({"question": "x", "history": [{"role": "system", "text": "x"}]}, "history[0].role"),
+        ({"question": "x", "history": [{"role": "user", "text": "a\0b"}]}, "history[0].text"),
         ({"question": "x", "max_sections": 0}, "max_sections"),
         ({"question": "x", "max_iterations": 21}, "max_iterations"),
         ({"question": "x", "budget": {"max_seconds": 0}}, "budget.max_seconds"),
@@ -135,6 +137,28 @@ async def test_bad_input_is_one_clear_line_and_nothing_is_started(
     assert expected in message
     assert "\n" not in message
     assert (await call(client, "get_thought_history"))["runs"] == []
+
+
+async def test_the_conversation_says_what_is_meant(
+    tmp_path: Path, pages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meant = {"question": question_of(OIL), "mode": "iterative"}
+
+    def read(request: Mapping[str, Any]) -> Reply | None:
+        return calls("answer", meant) if "mode" in form_of(request) else None
+
+    with provider(ResearchAnswers([OIL], before=read)) as served:
+        told_of(served, monkeypatch)
+        server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
+        async with Client(server) as client:
+            done = await call(
+                client,
+                "research",
+                question="And what is to be told of them?",
+                history=[{"role": "user", "text": "What is to be told of oil lamps?"}],
+            )
+    assert (done["status"], done["research"]["mode"]) == ("done", "iterative")
+    assert done["text"].startswith(f"# {question_of(OIL)}")
 
 
 async def test_without_any_adapter_one_line_says_what_to_configure(tmp_path: Path) -> None:

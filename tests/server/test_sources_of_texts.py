@@ -1,16 +1,26 @@
 """Texts that are named: versions, and files of the roots that a client grants."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
 from mcp.client import ClientRequestContext
-from mcp_types import CallToolResult, ListRootsResult, Root, TextContent
+from mcp_types import (
+    CallToolResult,
+    CreateMessageRequestParams,
+    CreateMessageResult,
+    ErrorData,
+    ListRootsResult,
+    Root,
+    TextContent,
+)
 from pydantic import FileUrl
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
+from tests.stubs.sampling_client import ScriptedHost, data, said
 from tests.stubs.servers import Era, http_server, stdio_server
 
 pytestmark = pytest.mark.anyio
@@ -41,6 +51,20 @@ class Roots:
         del context
         self.asked += 1
         return ListRootsResult(roots=[Root(uri=FileUrl(self._folder.as_uri()))])
+
+
+def is_comparison(params: CreateMessageRequestParams) -> bool:
+    return '"better"' in (params.system_prompt or "")
+
+
+class Judge(ScriptedHost):
+    """A host that finds fault with each text, and one opinion as good as another."""
+
+    def answer(self, params: CreateMessageRequestParams) -> CreateMessageResult | ErrorData:
+        self.asked.append(params)
+        issue = {"quote": "the the", "message": "twice", "severity": 4}
+        opinion = {"verdict": "revise", "issues": [issue]}
+        return said(json.dumps({"better": "tie"} if is_comparison(params) else opinion))
 
 
 def told(result: CallToolResult) -> str:
@@ -117,3 +141,37 @@ async def test_a_version_and_the_best_one_of_a_run_are_read(client: Client) -> N
         result = await client.call_tool("improve_text", {"source": unknown})
         assert result.is_error
         assert "no run or thought" in told(result)
+
+
+async def test_what_judges_a_text_reads_a_source_too(
+    granted: Path, tmp_path: Path, era: Era
+) -> None:
+    server, roots = SifakaServer(Settings(home=tmp_path)), Roots(granted)
+    source = str(granted / "a.txt")
+    async with Client(server, mode=era, list_roots_callback=roots) as client:
+        rules = [{"type": "content", "required": ["the the"]}]
+        checked = await client.call_tool("validate_text", {"source": source, "validators": rules})
+        assert not checked.is_error, told(checked)
+        assert checked.structured_content is not None
+        assert checked.structured_content["passed"]
+        judged = await client.call_tool("critique_text", {"source": source, "critics": ["lint"]})
+        assert "the the" in told(judged)
+        for tool, more in (("validate_text", {"validators": rules}), ("critique_text", {})):
+            both = await client.call_tool(tool, {"source": source, "text": "x", **more})
+            assert "there are a text and a source" in told(both)
+            neither = await client.call_tool(tool, dict(more))
+            assert "the text is empty" in told(neither)
+
+
+async def test_a_file_is_judged_by_a_host_that_is_asked_in_several_rounds(
+    granted: Path, tmp_path: Path, era: Era
+) -> None:
+    server, roots, host = SifakaServer(Settings(home=tmp_path)), Roots(granted), Judge()
+    arguments = {"source": str(granted / "a.txt"), "critics": [{"type": "meta_rewarding"}]}
+    async with Client(
+        server, mode=era, list_roots_callback=roots, sampling_callback=host
+    ) as client:
+        out = data(await client.call_tool("critique_text", arguments))
+    opinions = [params for params in host.asked if not is_comparison(params)]
+    assert len(host.asked) > len(opinions) > 1
+    assert out["verdict"] == "revise"

@@ -11,7 +11,7 @@ from tests.stubs.servers import Era, Transport, connected, http_server, stdio_se
 
 pytestmark = pytest.mark.anyio
 
-TEXT = Path("examples/announcement.md").read_text(encoding="utf-8")
+TEXT = Path("server/sifaka_mcp/cli/announcement.md").read_text(encoding="utf-8")
 RULES = [
     {"type": "length", "max_words": 300},
     {"type": "content", "prohibited": [{"term": "world-class", "replacement": "reliable"}]},
@@ -48,7 +48,7 @@ async def test_a_run_is_found_after_kill_9_and_from_a_second_server(tmp_path: Pa
         async with Client(url) as client:
             run_id = (await improve(client))["run_id"]
         process.send_signal(signal.SIGKILL)
-        process.wait(timeout=10)
+        process.wait(timeout=100)
     with http_server(tmp_path) as (url, _):
         async with Client(url) as again, Client(stdio_server(tmp_path)) as second:
             for client in (again, second):

@@ -39,7 +39,7 @@ from sifaka.models.provider import provider_model
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Budget, Usage
-from sifaka.research.agents import loop, report
+from sifaka.research.agents import loop, parser, report, revision
 from sifaka.research.agents.agent import ResearchAgent, consult
 
 CHARACTERS_PER_TOKEN = 4
@@ -131,6 +131,7 @@ _ANSWERS: Mapping[str, Any] = {
     "judgements": [], "queries": ["a", "b"], "criteria": [], "observations": "a",
     "research_complete": True, "gaps": [], "tasks": [{"query": "a"}], "text": "a", "title": "a",
     "sections": [{"title": "a", "question": "a"}], "summary": "a", "report": {"grade": 1},
+    "question": "a", "mode": "deep", "should_continue": True, "section": "a", "edits": [],
 }  # fmt: skip
 
 
@@ -178,8 +179,12 @@ def _research(model: Any) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     question, found = "How did the tower come about?", "[1] “It was built from 1887 to 1889.”"
     stock = "It was finished in 1889."
     asked: dict[ResearchAgent[Any], str] = {
+        parser.PARSER: parser.parser_prompt("And who built it?"),
         loop.THINKING: loop.thinking_prompt(question, 1, past="", findings=found),
         loop.KNOWLEDGE_GAP: loop.gap_prompt(question, observations=stock, findings=found),
+        loop.SHOULD_CONTINUE: loop.continue_prompt(
+            question, gaps=["Who built it?"], findings=found, past=""
+        ),
         loop.TOOL_SELECTOR: loop.selector_prompt(
             question, gaps=["Who built it?"], adapters=["wiki"], past=""
         ),
@@ -187,6 +192,14 @@ def _research(model: Any) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
             "Construction", question, findings=found, observations=stock, part_of=""
         ),
         report.PLANNER: report.planner_prompt(question, 5),
+        revision.LONG_WRITER: revision.long_writer_prompt(
+            question,
+            outline=["Construction", "Use"],
+            before="It was built from 1887 to 1889.",
+            title="Use",
+            draft="Built until 1889, it carries aerials [2].",
+        ),
+        revision.PROOFREADER: revision.proofreader_prompt("## Use\n\nIt it carries aerials [2]."),
         report.SYNTHESIZER: report.synthesizer_prompt(question, "## Construction\n\nBuilt [1]."),
     }
     for agent, text in asked.items():

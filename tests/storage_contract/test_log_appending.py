@@ -267,9 +267,15 @@ async def test_a_run_of_1000_iterations_keeps_its_whole_descent(
     for iteration in range(1001):
         parent = run.latest
         thought = parent.next_iteration() if parent else Thought(run_id=run.run_id)
-        run = await append_one(log, run, Drafted(thought=thought.with_text(f"v{iteration}")))
         accepted = Decision(accepted=iteration % 2 == 0, reason="compared")
-        run = await append_one(log, run, Decided(thought_id=thought.id, decision=accepted))
+        entries = (
+            Drafted(thought=thought.with_text(f"v{iteration}")),
+            Decided(thought_id=thought.id, decision=accepted),
+        )
+        known = run.version
+        for entry in entries:
+            run = run.apply(entry)
+        await log.append(run, entries, expected_version=known)
 
     loaded = await log.load(run.run_id)
 

@@ -168,12 +168,13 @@ def _of_0_1(run: Run) -> dict[str, Any]:
     assert (dump.pop("declined"), dump["config"].pop("fixes")) == ({}, None)
     assert dump["config"].pop("format") is None
     if (inquiry := dump["config"]["inquiry"]) is not None:
-        assert inquiry.pop("sources") == []
+        assert (inquiry.pop("sources"), inquiry.pop("history")) == ([], [])
     assert (dump["config"].pop("facts"), dump["config"].pop("look_back")) == (None, None)
     for thought in dump["thoughts"]:
         for result in thought["validation_results"].values():
             assert result.pop("unchecked") is None
     assert (dump.pop("prompts"), dump.pop("mends")) == (1, False)
+    assert dump.pop("declined_issues") == []
     if dump["ending"] is not None:
         assert (dump["ending"].pop("champion_id"), dump["ending"].pop("settled")) == (None, True)
     return dump

@@ -60,7 +60,7 @@ def nginx(folder: Path, servers: Sequence[int]) -> Generator[Proxy]:
         yield Proxy(port, folder)
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=100)
 
 
 def on_loopback(port: int, servers: Sequence[int]) -> str:
@@ -89,6 +89,7 @@ def _main(folder: Path) -> str:
         http {{
             log_format replica $upstream_addr;
             access_log {folder}/access.log replica;
+            add_header X-Replica $upstream_addr always;
             {places}
             include {folder}/default.conf;
         }}
@@ -102,4 +103,4 @@ def _wait(port: int, process: subprocess.Popen[str]) -> None:
             return
         time.sleep(0.02)
     process.kill()
-    raise RuntimeError(f"nginx did not start: {process.communicate(timeout=20)[1][-500:]}")
+    raise RuntimeError(f"nginx did not start: {process.communicate(timeout=100)[1][-500:]}")

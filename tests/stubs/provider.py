@@ -19,6 +19,9 @@ from starlette.routing import Route
 
 from sifaka.models.local import QUESTION
 
+PATIENCE = 100.0
+"""Seconds until what has to come is given up: a busy machine takes long to start a process."""
+
 
 class Gate:
     """Where answers wait until they are let through."""
@@ -33,7 +36,7 @@ class Gate:
 
     async def reached(self) -> None:
         """Return when an answer waits here."""
-        assert await anyio.to_thread.run_sync(self._asked.wait, 20), "nobody has asked"
+        assert await anyio.to_thread.run_sync(self._asked.wait, PATIENCE), "nobody has asked"
 
     async def passed(self) -> None:
         """Return when it is open."""
@@ -113,7 +116,7 @@ class Provider:
 
     async def deserted(self) -> None:
         """Return when somebody has left without waiting for an answer."""
-        assert await anyio.to_thread.run_sync(self._left.wait, 20), "nobody has left"
+        assert await anyio.to_thread.run_sync(self._left.wait, PATIENCE), "nobody has left"
 
 
 @contextmanager
@@ -165,7 +168,7 @@ def provider(replies: Iterable[Reply] | Script, probe: Reply = ABLE) -> Generato
             )
         finally:
             server.should_exit = True
-            thread.join(timeout=10)
+            thread.join(timeout=100)
 
 
 def told_of(served: Provider, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:

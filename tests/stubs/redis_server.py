@@ -87,12 +87,12 @@ class RedisServer:
     def stop(self) -> None:
         """End it as an operator does."""
         self.process.terminate()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=100)
 
     def kill(self) -> None:
         """End it as a power failure does, short of losing what the disk was told to keep."""
         self.process.kill()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=100)
 
     def close(self) -> None:
         """Kill it, and remove its folder."""

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sifaka.models.prompt import contents
+from sifaka.research.parsing import chosen_mode
 from tests.stubs.provider import Reply, calls, fails
 
 
@@ -51,6 +53,15 @@ class ResearchAnswers:
 
     def _filled_in(self, form: frozenset[str], asked: str) -> dict[str, Any]:
         topic = self._topic(asked)
+        if "mode" in form:
+            question = contents(asked)[0]["question"][-1]
+            return {"question": question, "mode": chosen_mode("auto", question)}
+        if "should_continue" in form:
+            return {"should_continue": "the researcher sees none" not in asked}
+        if "section" in form:
+            return {"section": contents(asked)[0]["draft"][-1]}
+        if "edits" in form:
+            return {"edits": []}
         if "observations" in form:
             return {"observations": f"{topic.title} is looked into."}
         if "research_complete" in form:
@@ -98,7 +109,7 @@ def asked_of(request: Mapping[str, Any]) -> str:
 
 
 def _is_whole(form: frozenset[str]) -> bool:
-    return bool(form & {"summary", "verdict", "claims"})
+    return bool(form & {"summary", "verdict", "claims", "mode", "section", "edits"})
 
 
 def _number_of(topic: Topic, asked: str) -> int:

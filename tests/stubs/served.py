@@ -37,7 +37,7 @@ def in_thread(server: uvicorn.Server, listener: socket.socket) -> Generator[None
         yield
     finally:
         server.should_exit = True
-        thread.join(timeout=20)
+        thread.join(timeout=100)
 
 
 def grant_token(file: Path, tenant: str, **more: Any) -> str:

@@ -1,5 +1,6 @@
 """Our server as hosts run it: in this process, as a child on stdio, as a child on HTTP."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -41,6 +42,19 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     """The environment of a child: ours, without settings, with its own home."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SIFAKA_")}
     return {**kept, "SIFAKA_HOME": str(home), **more}
+
+
+def skewed(seconds: int) -> dict[str, str]:
+    """The environment of a process, on Linux, whose clock is so many seconds off."""
+    spec = importlib.util.find_spec("libfaketime")
+    assert spec is not None, "the group dev brings it"
+    assert spec.origin is not None
+    library = Path(spec.origin).parent / "vendor" / "libfaketime" / "src" / "libfaketime.so.1"
+    return {
+        "LD_PRELOAD": str(library),
+        "FAKETIME": f"{seconds:+}",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+    }
 
 
 def stdio_server(home: Path, **more: str) -> StdioServerParameters:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from anyio.from_thread import start_blocking_portal
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
@@ -18,6 +18,7 @@ from sifaka.storage import SQLiteStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.ui.pages import page_of
 
+expect.set_options(timeout=20_000)  # on a busy machine
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -59,7 +60,7 @@ def tabs(chromium: Browser) -> Generator[Callable[..., Tab]]:
         context = chromium.new_context(**told)
         contexts.append(context)
         tab = Tab(context.new_page())
-        tab.page.set_default_timeout(10_000)
+        tab.page.set_default_timeout(20_000)
         tab.page.on("pageerror", lambda error: tab.errors.append(str(error)))
         tab.page.on("console", lambda m: tab.errors.append(m.text) if m.type == "error" else None)
         tab.page.on("request", lambda request: tab.requests.append(request))

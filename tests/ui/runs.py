@@ -1,6 +1,6 @@
 """Runs for the pages: their entries are written down, as a chain would have stored them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from sifaka.record.claims import Claim, ClaimEvidence, ClaimVerdict
@@ -232,21 +232,24 @@ def long_run(
     )  # fmt: skip
 
 
-def hostile(payload: str, run_id: str) -> list[Entry]:
-    """A run with a payload in every place that others write."""
+def hostile(payloads: Sequence[str], run_id: str) -> list[Entry]:
+    """A run with a version for each payload, which stands in every place that others write."""
+    told: list[Entry] = [Started(run_id=run_id, prompt=payloads[0])]
+    before = Thought(run_id=run_id, text=f"{payloads[0]}\nand more", author="input")
+    told += _hostile(before, payloads[0])
+    for number, payload in enumerate(payloads, 1):
+        text = f"more\n{payload} again"
+        before = Thought(
+            run_id=run_id, iteration=number, text=text, parent_id=before.id, author=payload
+        )
+        told += _hostile(before, payload)
+    error = payloads[-1]
+    return [*told, Stopped(status="needs_revision", stop_reason="awaiting_revision", error=error)]
 
-    def at(text: str) -> Issue:
-        told = {"category": payload[:60], "rule": payload, "fix": payload}
-        return Issue.at(text, 0, min(len(text), 40), payload, **told)
 
-    first = Thought(run_id=run_id, text=f"{payload}\nand more", author="input")
-    second = Thought(
-        run_id=run_id,
-        iteration=1,
-        text=f"more\n{payload} again",
-        parent_id=first.id,
-        author=payload,
-    )
+def _hostile(thought: Thought, payload: str) -> list[Entry]:
+    about = {"category": payload[:60], "rule": payload, "fix": payload}
+    issue = Issue.at(thought.text, 0, min(len(thought.text), 40), payload, **about)
     source = ClaimEvidence(
         stance="contradicts", quote=payload, title=payload, url=payload, adapter=payload
     )
@@ -256,31 +259,28 @@ def hostile(payload: str, run_id: str) -> list[Entry]:
         reason=payload,
         evidence=(source,),
     )
-    told: list[Entry] = [Started(run_id=run_id, prompt=payload)]
-    for thought in (first, second):
-        result = ValidationResult(
-            validator=payload,
-            passed=False,
-            message=payload,
-            suggestions=(payload,),
-            issues=(at(thought.text),),
-            details={"claims": [verdict.model_dump(mode="json")]},
-        )
-        feedback = CriticFeedback(
-            critic=payload,
-            verdict="revise",
-            suggestions=(payload,),
-            reason=payload,
-            issues=(at(thought.text),),
-            reflection=payload,
-        )
-        told += [
-            Drafted(thought=thought),
-            Validated(thought_id=thought.id, results={payload: result}),
-            Critiqued(thought_id=thought.id, feedback=(feedback,)),
-            Decided(thought_id=thought.id, decision=Decision(accepted=True, reason=payload)),
-        ]
-    return [*told, Stopped(status="needs_revision", stop_reason="awaiting_revision", error=payload)]
+    result = ValidationResult(
+        validator=payload,
+        passed=False,
+        message=payload,
+        suggestions=(payload,),
+        issues=(issue,),
+        details={"claims": [verdict.model_dump(mode="json")]},
+    )
+    feedback = CriticFeedback(
+        critic=payload,
+        verdict="revise",
+        suggestions=(payload,),
+        reason=payload,
+        issues=(issue,),
+        reflection=payload,
+    )
+    return [
+        Drafted(thought=thought),
+        Validated(thought_id=thought.id, results={payload: result}),
+        Critiqued(thought_id=thought.id, feedback=(feedback,)),
+        Decided(thought_id=thought.id, decision=Decision(accepted=True, reason=payload)),
+    ]
 
 
 async def store(target: ThoughtStore, told: list[Entry]) -> Run:

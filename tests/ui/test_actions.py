@@ -47,7 +47,7 @@ def test_a_change_is_undone_as_a_version_of_a_person(opened: Tab, shelf: Shelf) 
     assert champion is not None
     assert champion.author == "person"
     assert champion.text == runs.FOURTH.replace(
-        "It takes 2 GB", "It is able to process files of up to 2 GB"
+        "It takes 2 GB files", "It is able to process files of up to 2 GB in size"
     )
     assert stored(shelf).decisions[champion.id].reason.startswith("a person said so")
 
@@ -94,6 +94,20 @@ def test_what_is_left_is_declined_with_a_reason(opened: Tab, shelf: Shelf) -> No
         "Marketing wants it so."
     )
     assert stored(shelf).declined == {f"{RUN}.3": "Marketing wants it so."}
+
+
+def test_one_issue_is_declined_with_a_reason(opened: Tab, shelf: Shelf) -> None:
+    opened.page.keyboard.press("t")
+    opened.page.get_by_role("button", name="Decline: issue 1").click()
+    opened.page.get_by_role("textbox", name="Reason").fill("Measured last week.")
+    opened.page.get_by_role("button", name="Decline", exact=True).click()
+    expect(opened.page.locator(".why-card")).to_contain_text("declined Measured last week.")
+    expect(opened.page.get_by_role("button", name="Decline: issue 1")).to_have_count(0)
+    run = stored(shelf)
+    assert [(each.reason, each.issue and each.issue.message) for each in run.declined_issues] == [
+        ("Measured last week.", "Name a measurement.")
+    ]
+    assert (run.champion_id, len(run.thoughts)) == (f"{RUN}.3", 4)
 
 
 def test_another_run_tries_harder(opened: Tab, shelf: Shelf) -> None:

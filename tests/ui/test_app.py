@@ -166,6 +166,90 @@ def test_claims_are_shown_with_their_evidence(tab: Tab, tmp_path: Path, era: Era
 
 
 @pytest.mark.browser
+def test_a_brief_that_waits_is_shown_until_it_is_met(tab: Tab, tmp_path: Path, era: Era) -> None:
+    rule = {"type": "content", "required": ["30 days"]}
+    arguments = {"text": "You may send it back.", "validators": [rule]}
+    with hosted(tab, Settings(home=tmp_path), era) as host:
+        waiting = host.call("improve_text", **arguments)
+        host.show("improve_text", waiting, **arguments)
+        expect(host.app.locator(".banner")).to_contain_text("waits for the next version")
+        host.app.get_by_role("button", name="Full screen").click()
+        brief = host.app.locator("#brief")
+        expect(brief).to_be_visible()
+        expect(brief).to_contain_text("30 days")
+        data = waiting.structured_content
+        assert data is not None
+        revision = {
+            "run_id": data["run_id"],
+            "parent_id": data["brief"]["parent_id"],
+            "text": "You may send it back within 30 days.",
+        }
+        done = host.call("submit_revision", **revision)
+        tab.page.goto("http://host.test/")
+        host.show("submit_revision", done, **revision)
+        expect(host.app.locator(".facts")).to_contain_text("Version 1 stands")
+        expect(brief).to_have_count(0)
+        expect(host.app.locator("ins")).to_contain_text(["within 30 days"])
+    assert tab.errors == []
+
+
+@pytest.mark.browser
+def test_the_evidence_of_a_run_is_shown_with_its_sources(
+    tab: Tab, shelf: Shelf, tmp_path: Path, era: Era
+) -> None:
+    shelf.put(runs.release_notes())
+    with hosted(tab, Settings(home=tmp_path, store=shelf.url), era) as host:
+        host.show("get_thought_history", host.call("get_thought_history", run_id=RUN), run_id=RUN)
+        host.app.get_by_role("button", name="Full screen").click()
+        expect(host.app.locator("blockquote")).to_contain_text("40,112 teams")
+        expect(host.app.locator(".claim .pill")).to_have_text(["supported", "not enough info"])
+        host.app.get_by_role("link", name="Beta report").click()
+        expect(host.app.locator("blockquote")).to_be_visible()
+        tab.page.wait_for_function("window.said.includes('ui/open-link')")
+        (opened,) = (each for each in host.asked if each["method"] == "ui/open-link")
+        assert opened["params"] == {"url": "https://wiki.example/beta-report"}
+    assert tab.errors == []
+
+
+@pytest.mark.browser
+def test_research_is_shown_with_its_sections_and_references(
+    tab: Tab, tmp_path: Path, era: Era
+) -> None:
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (pages / "oil.md").write_text("# Oil lamps\n\nOil lamps burned from 1811 on every quay.\n")
+    (pages / "gas.md").write_text("# Gas lamps\n\nGas lamps came to the coast in 1884.\n")
+    settings = Settings(home=tmp_path, toolsets=("research",), adapters=(f"docs=folder:{pages}",))
+    asked = {"question": "Give a report on the lamps of the coast.", "mode": "deep"}
+    with hosted(tab, settings, era) as host:
+        host.show("research", host.call("research", **asked), **asked)
+        host.app.get_by_role("button", name="Full screen").click()
+        panel = host.app.locator("section", has=host.app.get_by_role("heading", name="Research"))
+        expect(panel.locator(".pill").first).to_have_text("done")
+        expect(panel.locator("ol li").first).to_contain_text("[1] ")
+        expect(panel.locator("ol")).to_contain_text("Gas lamps")
+        expect(panel.locator("ol")).to_contain_text("docs")
+        expect(host.app.locator("#brief")).to_contain_text("is still to be written")
+    assert tab.errors == []
+
+
+@pytest.mark.browser
+def test_a_host_without_full_screen_shows_everything_in_the_conversation(
+    tab: Tab, shelf: Shelf, tmp_path: Path, era: Era
+) -> None:
+    shelf.put(runs.release_notes())
+    context = {"availableDisplayModes": ["inline"]}
+    with hosted(tab, Settings(home=tmp_path, store=shelf.url), era, context=context) as host:
+        host.show("get_thought_history", host.call("get_thought_history", run_id=RUN), run_id=RUN)
+        evidence = host.app.locator("blockquote")
+        expect(evidence).to_be_hidden()
+        host.app.get_by_role("button", name="Show all").click()
+        expect(evidence).to_be_visible()
+        assert "ui/request-display-mode" not in tab.page.evaluate("window.said")
+    assert tab.errors == []
+
+
+@pytest.mark.browser
 def test_a_list_of_runs_leads_to_one(tab: Tab, shelf: Shelf, tmp_path: Path, era: Era) -> None:
     shelf.put(runs.release_notes())
     with hosted(tab, Settings(home=tmp_path, store=shelf.url), era) as host:

@@ -1,34 +1,26 @@
 """The page in a browser: what it shows, how it is used without a mouse, how long it takes."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # pyright: ignore[reportMissingTypeStubs]
 from playwright.sync_api import Page, expect
 
-from sifaka.record.entries import Entry
+from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started, Validated
 from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.validators import ContentValidator
 from sifaka_mcp.ui.pages import page_of
 from tests.ui import runs
 from tests.ui.browser import Tab
+from tests.ui.checks import HARMLESS, WATCH, faults, harm, task_milliseconds
 from tests.ui.payloads import payloads
 
 pytestmark = pytest.mark.browser
 Written = Callable[[list[Entry]], str]
 WIDTHS = (390, 760, 1400)
-
-
-def faults(page: Page) -> list[str]:
-    """What axe finds."""
-    told: Any = Axe().run(page)  # pyright: ignore[reportUnknownMemberType] - it has no types
-    found = cast("dict[str, Any]", told.response)
-    return [
-        f"{fault['id']}: {node['html'][:160]}"
-        for fault in found["violations"]
-        for node in fault["nodes"]
-    ]
 
 
 def test_the_climb_has_what_was_turned_down_below_the_line(tab: Tab, as_file: Written) -> None:
@@ -62,6 +54,22 @@ def test_each_change_has_its_number_and_its_reason(tab: Tab, as_file: Written) -
     assert text == runs.FOURTH
 
 
+def test_a_card_says_each_name_once(tab: Tab, as_file: Written) -> None:
+    rule = ContentValidator(prohibited=["world-class"])
+    thought = Thought(run_id="run_0000000000000001", text="A world-class text.", author="input")
+    told: list[Entry] = [
+        Started(run_id=thought.run_id, prompt=""),
+        Drafted(thought=thought),
+        Validated(thought_id=thought.id, results={rule.name: rule.validate(thought)}),
+        Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="the input")),
+        runs.DONE,
+    ]
+    tab.page.goto(as_file(told))
+    expect(tab.page.locator(".why-card .meta > span:not([title])")).to_have_text(
+        ["content", "rule prohibited"]
+    )
+
+
 def test_the_text_has_its_issues_and_both_texts_stand_side_by_side(
     tab: Tab, as_file: Written
 ) -> None:
@@ -73,6 +81,39 @@ def test_the_text_has_its_issues_and_both_texts_stand_side_by_side(
     expect(tab.page.locator(".side h3")).to_have_text(["Version 0", "Version 3"])
     tab.page.get_by_role("button", name="from v1").click()
     expect(tab.page.locator(".side h3")).to_have_text(["Version 1", "Version 3"])
+
+
+def test_each_reason_stands_beside_its_place_where_there_is_room(
+    tab: Tab, as_file: Written
+) -> None:
+    paragraphs = "".join(f"Paragraph {n} is {{}}.\n\n\n\n" for n in range(30))
+    told = [
+        (paragraphs.format(*["old"] * 30), True, ""),
+        (paragraphs.format(*["new"] * 30), True, "new"),
+    ]
+    tab.page.goto(as_file(runs.entries(told, end=runs.DONE, run_id="run_0000000000000001")))
+    expect(tab.page.locator(".why-card")).to_have_count(30)
+
+    def apart(n: int) -> float:
+        boxes = [tab.page.locator(f"#{each}{n}").bounding_box() for each in ("n", "why")]
+        assert boxes[0] is not None
+        assert boxes[1] is not None
+        return boxes[1]["y"] - boxes[0]["y"]
+
+    assert abs(apart(1)) < 30
+    tab.page.keyboard.press("j")
+    for _ in range(24):
+        tab.page.keyboard.press("j")
+    expect(tab.page.locator("#why25.on")).to_be_visible()
+    tab.page.wait_for_function(
+        "() => Math.abs(document.getElementById('n25').getBoundingClientRect().top"
+        " - document.getElementById('why25').getBoundingClientRect().top) < 30"
+    )
+    boxes = [each.bounding_box() for each in tab.page.locator(".why-card").all()]
+    ends = [(box["y"], box["y"] + box["height"]) for box in boxes if box]
+    assert all(end <= start for (_, end), (start, _) in pairwise(ends))
+    tab.page.set_viewport_size({"width": 760, "height": 900})
+    expect(tab.page.locator(".aligned")).to_have_count(0)
 
 
 def test_rules_critics_evidence_and_the_brief_are_shown(tab: Tab, as_file: Written) -> None:
@@ -143,21 +184,23 @@ def test_fifty_long_versions_open_at_once_and_scroll_smoothly(
     tab: Tab, as_file: Written, record_property: Callable[[str, object], None]
 ) -> None:
     address = as_file(runs.long_run())
-    tab.page.add_init_script(
-        "window.long = []; new PerformanceObserver((list) => long.push(...list.getEntries()"
-        ".map((each) => each.duration))).observe({ type: 'longtask', buffered: true });"
-    )
-    best = min(_opened(tab.page, address) for _ in range(3))
+    best = _opened(tab.page, address)
+    for _ in range(5):  # something else may have had the processor
+        best = min(best, _opened(tab.page, address)) if best > 1000 else best
     record_property("milliseconds", best)
     expect(tab.page.locator(".versions li")).to_have_count(50)
     assert best <= 1000
     tab.page.wait_for_timeout(500)
-    tab.page.evaluate("long.length = 0")
-    for _ in range(30):
-        tab.page.mouse.wheel(0, 900)
-        tab.page.wait_for_timeout(30)
-    longest = max(cast("list[float]", tab.page.evaluate("long")), default=0)
-    assert longest <= 100, longest
+
+    def scroll() -> None:
+        for _ in range(30):
+            tab.page.mouse.wheel(0, 900)
+            tab.page.wait_for_timeout(30)
+
+    tasks = task_milliseconds(tab.page, scroll)
+    record_property("longest task", max(tasks))
+    assert len(tasks) > 30, "each turn of the wheel is work"
+    assert max(tasks) <= 100
 
 
 def _opened(page: Page, address: str) -> float:
@@ -175,7 +218,7 @@ def test_a_line_of_a_million_characters_is_shown_whole(tab: Tab, as_file: Writte
     for key in "dts":
         tab.page.keyboard.press(key)
         tab.page.wait_for_function(
-            "[...document.querySelectorAll('.reading > *')].reduce((sum, each) =>"
+            "() => [...document.querySelectorAll('.reading > *')].reduce((sum, each) =>"
             " sum + each.textContent.length, 0) > 999000"
         )
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1400
@@ -185,31 +228,16 @@ def test_a_line_of_a_million_characters_is_shown_whole(tab: Tab, as_file: Writte
 def test_hostile_texts_stay_text(tab: Tab, tmp_path: Path) -> None:
     hostile = list(dict.fromkeys(payloads()))
     assert len(hostile) >= 200
-    tab.page.add_init_script(
-        "delete window.hurt; window.violations = []; document.addEventListener"
-        "('securitypolicyviolation', (e) => violations.push(e.violatedDirective))"
-    )
+    tab.page.add_init_script(WATCH)
     target = tmp_path / "run.html"
     for number, payload in enumerate(hostile):
-        run = Run.replay(runs.hostile(payload, f"run_{number:016x}"))
+        run = Run.replay(runs.hostile([payload], f"run_{number:016x}"))
         target.write_text(page_of(run).html, encoding="utf-8")
         tab.requests.clear()
         tab.page.goto(target.as_uri())
         for key in ("t", "d"):
             tab.page.keyboard.press(key)
             tab.page.locator(".reading").wait_for()
-        shown = cast(
-            "dict[str, Any]",
-            tab.page.evaluate(
-                "({ hurt: window.hurt, violations, scripts: document.scripts.length, foreign:"
-                " document.querySelectorAll('img, iframe, object, embed, video, audio, form, base,"
-                " link, template, math, marquee, [onclick], [onerror], [onload]').length,"
-                " bad: [...document.querySelectorAll('a[href]')].filter((each) =>"
-                " !/^https?:/.test(each.href)).length })"
-            ),
-        )
-        assert shown == {"hurt": None, "violations": [], "scripts": 4, "foreign": 0, "bad": 0}, (
-            payload
-        )
+        assert harm(tab.page) == {**HARMLESS, "scripts": 4}, payload
         assert [each.url for each in tab.requests] == [target.as_uri()], payload
     assert tab.errors == []

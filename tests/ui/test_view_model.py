@@ -2,17 +2,22 @@
 
 import json
 import re
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from time import process_time
 
 import pytest
 
+from sifaka.record.diff import diff
 from sifaka.record.run import Run
 from sifaka_mcp.cli import run as command
+from sifaka_mcp.cli.demo import TEXT
 from sifaka_mcp.ui.overview import RunView
 from sifaka_mcp.ui.pages import Door, page, page_of
 from sifaka_mcp.ui.version import Units, VersionView
 from tests.ui import runs
+from tests.ui.payloads import payloads
 
 
 def applied(base: str, version: VersionView, name: str) -> tuple[str, str]:
@@ -94,7 +99,7 @@ def test_a_page_is_one_document_with_a_strict_policy(door: Door) -> None:
 
 
 def test_a_file_holds_the_run_and_nothing_that_ends_its_elements() -> None:
-    told = runs.hostile("</script><script>alert(1)</script><!--", "run_0000000000000000")
+    told = runs.hostile(["</script><script>alert(1)</script><!--"], "run_0000000000000000")
     html = page_of(Run.replay(told)).html
     blocks = re.findall(r'<script type="application/json" id="([\w-]+)">(.*?)</script>', html)
     assert [name for name, _ in blocks] == ["run", "version-0", "version-1"]
@@ -106,10 +111,61 @@ def test_the_command_writes_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SIFAKA_HOME", str(tmp_path))
-    assert command(["improve", "examples/announcement.md", "--max-words", "310"]) in (0, 1)
+    assert command(["improve", str(TEXT), "--max-words", "310"]) in (
+        0,
+        1,
+    )
     target = tmp_path / "run.html"
     capsys.readouterr()
     assert command(["view", "--html", str(target)]) == 0
     assert capsys.readouterr().out.strip() == str(target)
     assert '<script type="application/json" id="run">{"run_id":"run_' in target.read_text()
     assert command(["view", "run_0000000000000000", "--html", str(target)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("original", "revised", "changed"),
+    [
+        (
+            "They don’t utilize it on a day like this, don't they?",
+            "They do not use it on a day like this, do they?",
+            [("don’t utilize", "do not use"), ("don't", "do")],
+        ),
+        ("It costs 40,000 crowns.", "It costs 400,000 crowns.", [("40,000", "400,000")]),
+        ("It costs 40,000, or 3.", "It costs 40,500, or 3.", [("40,000", "40,500")]),
+        ("Since 1.2.3 it works.", "Since 1.2.4 it works.", [("1.2.3", "1.2.4")]),
+        ("In 2019, 5 came.", "In 2020, 5 came.", [("2019", "2020")]),
+    ],
+)
+def test_no_word_or_number_is_split(
+    original: str, revised: str, changed: list[tuple[str, str]]
+) -> None:
+    told = [(original, True, ""), (revised, True, "")]
+    run = Run.replay(runs.entries(told, end=runs.DONE, run_id="run_0000000000000000"))
+    version, (before, after) = VersionView.of(run, 1), (told[0][0], told[1][0])
+    at, words = [0, 0], list[tuple[str, str]]()
+    for op, gone, come, _ in version.comparisons["input"].hunks:
+        old, new = before[at[0] : at[0] + gone], after[at[1] : at[1] + come]
+        at = [at[0] + gone, at[1] + come]
+        words += [] if op == "=" else [(old, new)]
+    assert words == changed
+
+
+def test_a_late_version_of_a_long_run_costs_a_few_comparisons() -> None:
+    run = Run.replay(runs.long_run())
+    first, last = run.thoughts[0], run.thoughts[49]
+    assert len(last.history) > 40
+    one = _cost(lambda: diff(first.text, last.text))
+    assert _cost(lambda: VersionView.of(run, 49)) < 15 * one
+
+
+def test_a_place_that_every_version_changes_is_followed_back_at_once() -> None:
+    run = Run.replay(runs.hostile(list(payloads()), "run_0000000000000000"))
+    assert _cost(lambda: VersionView.of(run, len(run.thoughts) - 1)) < 5
+
+
+def _cost(work: Callable[[], object]) -> float:
+    """Seconds of processor time."""
+    begin = process_time()
+    work()
+    return process_time() - begin

@@ -103,4 +103,4 @@ def test_the_command_searches_the_wiki(
     assert run(["verify", "text.md", "--adapters", wiki]) == 1  # rules contradict some of it
     told = capsys.readouterr().out
     assert "from 'Gannet Head Lighthouse', http://127.0.0.1:" in told
-    assert "by wiki, of " in told
+    assert " in wiki, of " in told

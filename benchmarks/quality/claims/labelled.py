@@ -10,17 +10,24 @@ from sifaka.record.thought import Document
 from sifaka.text.prose import sentence_spans
 
 SetName = Literal["tuning", "held_out"]
+Kind = Literal[
+    "supported", "number", "negated", "attributed", "absent", "verbatim", "reworded", "name", "unit"
+]
+TRUE: frozenset[Kind] = frozenset({"supported", "verbatim", "reworded"})
 _HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledClaim:
-    """A claim, true or false by its document."""
+    """A claim, true or false by its document.
+
+    `supported` is true, said in other words; `verbatim` is a sentence of the document, `reworded`
+    one in which a number, a unit or punctuation is written otherwise. All others are false.
+    """
 
     document: str
     """The document's name."""
-    kind: Literal["supported", "number", "negated", "attributed", "absent"]
-    """`supported` is true, said in other words; the others are false."""
+    kind: Kind
     claim: str
     sentence: str
     """The sentence that supports it, or that it distorts; empty where there is none."""
@@ -28,7 +35,7 @@ class LabelledClaim:
     @property
     def is_true(self) -> bool:
         """True when the document says so."""
-        return self.kind == "supported"
+        return self.kind in TRUE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +58,17 @@ class Page:
         return Document(text=self.text, title=self.title, id=self.name)
 
 
-def load(name: SetName) -> tuple[Page, ...]:
-    """The documents of one half with their claims."""
-    lines = (_HERE / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+def load(name: SetName, *, near: bool = False) -> tuple[Page, ...]:
+    """The documents of one half with their claims.
+
+    Args:
+        name: The half.
+        near: True for the claims that are sentences of the documents, or one change away from one;
+            False for those in words of their own.
+    """
+    lines = (
+        (_HERE / f"{'near_' if near else ''}{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     claims = [LabelledClaim(**json.loads(line)) for line in lines]
     return tuple(
         _page(name, tuple(each for each in claims if each.document == name))

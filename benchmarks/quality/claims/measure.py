@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchmarks.quality.claims.judges import Judge
-from benchmarks.quality.claims.labelled import Page
+from benchmarks.quality.claims.labelled import TRUE, Kind, Page
+from sifaka.embeddings import Embedder
 from sifaka.evidence.claims import EvidenceChecker
-from sifaka.evidence.sources.collection import NONE
+from sifaka.evidence.claims.meaning import FLOOR, MeaningFloor
+from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.claims import CheckOptions, ClaimStatus
 
 if TYPE_CHECKING:
@@ -16,30 +18,47 @@ if TYPE_CHECKING:
 
     from sifaka.models.journaled import JournaledModel
 
-Counts = Counter[tuple[bool, ClaimStatus]]
-"""Claims by their truth and their verdict."""
+Counts = Counter[tuple[Kind, ClaimStatus]]
+"""Claims by their kind and their verdict."""
 _OPTIONS = CheckOptions(search=False)
 
 
-async def judged(pages: Sequence[Page], judge: Judge | None) -> Counts:
+async def judged(
+    pages: Sequence[Page],
+    judge: Judge | None,
+    *,
+    embedder: Embedder | None = None,
+    floor: MeaningFloor = FLOOR,
+) -> Counts:
     """The verdicts on all claims of the pages; without a judge those of the rules."""
     counts: Counts = Counter()
     for number, page in enumerate(pages):
         other = pages[(number + 1) % len(pages)]
         model = None if judge is None else _model(judge, page, other)
-        report = await EvidenceChecker(NONE, model).check(
+        checker = EvidenceChecker(Adapters(embedder=embedder), model, floor=floor)
+        report = await checker.check(
             claims=[each.claim for each in page.claims],
             documents=[page.as_document],
             options=_OPTIONS,
         )
         for claim, verdict in zip(page.claims, report.verdicts, strict=True):
-            counts[claim.is_true, verdict.verdict] += 1
+            counts[claim.kind, verdict.verdict] += 1
     return counts
 
 
-def of(counts: Counts, *, is_true: bool) -> int:
-    """The number of claims that are true, or false."""
-    return sum(count for (true, _), count in counts.items() if true == is_true)
+def of(
+    counts: Counts,
+    verdict: ClaimStatus | None = None,
+    *,
+    is_true: bool | None = None,
+    kind: Kind | None = None,
+) -> int:
+    """The number of claims with this verdict, truth and kind; None is any."""
+    return sum(
+        count
+        for (each, said), count in counts.items()
+        if verdict in {None, said} and is_true in {None, each in TRUE} and kind in {None, each}
+    )
 
 
 def _model(judge: Judge, page: Page, other: Page) -> "JournaledModel":

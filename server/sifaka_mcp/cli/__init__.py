@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "serve": "serve the tools over MCP",
         "worker": "work on the runs that servers have queued in Redis",
+        "demo": "improve a text full of mistakes, to see what is done",
         "improve": "improve a text",
         "validate": "check a text",
         "check": "find the mistakes in files, as a linter does",

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any, cast
 
+from sifaka.extras import require
 from sifaka_mcp.cli.output import printing
 from sifaka_mcp.settings import Settings
 
@@ -20,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def completion(options: argparse.Namespace, settings: Settings) -> int:
     """Print the shell's functions, to be read at its start."""
+    require("completion", "cli", "shtab")
     import shtab
 
     from sifaka_mcp.cli import full_parser

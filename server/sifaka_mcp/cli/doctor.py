@@ -156,7 +156,10 @@ def _model(part: str, name: str) -> Finding:
 
 def _adapters(settings: Settings) -> Iterator[Finding]:
     """The answer of each source of evidence."""
-    known = settings.open_adapters(MemoryStorage()).names
+    try:
+        known = settings.open_adapters(MemoryStorage()).names
+    except SifakaError:
+        return  # the embedding model, which is reported by itself
     for name in settings.adapter_keys:
         if name not in known:
             yield "adapter key", False, f"no adapter is named {name!r}"

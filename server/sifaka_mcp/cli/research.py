@@ -13,6 +13,7 @@ from sifaka_mcp.cli.adapter_names import add_adapter_names
 from sifaka_mcp.cli.document import check_target, write_text
 from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
+from sifaka_mcp.schemas.research import turns_in
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.research_terminal import ResearchProgress
 
@@ -25,6 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=["iterative", "deep", "auto"],
         default="auto",
         help="one loop of searches, or a plan and a loop for each section",
+    )
+    parser.add_argument(
+        "--history", metavar="FILE", help="the conversation before the question, as JSON"
     )
     add_adapter_names(parser)
     parser.add_argument("--sections", type=opt.whole_number(1, MOST_SECTIONS), default=6)
@@ -53,6 +57,7 @@ def research(options: argparse.Namespace, settings: Settings) -> int:
         tags=options.tag,
         inquiry=Inquiry(
             mode=options.mode,
+            history=turns_in(opt.read_text(options.history)) if options.history else (),
             adapters=options.chosen_adapters,
             # A resume has to find them again.
             sources=options.adapter_specs,

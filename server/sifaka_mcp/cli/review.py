@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from anyio import to_thread
-from rich.console import Console
-from rich.text import Text
 
 from sifaka.editor import apply, lint
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue
+from sifaka_mcp.view.console import Console, Text
 from sifaka_mcp.view.lines import visible
 
 if TYPE_CHECKING:

@@ -2,17 +2,18 @@
 
 import argparse
 import sys
-from importlib.util import find_spec
 from typing import TextIO
 
 import anyio
 
 from sifaka.errors import ConfigurationError
+from sifaka.extras import installed, require
 from sifaka_mcp.cli.loading import loading
 from sifaka_mcp.cli.options import whole_number
 from sifaka_mcp.cli.signals import interruption_ends_the_process
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.http import MAX_PORT
+from sifaka_mcp.telemetry import exported
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,9 +50,11 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
     """
     settings.open_embedder()
     if options.transport == "http":
+        require("the server over HTTP", "http", "httptools", "limits", "prometheus_client")
         from sifaka_mcp.http.serve import serve_http
 
-        serve_http(settings, options.host, options.port)
+        with exported():
+            serve_http(settings, options.host, options.port)
     else:
         stdin: TextIO | None = sys.stdin
         if stdin is None:
@@ -60,9 +63,9 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
             from sifaka_mcp.app import SifakaServer
 
             server = SifakaServer(settings)
-        with interruption_ends_the_process(server.ending):
+        with exported(), interruption_ends_the_process(server.ending):
             anyio.run(
                 server.run_stdio_async,
-                backend_options={"use_uvloop": find_spec("uvloop") is not None},
+                backend_options={"use_uvloop": installed("uvloop")},
             )
     return 0

@@ -47,15 +47,34 @@ def termination_interrupts() -> Generator[None]:
             raise KeyboardInterrupt
         handler(number, frame)
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    with _interrupts_have_a_handler():
+        before = signal.signal(signal.SIGTERM, interrupt)
+        try:
+            yield
+        except KeyboardInterrupt:
+            if came:
+                raise Terminated from None
+            raise
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _interrupts_have_a_handler() -> Generator[None]:
+    """Let an event loop handle Ctrl-C where it is ignored, as for commands in the background.
+
+    Ctrl-C stays without effect there: it is blocked in place of ignored.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN or sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
-    except KeyboardInterrupt:
-        if came:
-            raise Terminated from None
-        raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import sys
 import anyio
 
 from sifaka.errors import ConfigurationError
+from sifaka.extras import install
 from sifaka_mcp.cli.options import whole_number
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.settings import Settings
@@ -44,7 +45,7 @@ def worker(options: argparse.Namespace, settings: Settings) -> int:
         async with life(None) as state:
             state.warm_up()
             if not await state.jobs.opened():
-                raise ConfigurationError("docket is missing", "pip install 'sifaka-mcp[redis]'")
+                raise ConfigurationError("docket is missing", install("redis"))
             print(f"sifaka: working on {at_once} runs at a time", file=sys.stderr, flush=True)
             await anyio.sleep_forever()
 

@@ -1,21 +1,16 @@
-"""Asks the host's model in either era of the protocol, and seals what a client carries along."""
+"""Asks the host's model in either era of the protocol."""
 
 import json
-import os
-import secrets
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Self
 
 import anyio
 from mcp.server.mcpserver import Context
-from mcp.server.request_state import AESGCMRequestStateCodec, RequestStateSecurity
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.message import ServerMessageMetadata
 from mcp_types import (
     CONNECTION_CLOSED,
     CreateMessageRequest,
@@ -31,10 +26,9 @@ from pydantic import ValidationError
 from starlette.requests import Request
 
 from sifaka.calls.host import Host, HostAnswer, HostQuestion, Suspended, Unreachable
-from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
+from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.models import HOST
 from sifaka.record.thought import new_run_id
-from sifaka_mcp.settings import Settings
 
 MOST_ROUNDS = 10
 """Rounds after which clients give up on a call, in all known SDKs."""
@@ -44,13 +38,12 @@ _LONGEST_KEY = 200
 LARGEST_STATE = 1_000_000
 """Characters of answers that travel along with a request; further questions are not asked then."""
 NO_WAY_BACK = f"{HOST}: over HTTP, where it keeps no sessions, this server cannot ask a client \
-of a protocol before 2026-07-28; it can over stdio"
+of a protocol before 2026-07-28; it can over stdio, or with SIFAKA_SESSIONS=on"
 DECLINED = f"{HOST}: the client has come back without the answers that it was asked for"
 PATIENCE = 300.0
 """Seconds: a person may have to allow each question."""
 LIFETIME = 600.0
 """Seconds after which a client that comes back is too late."""
-_FILE = "state.key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +84,7 @@ class Exchange:
             # There is no way back over HTTP without sessions.
             if not ctx.session.can_send_request:
                 return cls(absent=Unreachable(NO_WAY_BACK), keyed_run=keyed_run)
-            host = PushedQuestions(ctx.session) if samples else None
+            host = PushedQuestions(ctx.session, _stream_of(ctx)) if samples else None
             return cls(host=host, keyed_run=keyed_run)
         # Sealed by us when it left, and checked when it came back.
         state = json.loads(ctx.request_state or "{}")
@@ -132,10 +125,16 @@ class Exchange:
 
 
 class PushedQuestions:
-    """Asks a host over the connection of a session while it is open, and not after a refusal."""
+    """Asks a host over the connection of a session while it is open, and not after a refusal.
 
-    def __init__(self, session: ServerSession) -> None:
+    Args:
+        session: The session.
+        stream: Where the questions go, and for how long they can; None for the connection.
+    """
+
+    def __init__(self, session: ServerSession, stream: ServerMessageMetadata | None = None) -> None:
         self._session = session
+        self._stream = stream
         self._refusal: str | None = None
 
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
@@ -145,7 +144,7 @@ class PushedQuestions:
         try:
             with anyio.fail_after(PATIENCE):
                 result = await self._session.send_request(
-                    request_of(question), result_type=CreateMessageResult
+                    request_of(question), result_type=CreateMessageResult, metadata=self._stream
                 )
         except (NoBackChannelError, anyio.ClosedResourceError, anyio.BrokenResourceError):
             raise Suspended({key: question}) from None
@@ -224,9 +223,11 @@ def answer_of(result: object) -> HostAnswer:
     return HostAnswer(text=text, model=result.model, complete=result.stop_reason != "maxTokens")
 
 
-def sealing(settings: Settings, lifetime: float = LIFETIME) -> RequestStateSecurity:
-    """The keys of the settings, else one in a file of the home folder, made when first needed."""
-    return RequestStateSecurity(codec=_Codec(settings), ttl=lifetime)
+def _stream_of(ctx: Context[Any, Any]) -> ServerMessageMetadata | None:
+    """The stream of a request over HTTP, which every client reads; many open no other."""
+    if ctx.request_context.request is None:
+        return None
+    return ServerMessageMetadata(related_request_id=ctx.request_id)
 
 
 def _keyed_run(ctx: Context[Any, Any]) -> str | None:
@@ -260,38 +261,3 @@ def _closed(rounds: int, carried: Mapping[str, HostAnswer]) -> str | None:
 
 def _failed(message: str, code: str) -> ModelProviderError:
     return ModelProviderError(f"{HOST}: {message}", provider=HOST, code=code)
-
-
-class _Codec:
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-
-    def seal(self, payload: bytes) -> str:
-        return self._codec.seal(payload)
-
-    def unseal(self, token: str) -> bytes:
-        return self._codec.unseal(token)
-
-    @cached_property
-    def _codec(self) -> AESGCMRequestStateCodec:
-        keys = [key.get_secret_value() for key in self._settings.state_keys]
-        return AESGCMRequestStateCodec(keys or [_key_at(self._settings.home / _FILE)])
-
-
-def _key_at(path: Path) -> str:
-    """The key in a file; the first process makes it."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # In containers with one home folder, processes may have the same id.
-        mine = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-        mine.touch(mode=0o600, exist_ok=False)
-        mine.write_text(secrets.token_hex(32), encoding="ascii")
-        with suppress(FileExistsError):
-            os.link(mine, path)  # all of it or nothing, with several processes at it
-        mine.unlink()
-        return path.read_text(encoding="ascii").strip()
-    except OSError as error:
-        raise StorageError(
-            f"the key in {path} cannot be read or made: {error.strerror}",
-            "check the folder and the rights on it, or set SIFAKA_STATE_KEYS",
-        ) from error

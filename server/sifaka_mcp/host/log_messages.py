@@ -4,10 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from mcp.server import Server
-from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
-from mcp.server.session import ServerSession
 from mcp_types import (
     EmptyResult,
     LoggingLevel,
@@ -15,6 +13,8 @@ from mcp_types import (
     LoggingMessageNotificationParams,
     SetLevelRequestParams,
 )
+
+from sifaka_mcp.host.session import connection_of
 
 _KEY = "sifaka.log_level"
 _WITH_WARNINGS: frozenset[LoggingLevel] = frozenset({"debug", "info", "notice", "warning"})
@@ -42,9 +42,3 @@ async def warn(ctx: Context[Any, Any], lines: Iterable[str]) -> None:
         await ctx.session.send_notification(
             LoggingMessageNotification(params=told), related_request_id=ctx.request_id
         )
-
-
-def connection_of(session: ServerSession) -> Connection:
-    """The connection of a session, which outlasts it: sessions are made for each request."""
-    # Nothing public leads there.
-    return session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - see above

@@ -24,6 +24,7 @@ from sifaka_mcp.http.guard import Guard, IssuerErrors, PostOnly
 from sifaka_mcp.http.health import Readiness, alive
 from sifaka_mcp.http.metrics import Measured, Metrics
 from sifaka_mcp.http.runs import RUNS, TOOL, RunPages
+from sifaka_mcp.http.sessions import MOST_SESSIONS, InSession, Sessions
 from sifaka_mcp.http.throttle import Rates, Throttle
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.stores.catalogue import redis_of
@@ -50,10 +51,9 @@ _PREFLIGHT_SECONDS = 600
 def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> Starlette:
     """The application; it opens what it works with when it starts, and closes it when it ends.
 
-    Stateless: any replica answers any request. Answers are event streams, so that a client that
-    disconnects cancels its work. A `notifications/cancelled` of the handshake era arrives as a
-    request of its own, which a stateless server cannot relate to another: there, cancel_run stops a
-    run, or leaving does.
+    Stateless unless the settings ask for sessions: any replica answers any request, and a client
+    that disconnects cancels its work, for answers are event streams. In a session, the handshake
+    era's, a client that disconnects cancels nothing, as the specification has it.
 
     Args:
         settings: What the server was told.
@@ -67,12 +67,20 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
     server = make(settings, access)
     app = server.streamable_http_app(
         streamable_http_path=MCP,
-        stateless_http=True,
+        stateless_http=not settings.sessions,
+        session_idle_timeout=settings.session_seconds,
+        max_sessions=MOST_SESSIONS,
         max_request_body_size=settings.max_body_bytes,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     paths = (MCP, METRICS, HEALTH, READY, RUNS, *EVIDENCE)
-    metrics = Metrics(lambda: server.state, paths=paths)
+    sessions = Sessions(settings.max_sessions, settings.session_seconds)
+    metrics = Metrics(
+        lambda: server.state,
+        paths=paths,
+        sessions=sessions.count,
+        access_log=settings.access_log,
+    )
     ready = Readiness(lambda: server.state and server.state.store)
     app.router.routes += [
         Route(HEALTH, alive),
@@ -93,11 +101,18 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         Middleware(IssuerErrors),
         *app.user_middleware,
         Middleware(Throttle, rates=rates, most=settings.max_requests, unlimited=_OPEN),
-        Middleware(PostOnly, path=MCP, anonymous=access is None),
+        Middleware(InSession, path=MCP, sessions=sessions, anonymous=access is None)
+        if settings.sessions
+        else Middleware(PostOnly, path=MCP, anonymous=access is None),
         Middleware(WholeBodies, largest=settings.max_body_bytes, anonymous=access is None),
     ]
     _warm_and_close(app, server, rates)
-    app.state.ending = server.ending
+
+    def ending() -> None:
+        server.ending()
+        sessions.end_streams()
+
+    app.state.ending = ending
     return app
 
 
@@ -136,7 +151,7 @@ def _cors(settings: Settings) -> list[Middleware]:
         Middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST"],
+            allow_methods=["GET", "POST", *(["DELETE"] if settings.sessions else [])],
             allow_headers=_ASKED_WITH,
             expose_headers=_ANSWERED_WITH,
             max_age=_PREFLIGHT_SECONDS,

@@ -7,7 +7,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sifaka_mcp.http.throttle import caller_of, refusal
+from sifaka_mcp.http.throttle import refusal
+from sifaka_mcp.tenancy import caller_of
 
 LARGEST_AT_ONCE = 4
 """The bodies of the largest size that one caller may have under way together."""

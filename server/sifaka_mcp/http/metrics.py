@@ -1,7 +1,9 @@
 """`/metrics`: what the server does, for Prometheus. No label has an id, a tenant or a text."""
 
+import logging
+from collections import Counter as Counted
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import perf_counter
 
 from prometheus_client import (
@@ -25,6 +27,8 @@ from sifaka_mcp.state import AppState
 
 _BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0)
 """Seconds. A request may wait for a run, by default up to 45."""
+_METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "DELETE", "PUT", "PATCH"})
+_access = logging.getLogger("sifaka_mcp.access")
 _GIVEN_UP = "499"
 """nginx's status for a request that the client left before the answer."""
 
@@ -35,9 +39,21 @@ class Metrics:
     Args:
         state: What the server works with, if it is open.
         paths: What requests are told apart by; all other paths are one.
+        sessions: How many are open.
+        access_log: Whether each request is logged, at any log level.
     """
 
-    def __init__(self, state: Callable[[], AppState | None], *, paths: Iterable[str]) -> None:
+    def __init__(
+        self,
+        state: Callable[[], AppState | None],
+        *,
+        paths: Iterable[str],
+        sessions: Callable[[], int],
+        access_log: bool = False,
+    ) -> None:
+        self._access_log = access_log
+        if access_log:
+            _access.setLevel(logging.INFO)
         self._paths = frozenset(paths)
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
@@ -60,6 +76,10 @@ class Metrics:
             "Requests that are being answered.",
             ["path"],
             registry=self._registry,
+        )
+
+        Gauge("sifaka_sessions", "Sessions that are open.", registry=self._registry).set_function(
+            sessions
         )
 
     async def answer(self, _: Request) -> Response:
@@ -86,7 +106,25 @@ class Metrics:
                 raise
             finally:
                 self._requests.labels(path, status).inc()
-                self._seconds.labels(path).observe(perf_counter() - started)
+                seconds = perf_counter() - started
+                self._seconds.labels(path).observe(seconds)
+                if self._access_log:
+                    _log(scope, path, status, seconds)
+
+
+def _log(scope: Scope, path: str, status: str, seconds: float) -> None:
+    """Log a request: no query, no header, no body, and no path that a caller has made up."""
+    caller = scope.get("client")
+    method = scope["method"]
+    data = {
+        "component": "access",
+        "method": method if method in _METHODS else "other",
+        "path": path,
+        "status": int(status),
+        "ms": round(seconds * 1000, 1),
+        "client": caller[0] if caller else None,
+    }
+    _access.info("request", extra={"sifaka": data})
 
 
 class Measured:
@@ -149,12 +187,35 @@ class _Work(Collector):
         for error, count in summary["errors"].items():
             errors.add_metric([error], count)
         yield errors
+        yield from _spent(summary["models"])
         breakers = GaugeMetricFamily(
             "sifaka_breaker_open", "Providers that are left alone for now.", labels=["provider"]
         )
         for provider in {public_name("model", name) for name in state.breakers.open_providers()}:
             breakers.add_metric([provider], 1)
         yield breakers
+
+
+def _spent(models: Mapping[str, Mapping[str, float]]) -> Iterator[Metric]:
+    """The tokens and the money that calls of models were charged with, by provider."""
+    tokens = CounterMetricFamily(
+        "sifaka_model_tokens", "Tokens of model calls.", labels=["provider", "type"]
+    )
+    cost = CounterMetricFamily(
+        "sifaka_model_cost_usd", "Cost of model calls with a known price.", labels=["provider"]
+    )
+    unpriced = CounterMetricFamily(
+        "sifaka_model_calls_unpriced", "Model calls without a known price.", labels=["provider"]
+    )
+    sums: defaultdict[str, Counted[str]] = defaultdict(Counted)
+    for name, used in models.items():
+        sums[public_name("model", name)].update(used)
+    for provider, used in sums.items():
+        tokens.add_metric([provider, "input"], used["input_tokens"])
+        tokens.add_metric([provider, "output"], used["output_tokens"])
+        cost.add_metric([provider], used["cost_usd"])
+        unpriced.add_metric([provider], used["unpriced"])
+    yield from (tokens, cost, unpriced)
 
 
 def public_name(kind: str, name: str) -> str:

@@ -1,6 +1,5 @@
 """Limits one caller's share of the server: requests over time, and requests at the same time."""
 
-import ipaddress
 import logging
 import math
 import time
@@ -16,7 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sifaka.calls.failure_log import report_failure
-from sifaka_mcp.tenancy import tenant_of_request
+from sifaka_mcp.tenancy import caller_of
 
 if TYPE_CHECKING:
     from redis.asyncio import ConnectionPool
@@ -28,8 +27,6 @@ _REDIS_SECONDS = 1.0
 _PAUSE = 5.0
 """Seconds that a Redis is left alone after it failed."""
 _MOST_CONNECTIONS = 16
-_SITE_BITS = 64
-"""Bits of an IPv6 address that each caller chooses at will, and that tell no callers apart."""
 
 
 class Rates:
@@ -133,30 +130,6 @@ class Throttle:
             self._under_way[caller] -= 1
             if not self._under_way[caller]:
                 del self._under_way[caller]
-
-
-def caller_of(scope: Scope) -> str:
-    """The caller of a request: a tenant, or an address. No tenant is named like an address.
-
-    An address is the same in each of its forms. Requests whose proxy tells none that is valid are
-    those of one caller.
-    """
-    tenant = tenant_of_request()
-    if tenant is not None:
-        return f"tenant:{tenant}"
-    host: str = scope["client"][0].strip() if scope.get("client") else ""
-    if host.startswith("["):
-        host = host[1:].partition("]")[0]
-    elif host.count(":") == 1:  # some proxies tell the port as well
-        host = host.partition(":")[0]
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return "address:unknown"
-    if isinstance(address, ipaddress.IPv6Address):
-        site = ipaddress.IPv6Address(int(address) >> _SITE_BITS << _SITE_BITS)
-        address = address.ipv4_mapped or site
-    return f"address:{address}"
 
 
 def _pool(url: str) -> "ConnectionPool":

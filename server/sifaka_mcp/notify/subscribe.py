@@ -19,7 +19,7 @@ from mcp_types import (
 )
 
 from sifaka.errors import SifakaError, ThoughtNotFound
-from sifaka_mcp.host.log_messages import connection_of
+from sifaka_mcp.host.session import connection_of
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tenancy import tenant_of_request
 

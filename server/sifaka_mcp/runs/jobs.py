@@ -13,7 +13,7 @@ import anyio.abc
 from sifaka.calls.allowance import charging
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
-from sifaka.chain import Listener, RunResult
+from sifaka.chain import Listener
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import SifakaError
 from sifaka.isolation import sharing
@@ -23,6 +23,7 @@ from sifaka_mcp.runs.leases import Leases, RunGuard, RunKey
 from sifaka_mcp.runs.work import Assignment, Job, Result, Work
 
 if TYPE_CHECKING:
+    from sifaka.chain import RunResult
     from sifaka_mcp.runs.queue import RunQueue
 
 logger = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ _PARTING_SECONDS = 10
 _GRACE_SECONDS = 2.0
 """Seconds that pending requests may wait for their runs when the process is told to end."""
 _LEASING_SECONDS = 2
-"""Seconds that an answer waits until other processes know of the run."""
+"""Seconds that an answer waits until others know of the run."""
 
 
 class Jobs:
@@ -61,9 +62,7 @@ class Jobs:
     ) -> None:
         self._group = group
         self._guard = RunGuard(queue or leases)
-        self._queue = queue
-        self._accounts = accounts
-        self._most = most
+        self._queue, self._accounts, self._most = queue, accounts, most
         self._jobs: dict[RunKey, Job] = {}
         self._offered: dict[RunKey, Job] = {}
         self._expected: Counter[str] = Counter()
@@ -109,12 +108,16 @@ class Jobs:
         self.withdraw(job)
         return None
 
+    async def expects(self, key: RunKey) -> bool:
+        """True while a run that was offered may still begin in this process."""
+        return self._queue is not None and await self._queue.expects(key)
+
     def withdraw(self, job: Job) -> None:
         """Do not count on a job any more that has been offered."""
         if self._offered.get(job.assignment.key) is job:
             del self._offered[job.assignment.key]
 
-    async def take(self, assignment: Assignment, work: Work[RunResult]) -> bool:
+    async def take(self, assignment: Assignment, work: "Work[RunResult]") -> bool:
         """Work on a run from the queue.
 
         Returns:
@@ -128,8 +131,7 @@ class Jobs:
             await other.finished.wait()
         if self.stopping:
             return False
-        job = self._offered.pop(key, None)
-        if job is None:
+        if (job := self._offered.pop(key, None)) is None:
             job = Job(assignment, queued=True)
             job.left.set()
         self._jobs[key] = job
@@ -264,7 +266,7 @@ class Jobs:
             with anyio.move_on_after(_LEASING_SECONDS):
                 await job.leased.wait()
 
-    async def _work(self, job: Job, work: Work[RunResult]) -> None:
+    async def _work(self, job: Job, work: "Work[RunResult]") -> None:
         key = job.assignment.key
         self._group.start_soon(self._guard.keep, job)
         try:

@@ -20,6 +20,9 @@ logger = logging.getLogger(__name__)
 
 _UNGUARDED_SECONDS = 0.5
 """Seconds before other processes are told of a run; most runs are done by then."""
+_SILENT_SECONDS = 2.0
+"""Seconds without an entry after which a run is watched for a cancellation elsewhere: until then
+its next entry is refused, and a run that moves costs no second reader of it."""
 _PAUSE = 1.0
 """Seconds after which a store that has failed, or a run that was over, is looked at again."""
 
@@ -157,8 +160,7 @@ class RunGuard:
 
 async def _watch(job: Job) -> None:
     """Cancel the work on a run that has been stopped elsewhere."""
-    # A run that moves learns that by its next entry.
-    while (rest := job.moved + _UNGUARDED_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110
+    while (rest := job.moved + _SILENT_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110
         await anyio.sleep(rest)  # not an event: time is what is waited for
     given = job.assignment
     await _stopped_elsewhere(given.store, given.run.run_id, after=given.run.version)

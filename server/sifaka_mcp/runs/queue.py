@@ -2,8 +2,12 @@
 
 import asyncio
 import logging
+import os
+import secrets
+import socket
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +16,12 @@ import anyio.to_thread
 
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.extras import install
 from sifaka.storage.redis.address import parse_address
 from sifaka.storage.redis.connections import IMPORTING
 from sifaka.storage.redis.failures import failures
 from sifaka_mcp.runs.leases import RunKey
+from sifaka_mcp.runs.queued import is_ahead, lease_of, may_begin_at, name_of
 
 if TYPE_CHECKING:
     from docket import Docket
@@ -40,9 +46,7 @@ _CLOSING_SECONDS = 3.0
 _UNTIL_WANTED = 10.0
 """Seconds after which a process works on the runs of others although no client has come to it;
 before that a first client is answered."""
-_AHEAD = frozenset({b"scheduled", b"queued", b"running"})
-"""States of a task that is worked on, or will be."""
-_INSTALL = "pip install 'sifaka-mcp[redis]', or each server works on the runs it has begun, alone"
+_INSTALL = f"{install('redis')}, or each server works on the runs it has begun, alone"
 
 
 class RunQueue:
@@ -74,6 +78,8 @@ class RunQueue:
         self._for_tenant = for_tenant
         self._work_on = work_on
         self._docket: Docket | None = None
+        # Two servers of one process have two workers.
+        self._worker = f"{socket.gethostname()}#{os.getpid()}#{secrets.token_hex(4)}"
         self._wanted = anyio.Event()
         self._opened = anyio.Event()
         self._stopping = anyio.Event()
@@ -122,32 +128,36 @@ class RunQueue:
         Returns:
             False when there is no queue now: docket is missing, or Redis is away.
         """
-        put = await self._ask(lambda docket, _: docket.add(_TASK, key=_name(key))(*key, 0))
+        put = await self._ask(lambda docket, _: docket.add(_TASK, key=name_of(key))(*key, 0))
         return put is not None
 
     async def take(self, key: RunKey) -> None:
         """See `Leases.take`."""
         lasting = timedelta(seconds=self._seconds)
-        await self._ask(lambda docket, redis: redis.set(_lease(docket, key), b"", px=lasting))
+        await self._ask(lambda docket, redis: redis.set(lease_of(docket, key), b"", px=lasting))
 
     async def claim(self, key: RunKey) -> bool:
         """See `Leases.claim`; while Redis is away any process may go on."""
         lasting = timedelta(seconds=self._seconds)
 
         async def take(docket: "Docket", redis: Any) -> bool:
-            if await _look(docket, redis, key):
+            if await is_ahead(docket, redis, key):
                 return False
-            return bool(await redis.set(_lease(docket, key), b"", px=lasting, nx=True))
+            return bool(await redis.set(lease_of(docket, key), b"", px=lasting, nx=True))
 
         return await self._ask(take) is not False
 
     async def let_go(self, key: RunKey) -> None:
         """See `Leases.let_go`."""
-        await self._ask(lambda docket, redis: redis.delete(_lease(docket, key)))
+        await self._ask(lambda docket, redis: redis.delete(lease_of(docket, key)))
 
     async def held(self, key: RunKey) -> bool:
         """True when a run is queued, worked on or held; False while Redis is away."""
-        return bool(await self._ask(lambda docket, redis: _look(docket, redis, key)))
+        return bool(await self._ask(lambda docket, redis: is_ahead(docket, redis, key)))
+
+    async def expects(self, key: RunKey) -> bool:
+        """True while a run waits for a worker, or this process' own one has taken it."""
+        return bool(await self._ask(partial(may_begin_at, worker=self._worker, key=key)))
 
     def stop(self) -> None:
         """Take no further run from now on."""
@@ -172,6 +182,7 @@ class RunQueue:
             docket.register(self._task(docket), [_TASK])
             async with Worker(
                 docket,
+                name=self._worker,
                 concurrency=self._at_once,
                 redelivery_timeout=timedelta(seconds=self._seconds),
                 reconnection_delay=_RECONNECTION,
@@ -188,18 +199,30 @@ class RunQueue:
             await self._until(self._closing)
 
     def _task(self, docket: "Docket") -> Callable[..., Awaitable[None]]:
-        from docket import ConcurrencyLimit, CurrentExecution, Execution
+        from docket import ConcurrencyLimit, CurrentExecution, Depends, Execution
 
         current, limit = CurrentExecution(), ConcurrencyLimit("tenant", self._for_tenant)
+
+        async def free(execution: Execution = current) -> None:
+            # Redis has measured that its worker is silent. The place of the run among those of its
+            # tenant has the time of that worker's clock, and would seem taken for as long as that
+            # is ahead of this one.
+            if execution.redelivered:
+                places = docket.key(f"concurrency:tenant:{execution.get_argument('tenant')}")
+                async with docket.redis() as redis:
+                    await redis.zrem(places, execution.key)
+
+        freed = Depends(free)
 
         async def work_on_run(
             tenant: str,
             run_id: str,
             deaths: int,
             execution: Execution = current,
+            place: None = freed,
             concurrency: ConcurrencyLimit = limit,
         ) -> None:
-            del concurrency
+            del place, concurrency
             key = RunKey(tenant, run_id)
             if execution.redelivered:
                 # A task of its own: what the silent worker reports, should it wake up, is refused.
@@ -234,7 +257,7 @@ class RunQueue:
 
     async def _put(self, docket: "Docket", key: RunKey, *, deaths: int, seconds: float = 0) -> None:
         due = datetime.now(UTC) + timedelta(seconds=seconds)
-        await docket.replace(_TASK, due, _name(key))(*key, deaths)
+        await docket.replace(_TASK, due, name_of(key))(*key, deaths)
 
     async def _ask(self, question: "Callable[[Docket, Any], Awaitable[Any]]") -> Any:
         """The answer; None when there is none, which is reported once."""
@@ -264,18 +287,3 @@ class RunQueue:
 def _load() -> None:
     with IMPORTING:
         import_module("docket")
-
-
-def _name(key: RunKey) -> str:
-    # The id first: what stands before a colon could be one of docket's own names.
-    return f"{key.run_id}@{key.tenant}"
-
-
-def _lease(docket: "Docket", key: RunKey) -> str:
-    return docket.key(f"held:{_name(key)}")
-
-
-async def _look(docket: "Docket", redis: Any, key: RunKey) -> bool:
-    # Not by docket's own query, which would unpickle the arguments.
-    state = await redis.hget(docket.runs_key(_name(key)), "state")
-    return state in _AHEAD or bool(await redis.exists(_lease(docket, key)))

@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import anyio
 
 from sifaka.calls.host import Suspended
-from sifaka.chain import Listener, Parting, RunResult
+from sifaka.chain import Listener, Parting
 from sifaka.errors import AppendRefused, SifakaError
 from sifaka.models import HOST
 from sifaka.record.entries import ChainConfig
@@ -15,7 +15,10 @@ from sifaka.record.events import ChainEvent
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 
-Result = TypeVar("Result", bound=RunResult)
+if TYPE_CHECKING:
+    from sifaka.chain import RunResult
+
+Result = TypeVar("Result", bound="RunResult")
 Work = Callable[[Listener, Parting], Awaitable[Result]]
 """Works on a run: tells a listener what happens, and asks what to record when it is cancelled."""
 
@@ -68,7 +71,7 @@ class Job:
     """Set when there is no use in waiting any more."""
     on_purpose: bool = False
     """True when the run was cancelled for good."""
-    result: RunResult | None = None
+    result: "RunResult | None" = None
     error: Exception | None = None
     suspended: Suspended | None = None
     moved: float = field(default_factory=anyio.current_time)

@@ -137,7 +137,7 @@ allowed."""
 
 ValidatorList = Annotated[
     list[AnyValidator],
-    Field(description="rules: a type and its options"),
+    Field(description="rules: type and options"),
 ]
 
 

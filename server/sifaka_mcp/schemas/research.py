@@ -2,17 +2,62 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from sifaka.chain import RunResult, Submission
+from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Researched
+from sifaka.record.inquiry import Turn
 from sifaka.record.run import Run
+from sifaka.text.input import MAX_TEXT, check_text
 from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
 from sifaka_mcp.schemas.texts import TextOut
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+MOST_TURNS = 200
+
+
+class TurnIn(BaseModel):
+    """One turn of the conversation before the question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: Literal["user", "assistant"]
+    text: str = Field(max_length=MAX_TEXT)
+
+
+TurnList = Annotated[list[TurnIn], Field(max_length=MOST_TURNS)]
+
+
+def turns_of(turns: Sequence[TurnIn] | None) -> tuple[Turn, ...]:
+    """The conversation for the library.
+
+    Raises:
+        ConfigurationError: A text in it cannot be used.
+    """
+    return tuple(
+        Turn(role=turn.role, text=check_text(turn.text, f"history[{number}].text"))
+        for number, turn in enumerate(turns or ())
+    )
+
+
+def turns_in(told: str) -> tuple[Turn, ...]:
+    """The conversation that a JSON text holds.
+
+    Raises:
+        ConfigurationError: It is no list of turns.
+    """
+    try:
+        return turns_of(TypeAdapter(TurnList).validate_json(told))
+    except ValidationError as error:
+        raise ConfigurationError(
+            f"the history is no list of turns: {error.errors()[0]['msg']}",
+            'write it as [{"role": "user", "text": "..."}]',
+        ) from error
 
 
 class SectionOut(BaseModel):
@@ -30,6 +75,8 @@ class ReferenceOut(BaseModel):
 
     n: int
     title: str = ""
+    author: str = ""
+    published: str | None = None
     url: str = ""
     id: str = ""
     """A path with its page, or the number that the source gives it."""

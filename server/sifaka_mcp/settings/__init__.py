@@ -3,10 +3,10 @@
 import os
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-import platformdirs
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from sifaka._internal.immutable import FrozenMap
@@ -22,6 +22,7 @@ from sifaka.record.thought import EDITOR
 from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.settings.folders import data_folder
 from sifaka_mcp.settings.http import HttpSettings, split_list
 from sifaka_mcp.stores.catalogue import open_url
 from sifaka_mcp.tenancy import TENANT
@@ -77,7 +78,7 @@ class Settings(HttpSettings):
     """Sources of evidence, each such as `wiki=wikipedia:en`; none when empty."""
     embedding_model: str | None = None
     """The embedding model for semantic search, in the stores that keep vectors."""
-    home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("sifaka", False)))
+    home: Path = Field(default_factory=lambda: data_folder("sifaka"))
     tenant: str = "default"
     toolsets: tuple[str, ...] = ("refine",)
     read_only: bool = False
@@ -256,7 +257,8 @@ class Settings(HttpSettings):
             store: Where past texts are, for `thoughts:`.
             specs: The other adapters; they get the configured keys by their names.
         """
-        return _open_adapters(specs or self.adapters, self.adapter_keys, store)
+        chosen, embedder = specs or self.adapters, self.open_embedder()
+        return _open_adapters(chosen, self.adapter_keys, store, embedder)
 
     def open_embedder(self) -> Embedder | None:
         """The configured embedding model, if there is one; nothing is asked of it yet.
@@ -264,6 +266,11 @@ class Settings(HttpSettings):
         Raises:
             ConfigurationError: It cannot be used.
         """
+        return self._embedder
+
+    @cached_property
+    def _embedder(self) -> Embedder | None:
+        """One for all that compare meanings: a local model is loaded once."""
         if self.embedding_model is None:
             return None
         from sifaka.embeddings.catalogue import open_embedder
@@ -272,11 +279,14 @@ class Settings(HttpSettings):
 
 
 def _open_adapters(
-    specs: tuple[str, ...], keys: Mapping[str, SecretStr], store: ThoughtStore
+    specs: tuple[str, ...],
+    keys: Mapping[str, SecretStr],
+    store: ThoughtStore,
+    embedder: Embedder | None = None,
 ) -> Adapters:
     if not specs:
-        return NONE
+        return NONE if embedder is None else Adapters(embedder=embedder)
     from sifaka.evidence.sources.catalogue import open_adapters
 
     told = {name: key.get_secret_value() for name, key in keys.items()}
-    return open_adapters(specs, keys=told, store=store)
+    return open_adapters(specs, keys=told, store=store, embedder=embedder)

@@ -135,8 +135,17 @@ class HttpSettings(Frozen):
     """Requests of a tenant, or of an address without one; shared by replicas on one Redis."""
     max_requests: int = Field(default=256, ge=1, le=100_000)
     """Requests of a tenant, or of an address without one, that are answered at the same time."""
+    access_log: bool = False
+    """True to log each request: method, path, status, time and address of the caller."""
     max_body_bytes: int = Field(default=16 * 1024 * 1024, ge=1024, le=1024**3)
     """The default is larger than any text we take: one that is too long is told so by the tool."""
+    sessions: bool = False
+    """True to keep sessions for the protocol versions up to 2025-11-25; then every request of a
+    session has to reach the same process."""
+    max_sessions: int = Field(default=100, ge=1, le=10_000)
+    """Open sessions of a tenant, or of an address without one."""
+    session_seconds: float = Field(default=1800.0, ge=1, le=86_400)
+    """After which a session without a request or an open stream ends."""
 
     @field_validator("oauth_audience", "oauth_jwks_url", "oauth_scopes")
     @classmethod

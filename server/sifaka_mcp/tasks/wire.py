@@ -6,7 +6,6 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from sifaka.chain import RunResult
 from sifaka.models import CALLER
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
@@ -84,6 +83,8 @@ async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
     task = TaskOut.of(run)
     if task.status != "completed":
         return task.on_the_wire()
+    from sifaka.chain import RunResult
+
     result = RunResult(run=run, warnings=store.degraded)
     told = await answer_with_text(result)
     return {

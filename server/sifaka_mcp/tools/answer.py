@@ -1,6 +1,7 @@
 """Answers that stand alone twice: as text for a model, as data for a program."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio.to_thread
 from mcp.server.mcpserver import Context
@@ -17,14 +18,23 @@ from sifaka_mcp.view.text import improvement
 if TYPE_CHECKING:
     from sifaka.chain import RunResult
 
+T = TypeVar("T")
 ToolContext = Context[AppState, object]
-_LONG = 5_000
-"""Characters of a text that is compared with another in a thread."""
+_LONG = 1_000
+"""Characters of a text from which the answer about it is made in a thread."""
 
 
 def state_of(ctx: ToolContext) -> AppState:
     """The state of this server, as the tenant of the request sees it."""
     return ctx.request_context.lifespan_context.of_request()
+
+
+async def about(text: str, make: Callable[[], T]) -> T:
+    """What a function makes of a text: in a thread where that takes longer than a thread to start.
+
+    Differences and long lists of issues would hold up all other requests.
+    """
+    return make() if len(text) <= _LONG else await anyio.to_thread.run_sync(make)
 
 
 def answer(text: str, data: BaseModel) -> CallToolResult:
@@ -61,8 +71,7 @@ async def answer_with_text(
     def made() -> ImproveOut:
         return out_of(result, TextOut.of(result, how, known))
 
-    long = len(result.text) > _LONG  # comparing it takes longer than a thread takes to start
-    out = await anyio.to_thread.run_sync(made) if long else made()
+    out = await about(result.text, made)
     is_linked = out.text_uri is not None and how != "text"
     told = improvement(out, is_linked=is_linked)
     if isinstance(out, SubmitOut):

@@ -3,10 +3,12 @@
 from typing import Annotated
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, ToolAnnotations
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from sifaka.chain import choose_version as choose
+from sifaka.chain import decline_issue
+from sifaka.errors import ConfigurationError
 from sifaka_mcp.schemas.arguments import OptionalText
 from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
@@ -20,11 +22,18 @@ async def choose_version(
     version_id: str,
     text: Annotated[OptionalText, Field(description="in place of the version's words")] = "",
     reason: Annotated[OptionalText, Field(description="why what is left is declined")] = "",
+    issue: Annotated[OptionalText, Field(description="the message of the one declined")] = "",
+    quote: Annotated[OptionalText, Field(description="the words it is about")] = "",
 ) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
     state = state_of(ctx)
     chain = await state.chain_of(await state.store.load(run_id))
-    result = await choose(chain, run_id, version_id, text, reason=reason)
+    if issue and text:
+        raise ConfigurationError("an issue is of the version as it is", "leave out `text`")
+    if issue:
+        result = await decline_issue(chain, run_id, version_id, issue, quote, reason=reason)
+    else:
+        result = await choose(chain, run_id, version_id, text, reason=reason)
     return await answer_with_text(result)
 
 
@@ -34,11 +43,6 @@ def tool() -> Tool:
         choose_version,
         title="Choose a version",
         description="Let a version stand because a person said so, as it is or with other words.",
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
+        open_world=False,
         meta=PRESSED,
     )

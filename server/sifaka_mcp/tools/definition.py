@@ -28,6 +28,19 @@ _CONTEXT = "ctx"
 """The parameter of each function that gets the context of the call."""
 
 
+def _is_much(value: object) -> bool:
+    """True when a value of JSON is written with more than `_MUCH` characters; looks no further."""
+    left, pending = _MUCH, [value]
+    while pending and left >= 0:
+        each = pending.pop()
+        left -= len(each) + 2 if isinstance(each, str) else 4
+        if isinstance(each, dict):
+            pending += [part for pair in cast("dict[str, object]", each).items() for part in pair]
+        elif isinstance(each, list):
+            pending += cast("list[object]", each)
+    return left < 0
+
+
 class _Arguments(ArgModelBase):
     model_config = ConfigDict(extra="forbid")
 
@@ -37,7 +50,9 @@ def define(
     *,
     title: str,
     description: str,
-    annotations: ToolAnnotations,
+    read_only: bool = False,
+    idempotent: bool = True,
+    open_world: bool,
     meta: Mapping[str, Any] | None = None,
 ) -> Tool:
     """Build the tool of a function that returns `Annotated[CallToolResult, Model]`.
@@ -68,7 +83,12 @@ def define(
         ),
         is_async=True,
         context_kwarg=_CONTEXT,
-        annotations=annotations,
+        annotations=ToolAnnotations(
+            read_only_hint=read_only,
+            destructive_hint=None if read_only else False,
+            idempotent_hint=idempotent,
+            open_world_hint=open_world,
+        ),
         meta=None if meta is None else dict(meta),
     )
 
@@ -98,7 +118,7 @@ class BoundedTool(Tool):
         fields = self.fn_metadata.arg_model.model_fields
         self._check_names(arguments)
         texts = {name for name, field in fields.items() if field.annotation is str}
-        if sum(len(repr(arguments[name])) for name in arguments.keys() - texts) <= _MUCH:
+        if not _is_much([arguments[name] for name in arguments.keys() - texts]):
             return await super().run(arguments, context, convert_result)
         read = partial(self.fn_metadata.validate_arguments, arguments)
         try:

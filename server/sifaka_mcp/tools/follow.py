@@ -18,7 +18,8 @@ from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.view.progress import most_rounds
 
 _HERE_SECONDS = 0.01
-"""Seconds in which a queued run may begin in this process, before it is followed in the store."""
+"""The first pause between two checks that a queued run may still begin in this process; then they
+double, and at last the run is followed in the store."""
 _LOOK_AGAIN = 1.0
 """Seconds between two checks that a run is still worked on."""
 
@@ -58,13 +59,18 @@ async def after_worker(state: AppState, job: Job, listen: Listener) -> None:
     Raises:
         StorageError: The store failed.
     """
-    with anyio.move_on_after(_HERE_SECONDS):
-        await job.begun.wait()
+    pause = _HERE_SECONDS
+    while not job.begun.is_set() and pause < _LOOK_AGAIN:
+        with anyio.move_on_after(pause):
+            await job.begun.wait()
+        if job.begun.is_set() or not await state.jobs.expects(job.assignment.key):
+            break
+        pause *= 2
+    if not job.begun.is_set():
+        await _follow(state, job.assignment.run, listen, until=job.begun)
     state.jobs.withdraw(job)
     if job.begun.is_set():
         await job.answerable.wait()
-    else:
-        await _follow(state, job.assignment.run, listen)
 
 
 async def as_it_stands(state: AppState, run: Run) -> Run:
@@ -76,8 +82,10 @@ async def as_it_stands(state: AppState, run: Run) -> Run:
     return run.reopened() if goes_on else run
 
 
-async def _follow(state: AppState, run: Run, listen: Listener) -> None:
-    """Pass on what another process stores, for as long as there is one."""
+async def _follow(
+    state: AppState, run: Run, listen: Listener, *, until: anyio.Event | None = None
+) -> None:
+    """Pass on what another process stores, for as long as there is one, or until an event."""
     failures: list[SifakaError] = []
 
     async def tell() -> None:
@@ -92,9 +100,15 @@ async def _follow(state: AppState, run: Run, listen: Listener) -> None:
             await anyio.sleep(_LOOK_AGAIN)
         group.cancel_scope.cancel()
 
+    async def leave(event: anyio.Event) -> None:
+        await event.wait()
+        group.cancel_scope.cancel()
+
     async with anyio.create_task_group() as group:
         group.start_soon(tell)
         group.start_soon(look)
+        if until is not None:
+            group.start_soon(leave, until)
         await state.jobs.stopped.wait()  # pending requests are answered before this process ends
         group.cancel_scope.cancel()
     if failures:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import anyio.to_thread
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, ToolAnnotations
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from sifaka.tasks import look_up
@@ -50,8 +50,7 @@ def tool() -> Tool:
         title="Look up past runs",
         description="With run_id: its versions, their verdicts, changes and fate. With query: past "
         "texts that match. With neither: recent runs.",
-        annotations=ToolAnnotations(
-            read_only_hint=True, idempotent_hint=True, open_world_hint=False
-        ),
+        read_only=True,
+        open_world=False,
         meta=SHOWN,
     )

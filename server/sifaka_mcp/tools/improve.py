@@ -4,11 +4,10 @@ from typing import Annotated, Literal
 
 import anyio
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from sifaka.chain.presets import Effort
-from sifaka.errors import ConfigurationError
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import (
     BudgetLimits,
@@ -29,7 +28,7 @@ from sifaka_mcp.ui.apps import SHOWN
 async def improve_text(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="to improve")] = "",
-    source: Annotated[OptionalText, Field(description="or its URI or path")] = "",
+    source: Annotated[OptionalText, Field(description="URI or path")] = "",
     prompt: Annotated[OptionalText, Field(description="task; alone: to write from")] = "",
     validators: ValidatorList | None = None,
     critics: CriticList = None,
@@ -45,7 +44,7 @@ async def improve_text(
     ] = "auto",
     fixes: Annotated[Literal["safe", "suggested"], Field(description="of the editor")] = "safe",
     facts: Annotated[Literal["require", "warn", "off"], Field(description="to keep")] = "require",
-    tags: Annotated[list[str] | None, Field(description="to find the run by")] = None,
+    tags: Annotated[list[str] | None, Field(description="to find it by")] = None,
     remember: Annotated[int, Field(ge=0, le=20, description="past runs to learn from")] = 0,
     wait_seconds: WaitSeconds = 45,
     returns: HowReturned = "auto",
@@ -57,13 +56,9 @@ async def improve_text(
         return await answer_of_run(
             ctx, exchange.run_id, exchange, wait_seconds=wait_seconds, returns=returns
         )
-    if source:
-        if text:
-            raise ConfigurationError("there are a text and a source", "give one of them")
-        found = await text_of(ctx, source)
-        if isinstance(found, InputRequiredResult):
-            return found
-        text = found
+    found = await text_of(ctx, text, source)
+    if isinstance(found, InputRequiredResult):
+        return found
     chain = await state.chain(
         model=model,
         host=exchange.host,
@@ -78,7 +73,7 @@ async def improve_text(
         tags=tags or (),
         remember=remember,
     )
-    return await begin(ctx, chain, exchange, prompt, text=text, until=until, returns=returns)
+    return await begin(ctx, chain, exchange, prompt, text=found, until=until, returns=returns)
 
 
 def tool() -> Tool:
@@ -90,11 +85,7 @@ def tool() -> Tool:
         "the critics; never worse than the input. `done`: use `text`, tell what is `left`. "
         "`needs_revision`: write the next version by `brief` and call submit_revision. `running`: "
         "call resume_run.",
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=False,
-            open_world_hint=True,
-        ),
+        idempotent=False,
+        open_world=True,
         meta=SHOWN,
     )

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from sifaka.calls.host import Suspended
@@ -12,23 +12,34 @@ from sifaka.tasks import validate
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, CriticList, OptionalText, ValidatorList
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
-from sifaka_mcp.tools.answer import ToolContext, answer, state_of
+from sifaka_mcp.tools.answer import ToolContext, about, answer, state_of
 from sifaka_mcp.tools.definition import define
+from sifaka_mcp.tools.source import asked_again, text_of
 from sifaka_mcp.view.text import critique, verdicts
 
 
 async def validate_text(
-    text: Annotated[str, Field(description="to check")],
     ctx: ToolContext,
+    *,
+    text: Annotated[OptionalText, Field(description="to check")] = "",
+    source: Annotated[OptionalText, Field(description="URI or path")] = "",
     validators: Annotated[ValidatorList, Field(max_length=50)],
     original: Annotated[OptionalText, Field(description="for preserve")] = "",
-) -> Annotated[CallToolResult, ValidateOut]:
+) -> Annotated[CallToolResult, ValidateOut] | InputRequiredResult:
     """See the tool's description."""
-    if not text:
-        raise ConfigurationError("the text is empty", "give the text to check")
+    found = await text_of(ctx, text, source)
+    if isinstance(found, InputRequiredResult):
+        return found
+    if not found:
+        raise ConfigurationError("the text is empty", "give the text to check, or its source")
     plugins = state_of(ctx).plugins
-    out = ValidateOut.of(await validate(text, validators, original=original, plugins=plugins))
-    return answer(verdicts(out.results, passed=out.passed), out)
+    report = await validate(found, validators, original=original, plugins=plugins)
+
+    def made() -> CallToolResult:
+        out = ValidateOut.of(report)
+        return answer(verdicts(out.results, passed=out.passed), out)
+
+    return await about(found, made)
 
 
 def validate_tool() -> Tool:
@@ -36,17 +47,17 @@ def validate_tool() -> Tool:
     return define(
         validate_text,
         title="Validate a text",
-        description="Check a text against rules, without a model: which fail, where, why, and the "
-        "certain fixes. Stores nothing.",
-        annotations=ToolAnnotations(
-            read_only_hint=True, idempotent_hint=True, open_world_hint=False
-        ),
+        description="Check a text by rules, without a model: which fail, where, why, and certain "
+        "fixes. Stores nothing.",
+        read_only=True,
+        open_world=False,
     )
 
 
 async def critique_text(
-    text: Annotated[str, Field(description="to judge")],
     ctx: ToolContext,
+    text: Annotated[OptionalText, Field(description="to judge")] = "",
+    source: Annotated[OptionalText, Field(description="URI or path")] = "",
     critics: CriticList = None,
     prompt: Annotated[OptionalText, Field(description="what the text is for")] = "",
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
@@ -55,16 +66,25 @@ async def critique_text(
     """See the tool's description."""
     from sifaka.tasks.criticism import review
 
+    given = await text_of(ctx, text, source)
+    if isinstance(given, InputRequiredResult):
+        return given
+    if not given:
+        raise ConfigurationError("the text is empty", "give the text to judge, or its source")
     exchange = Exchange.of(ctx)
     chain = await state_of(ctx).chain(
         model=model, host=exchange.host, absent=exchange.absent, critics=critics, budget=budget
     )
     try:
-        found = await review(chain, text, prompt, review_id=exchange.review_id)
+        found = await review(chain, given, prompt, review_id=exchange.review_id)
     except Suspended as waiting:
-        return exchange.ask(waiting)
-    out = CritiqueTextOut.of(found)
-    return answer(critique(out), out)
+        return asked_again(ctx, exchange.ask(waiting))
+
+    def made() -> CallToolResult:
+        out = CritiqueTextOut.of(found)
+        return answer(critique(out), out)
+
+    return await about(given, made)
 
 
 def critique_tool() -> Tool:
@@ -72,9 +92,8 @@ def critique_tool() -> Tool:
     return define(
         critique_text,
         title="Criticise a text",
-        description="Issues of a text, which quote it. Without a model: mechanical ones, and a "
-        "rubric for you. Stores nothing.",
-        annotations=ToolAnnotations(
-            read_only_hint=True, idempotent_hint=True, open_world_hint=True
-        ),
+        description="Issues that quote a text. Without a model: mechanical ones and a rubric for "
+        "you. Stores nothing.",
+        read_only=True,
+        open_world=True,
     )

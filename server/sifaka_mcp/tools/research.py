@@ -4,7 +4,7 @@ from typing import Annotated
 
 import anyio
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from sifaka.models import AUTO
@@ -12,7 +12,7 @@ from sifaka.record.inquiry import Inquiry, ResearchMode
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, HowReturned, ValidatorList, WaitSeconds
-from sifaka_mcp.schemas.research import ResearchOut
+from sifaka_mcp.schemas.research import ResearchOut, TurnList, turns_of
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.work import answer_of_run, begin
@@ -26,6 +26,9 @@ async def research(
         ResearchMode,
         Field(description="iterative: one loop of searches; deep: a plan, and a loop per section"),
     ] = "auto",
+    history: Annotated[
+        TurnList | None, Field(description="the conversation that led to the question")
+    ] = None,
     adapters: Annotated[
         list[str] | None, Field(max_length=50, description="where to search; by default everywhere")
     ] = None,
@@ -42,7 +45,7 @@ async def research(
     validators: Annotated[
         ValidatorList | None, Field(description="what else the report has to pass")
     ] = None,
-    tags: Annotated[list[str] | None, Field(description="to find the run by")] = None,
+    tags: Annotated[list[str] | None, Field(description="to find it by")] = None,
     wait_seconds: WaitSeconds = 45,
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, ResearchOut] | InputRequiredResult:
@@ -61,6 +64,7 @@ async def research(
         tags=tags or (),
         inquiry=Inquiry(
             mode=mode,
+            history=turns_of(history),
             adapters=tuple(adapters or ()),
             max_sections=max_sections,
             max_iterations=max_iterations,
@@ -79,11 +83,7 @@ def tool() -> Tool:
         description="Search the configured sources for a question and write a report that cites "
         "them. Answers like improve_text: `done`: use `text`; `running`: call resume_run; "
         "`needs_revision`: write the report from the evidence in `text` and call submit_revision.",
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=False,
-            open_world_hint=True,
-        ),
+        idempotent=False,
+        open_world=True,
         meta=SHOWN,
     )

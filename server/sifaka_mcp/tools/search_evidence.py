@@ -4,7 +4,7 @@ from typing import Annotated
 
 import anyio.to_thread
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from sifaka.calls.host import Suspended
@@ -70,7 +70,6 @@ def tool() -> Tool:
         description="Plan a search, make it in the configured sources, and judge each document by "
         "criteria: perfect, partial or reject, with quotes. Without a model: ranked passages, for "
         "you to judge. Stores nothing.",
-        annotations=ToolAnnotations(
-            read_only_hint=True, idempotent_hint=True, open_world_hint=True
-        ),
+        read_only=True,
+        open_world=True,
     )

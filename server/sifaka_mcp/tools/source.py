@@ -19,18 +19,24 @@ _ROOTS = "roots"
 _MOST_BYTES = 4 * MAX_TEXT
 
 
-async def text_of(ctx: ToolContext, source: str) -> str | InputRequiredResult:
-    """The text that a source names, or what the client has to be asked first.
+async def text_of(ctx: ToolContext, text: str, source: str) -> str | InputRequiredResult:
+    """The text of a call, given or named, or what the client has to be asked first.
 
     Args:
         ctx: The request.
-        source: `thought://ID`, with or without `/text`; `run://ID` for the best version of a run;
-            on stdio a path, or a `file:` URI, inside a root that the client grants.
+        text: The text, if it is given.
+        source: What names it, if it is not: `thought://ID`, with or without `/text`; `run://ID`
+            for the best version of a run; on stdio a path, or a `file:` URI, inside a root that the
+            client grants.
 
     Raises:
-        ConfigurationError: It is none of these, or cannot be read.
+        ConfigurationError: Both are given, or what is named is none of these or cannot be read.
         ThoughtNotFound: There is no such version or run.
     """
+    if not source:
+        return text
+    if text:
+        raise ConfigurationError("there are a text and a source", "give one of them")
     scheme, _, rest = source.partition("://")
     if scheme in {"thought", "run"}:
         return await _of_version(ctx, scheme, rest.removesuffix("/text"))
@@ -49,6 +55,14 @@ async def text_of(ctx: ToolContext, source: str) -> str | InputRequiredResult:
         return roots
     path = Path(unquote(urlsplit(source).path)) if scheme == "file" else Path(source)
     return await anyio.to_thread.run_sync(_read, path, roots)
+
+
+def asked_again(ctx: ToolContext, waiting: InputRequiredResult) -> InputRequiredResult:
+    """Further questions, and once more that for the roots, if a text was read by its answer."""
+    if _ROOTS not in (ctx.input_responses or {}):
+        return waiting
+    asked = {**(waiting.input_requests or {}), _ROOTS: ListRootsRequest()}
+    return waiting.model_copy(update={"input_requests": asked})
 
 
 async def _of_version(ctx: ToolContext, scheme: str, name: str) -> str:

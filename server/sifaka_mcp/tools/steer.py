@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.chain import cancel_run as cancel
 from sifaka_mcp.host.exchange import Exchange
@@ -29,12 +29,7 @@ def resume_tool() -> Tool:
         resume_run,
         title="Resume a run",
         description="Wait for a `running` run; resume an interrupted one.",
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=True,
-        ),
+        open_world=True,
         meta=SHOWN,
     )
 
@@ -53,10 +48,5 @@ def cancel_tool() -> Tool:
         cancel_run,
         title="Cancel a run",
         description="Stop a run and get its best version.",
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
+        open_world=False,
     )

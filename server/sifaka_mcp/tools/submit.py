@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Sequence
 from typing import Annotated
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from sifaka.chain import Listener, Parting, Submission
@@ -108,11 +108,6 @@ def tool() -> Tool:
         title="Submit a revision",
         description="Hand in the version a brief asked for, or decline its issues: accepted, or "
         "turned down with the reason, then `done` or the next brief.",
-        annotations=ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=True,
-        ),
+        open_world=True,
         meta=SHOWN,
     )

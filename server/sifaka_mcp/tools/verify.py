@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from sifaka.calls.host import Suspended
@@ -84,8 +84,7 @@ def tool() -> Tool:
         description="Hold the claims of fact in a text, or given ones, against sources: which are "
         "supported or contradicted, with quotes, places and dates. Give `sources` or search the "
         "configured ones. Without a model: the passages, for you to judge. Stores nothing.",
-        annotations=ToolAnnotations(
-            read_only_hint=True, idempotent_hint=True, open_world_hint=True
-        ),
+        read_only=True,
+        open_world=True,
         meta=SHOWN,
     )

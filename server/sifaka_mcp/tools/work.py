@@ -19,6 +19,7 @@ from sifaka.errors import (
 from sifaka.models import HOST
 from sifaka.record.run import Run
 from sifaka_mcp.host.exchange import DECLINED, Exchange
+from sifaka_mcp.host.session import cancel_requested
 from sifaka_mcp.runs import Job, Result, Work
 from sifaka_mcp.schemas.texts import Return
 from sifaka_mcp.state import AppState
@@ -109,8 +110,7 @@ async def answer_of_run(
 ) -> CallToolResult | InputRequiredResult:
     """Wait for a run that a process works on; go on with one that no process works on.
 
-    One that is over is answered as it is. So is one with a host that still has time, where another
-    client asks for it.
+    One that is over, or whose host still has time, is answered to another client as it is.
 
     Raises:
         ThoughtNotFound: There is no such run.
@@ -168,8 +168,8 @@ async def work_on(
 ) -> CallToolResult | InputRequiredResult:
     """The run after some work on it: its result, its state, or what the host has to be asked.
 
-    A client that leaves before the answer has cancelled the run, unless this process is
-    ending or the request has an idempotency key.
+    A client that leaves before the answer has cancelled the run, unless this process is ending
+    or the request has an idempotency key; one that sends word of it has in any case.
     """
     state, run_id, keeps = state_of(ctx), run.run_id, exchange.keyed_run is not None
     try:
@@ -188,9 +188,11 @@ async def work_on(
                 left = max(0.0, until - anyio.current_time())
                 await after_others(state, run.reopened(), listen, seconds=left)
     except anyio.get_cancelled_exc_class():
-        # This request may have waited for another process that works on it.
+        if keeps and not (keeps := not cancel_requested(ctx.session).is_set()):
+            await state.jobs.cancel(state.key(run_id))
+        # This request may have waited for another process that works on it. If the work had not
+        # begun, the record is still open.
         if not (keeps or state.jobs.stopping or state.jobs.works_on(state.key(run_id))):
-            # If the work had not begun, the record is still open.
             with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
                 await cancel_run(state.store, run_id)
         raise

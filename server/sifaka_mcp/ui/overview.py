@@ -13,7 +13,7 @@ from sifaka_mcp.schemas.research import ResearchedOut
 from sifaka_mcp.schemas.run_evidence import RunEvidenceOut
 from sifaka_mcp.schemas.runs import BriefOut, CheckOut
 from sifaka_mcp.schemas.verdicts import UsageOut
-from sifaka_mcp.ui.version import WhyView, sources_of
+from sifaka_mcp.ui.version import Sources, WhyView, sources_of
 from sifaka_mcp.view.score import critic_score, score_of
 
 _TITLE = 90
@@ -114,6 +114,8 @@ class RunView(BaseModel):
     checked: list[CheckOut]
     declined: str | None
     """The reason for which what is left was declined; None when it was not."""
+    declines: list[WhyView]
+    """The issues that were declined one by one."""
     degraded: list[str]
     compared_with_original: str | None
     brief: BriefOut | None
@@ -147,9 +149,14 @@ class RunView(BaseModel):
             branch_of=run.branch_of,
             champion=places.get(run.champion_id or ""),
             versions=[VersionLine.of(run, each, places) for each in run.thoughts],
-            left=[WhyView.of(each, sources) for each in result.left] if result else [],
+            left=_left(result, sources) if result else [],
             checked=[CheckOut(**each.model_dump()) for each in result.checked] if result else [],
             declined=run.declined.get(champion.id) if champion else None,
+            declines=[
+                WhyView.of(each.issue, sources, each.reason)
+                for each in run.declined_issues
+                if each.issue
+            ],
             degraded=list(result.degraded) if result else [],
             compared_with_original=run.ending.decision.reason if run.ending else None,
             brief=BriefOut.of(result.brief) if result and result.brief else None,
@@ -159,6 +166,17 @@ class RunView(BaseModel):
             created_at=run.created_at.isoformat(),
             updated_at=run.updated_at.isoformat(),
         )
+
+
+def _left(result: RunResult, sources: Sources) -> list[WhyView]:
+    stands = result.run.champion is not None
+    may = {(issue.message, issue.quote) for issue in result.declinable if stands}
+    return [
+        WhyView.of(each, sources).model_copy(
+            update={"may_decline": (each.message, each.quote) in may}
+        )
+        for each in result.left
+    ]
 
 
 def _rule(name: str, result: ValidationResult) -> RuleView:
@@ -188,5 +206,5 @@ def _critic(feedback: CriticFeedback) -> CriticView:
 def _title(run: Run) -> str:
     best = run.champion or run.latest
     told = (run.prompt or (best.text if best else "")).lstrip()[: 4 * _TITLE]
-    line = " ".join(told.partition("\n")[0].split())
+    line = " ".join(told.partition("\n")[0].lstrip("#").split())
     return line if len(line) <= _TITLE else f"{line[:_TITLE].rstrip()}…"

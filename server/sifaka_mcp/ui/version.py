@@ -12,12 +12,14 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import BaseModel
 
-from sifaka.record.diff import Hunk, diff
-from sifaka.record.provenance import Carried, explained_diff, issues_of, reasons_for
+from sifaka.record.declines import decline_of
+from sifaka.record.diff import Hunk
+from sifaka.record.provenance import Steps, explained_diff, issues_of, step_diff
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 from sifaka_mcp.schemas.verdicts import UsageOut
+from sifaka_mcp.view.edits import edits
 
 Base = Literal["input", "parent"]
 _OPS = {"equal": "=", "insert": "+", "delete": "-", "replace": "~"}
@@ -36,9 +38,13 @@ class WhyView(BaseModel):
     fix: str | None = None
     usage: UsageOut | None = None
     """Usage of the whole opinion that it is part of; None where no model was asked."""
+    declined: str | None = None
+    """A person's reason for declining it; None when it was not."""
+    may_decline: bool = False
+    """True for what a critic has left in the version that stands."""
 
     @classmethod
-    def of(cls, issue: Issue, sources: "Sources") -> Self:
+    def of(cls, issue: Issue, sources: "Sources", declined: str | None = None) -> Self:
         """The wire form of an issue."""
         source, feedback = sources.get(issue.message, ("", None))
         asked = feedback is not None and feedback.usage.model_calls > 0
@@ -51,6 +57,7 @@ class WhyView(BaseModel):
             quote=issue.quote,
             fix=issue.fix,
             usage=UsageOut.of(feedback.usage) if feedback and asked else None,
+            declined=declined,
         )
 
 
@@ -93,13 +100,13 @@ class VersionView(BaseModel):
         whys = _Whys(run, thought)
         units = Units(thought.text)
         comparisons: dict[Base, ComparisonView] = {}
+        steps = _steps(run.run_id, run.created_at)
         if place > 0:
-            hunks = explained_diff(run, thought, _carried(run.run_id, run.created_at))
+            hunks = explained_diff(run, thought, steps)
             comparisons["input"] = ComparisonView(base=0, hunks=[*_lengths(hunks, whys)])
         parent = next((n for n, t in enumerate(run.thoughts) if t.id == thought.parent_id), 0)
         if place > 0 and parent > 0:
-            before = run.thoughts[parent]
-            hunks = diff(before.text, thought.text, reasons_for(before, thought))
+            hunks = step_diff(run.thoughts[parent], thought, steps)
             comparisons["parent"] = ComparisonView(base=parent, hunks=[*_lengths(hunks, whys)])
         return cls(
             run_id=run.run_id,
@@ -107,7 +114,7 @@ class VersionView(BaseModel):
             text=thought.text,
             comparisons=comparisons,
             marks=[
-                MarkView(start=units.at(i.start), end=units.at(i.end), why=whys.of_issue(i))
+                MarkView(start=units.at(i.start), end=units.at(i.end), why=whys.of_mark(i))
                 for i in issues_of(thought)
                 if i.start is not None and i.end is not None
             ],
@@ -129,11 +136,11 @@ def sources_of(thought: Thought | None) -> Sources:
     return found
 
 
-@lru_cache(maxsize=8)
-def _carried(run_id: str, created_at: datetime) -> Carried:
-    """The changes of a run that were worked out: pages ask for one version after the other."""
+@lru_cache(maxsize=4)
+def _steps(run_id: str, created_at: datetime) -> Steps:
+    """The steps of a run that were compared: pages ask for one version after the other."""
     del run_id, created_at
-    return {}
+    return Steps()
 
 
 class Units:
@@ -168,6 +175,11 @@ class _Whys:
                 rule = edit.get("rule")
                 known = Issue(message=message, severity=1, rule=str(rule) if rule else None)
                 self._issues.setdefault(message, known)
+        self._run = run
+        self._thought = thought
+        by_critics = thought.id == run.champion_id and not run.is_declined(thought)
+        said = (i for f in thought.critic_feedback for i in f.issues if by_critics)
+        self._declinable = {(issue.message, issue.quote) for issue in said}
         self._places: dict[str, int] = {}
         self.all: list[WhyView] = []
 
@@ -179,10 +191,20 @@ class _Whys:
 
     def of_issue(self, issue: Issue) -> int:
         """The place of an issue, to which it is added when it is new."""
-        key = f"{issue.message}\0{issue.quote}"
+        return self._place(f"{issue.message}\0{issue.quote}", issue, None, may_decline=False)
+
+    def of_mark(self, issue: Issue) -> int:
+        """The place of an issue of this version, which may have been declined, or may be."""
+        entry = decline_of(self._run, self._thought, issue)
+        may = entry is None and (issue.message, issue.quote) in self._declinable
+        key = f"{issue.message}\0{issue.quote}\0{entry is None}"
+        return self._place(key, issue, entry.reason if entry else None, may_decline=may)
+
+    def _place(self, key: str, issue: Issue, declined: str | None, *, may_decline: bool) -> int:
         if key not in self._places:
             self._places[key] = len(self.all)
-            self.all.append(WhyView.of(issue, self._sources))
+            why = WhyView.of(issue, self._sources, declined)
+            self.all.append(why.model_copy(update={"may_decline": may_decline}))
         return self._places[key]
 
 
@@ -192,6 +214,6 @@ def _edits(thought: Thought) -> Sequence[Mapping[str, Any]]:
 
 
 def _lengths(hunks: Iterable[Hunk], whys: _Whys) -> Iterator[tuple[str, int, int, int]]:
-    for hunk in hunks:
+    for hunk in edits(hunks):
         why = -1 if hunk.op == "equal" else whys.of_reason(hunk.reason)
         yield _OPS[hunk.op], _length(hunk.before), _length(hunk.after), why

@@ -1,41 +1,18 @@
-"""The changes of a text as a person reads them: whole words, one reason for each edit."""
+"""The changes of a text at a terminal."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-
-from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Iterator, Sequence
 
 from sifaka.record.diff import Hunk
 from sifaka_mcp.schemas.texts import NOBODY_ASKED
+from sifaka_mcp.view.console import Console, Text, cell_len
+from sifaka_mcp.view.edits import edits, made
 from sifaka_mcp.view.lines import flat, visible
 
 _CONTEXT = 40
 """Characters shown of an unchanged stretch on either side of a change."""
-_GAP = 3
-"""Words between two changes that are still one edit when both have the same reason."""
-_BEGINNING = re.compile(r"[\w'’]*\w")
-_END = re.compile(r"\w[\w'’]*\Z")
 _WORD = re.compile(r"\s*(?:\[-\s+-\]|\{\+\s+\+\}|\S)+")
 """What stays on one line; spaces that went or came are marked and stay with their marks."""
-
-
-def edits(hunks: Iterable[Hunk]) -> list[Hunk]:
-    """The hunks with whole words in them; what one reason has changed close by is one hunk."""
-    whole: list[Hunk] = []
-    for each in hunks:
-        hunk = each
-        if hunk.op == "equal" and whole and whole[-1].op == "equal":
-            hunk = _joined(whole.pop(), hunk)
-        elif hunk.op != "equal" and len(whole) > 1 and _one_edit(whole[-2], whole[-1], hunk):
-            between, first = whole.pop(), whole.pop()
-            hunk = _joined(first, between, hunk)
-        whole.append(hunk)
-    for at in range(len(whole)):
-        if whole[at].op != "equal":
-            _take_whole_words(whole, at)
-    return [hunk for hunk in whole if hunk.op != "equal" or hunk.before]
 
 
 def list_changes(hunks: Sequence[Hunk], console: Console) -> None:
@@ -101,50 +78,6 @@ def _wrapped(line: Text, width: int, indent: int) -> Iterator[Text]:
         yield Text(" " * indent).append_text(part) if number and indent else part
 
 
-def _one_edit(first: Hunk, between: Hunk, second: Hunk) -> bool:
-    return (
-        first.op != "equal"
-        and between.op == "equal"
-        and first.reason == second.reason
-        and "\n" not in between.before
-        and len(between.before.split()) <= _GAP
-    )
-
-
-def _joined(*hunks: Hunk) -> Hunk:
-    """Hunks that follow each other, as one."""
-    return _made(
-        hunks[0], "".join(each.before for each in hunks), "".join(each.after for each in hunks)
-    )
-
-
-def _made(hunk: Hunk, before: str, after: str, *, shift: int = 0) -> Hunk:
-    op = "equal" if hunk.op == "equal" else _op(before, after)
-    told = {"op": op, "before": before, "after": after, "start": hunk.start + shift}
-    return hunk.model_copy(update=told)
-
-
-def _op(before: str, after: str) -> str:
-    return "insert" if not before else "delete" if not after else "replace"
-
-
-def _take_whole_words(hunks: list[Hunk], at: int) -> None:
-    """Take the rest of a word that a change begins or ends in from the words beside it."""
-    left = hunks[at - 1].before if at and hunks[at - 1].op == "equal" else ""
-    right = hunks[at + 1].before if at + 1 < len(hunks) and hunks[at + 1].op == "equal" else ""
-    hunk = hunks[at]
-    sides = (hunk.before, hunk.after)
-    head = _END.search(left)
-    if head and any(_BEGINNING.match(side or right) for side in sides):
-        hunks[at - 1] = _made(hunks[at - 1], *(left[: head.start()],) * 2)
-        hunk = _made(hunk, *(head[0] + side for side in sides), shift=-len(head[0]))
-    tail = _BEGINNING.match(right)
-    if tail and any(_END.search(side or left) for side in (hunk.before, hunk.after)):
-        hunks[at + 1] = _made(hunks[at + 1], *(right[tail.end() :],) * 2, shift=tail.end())
-        hunk = _made(hunk, hunk.before + tail[0], hunk.after + tail[0])
-    hunks[at] = hunk
-
-
 def _with_spaces_first(changes: Sequence[Hunk]) -> list[Hunk]:
     """The hunks, where words go or come with the space before them, not with the one behind."""
     hunks = list(changes)
@@ -156,11 +89,11 @@ def _with_spaces_first(changes: Sequence[Hunk]) -> list[Hunk]:
             continue
         space = ""
         if at and hunks[at - 1].op == "equal" and hunks[at - 1].before.endswith(" "):
-            hunks[at - 1] = _made(hunks[at - 1], *(hunks[at - 1].before[:-1],) * 2)
+            hunks[at - 1] = made(hunks[at - 1], *(hunks[at - 1].before[:-1],) * 2)
             space = " "
         sides = (side and space + side[:-1] for side in (hunk.before, hunk.after))
-        hunks[at] = _made(hunk, *sides, shift=-len(space))
-        hunks[at + 1] = _made(following, *(" " + following.before,) * 2, shift=-1)
+        hunks[at] = made(hunk, *sides, shift=-len(space))
+        hunks[at + 1] = made(following, *(" " + following.before,) * 2, shift=-1)
     return hunks
 
 

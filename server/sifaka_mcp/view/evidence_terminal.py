@@ -4,12 +4,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TextIO
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from sifaka.record.claims import ClaimStatus
 from sifaka_mcp.schemas.evidence import ClaimOut, VerifyOut
+from sifaka_mcp.view.console import Console, Table, Text
 from sifaka_mcp.view.evidence_text import counts, source
 from sifaka_mcp.view.lines import flat, short
 

@@ -7,6 +7,7 @@ cannot pretend to be anything that we say.
 from collections import Counter
 from collections.abc import Iterator
 
+from sifaka.evidence.documents import GIVEN
 from sifaka.evidence.model import EvidenceProgress, Finished, Planned, SearchFinished, Verified
 from sifaka_mcp.schemas.evidence import ClaimOut, CountsOut, EvidenceOut, VerifyOut
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, FoundOut
@@ -59,7 +60,7 @@ def _found_lines(found: FoundOut, number: int) -> Iterator[str]:
     if found.passage:
         yield f"   passage: {flat(found.passage)!r}"
     named = repr(short(flat(found.title), 120)) if found.title else "a document"
-    told = [named, *filter(None, [flat(found.url or found.id)]), f"by {flat(found.adapter)}"]
+    told = [named, _place(found.url, found.id, found.adapter)]
     told += [f"of {found.published}"] if found.published else ["without a date"]
     told += [f"also {flat('; '.join(found.also))}"] if found.also else []
     yield f"   from {', '.join(told)}"
@@ -109,8 +110,15 @@ def _evidence_lines(evidence: EvidenceOut) -> Iterator[str]:
 def source(evidence: EvidenceOut) -> str:
     """The source and the date of a piece of evidence, in one line."""
     named = repr(short(flat(evidence.title), 120)) if evidence.title else "a document"
-    told = [named, *filter(None, [flat(evidence.url or evidence.id)])]
-    told += [f"by {flat(evidence.adapter)}"] if evidence.adapter else []
+    told = [named, _place(evidence.url, evidence.id, evidence.adapter)]
     told += [f"of {evidence.published}"] if evidence.published else ["without a date"]
     told += [f"retrieved {evidence.retrieved_at}"] if evidence.retrieved_at else []
     return ", ".join(told)
+
+
+def _place(url: str, identifier: str, adapter: str) -> str:
+    """The place where a reader finds a document; of one that came with the call its number."""
+    if adapter == GIVEN:
+        number = identifier.removeprefix(f"{GIVEN}-")
+        return flat(url) or (f"given as source {number}" if number.isdigit() else "given")
+    return flat(" ".join(filter(None, (url or identifier, adapter and f"in {adapter}"))))

@@ -6,6 +6,7 @@ from time import monotonic
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
+from sifaka.extras import installed
 from sifaka.models import AUTO, CALLER
 from sifaka.record.entries import Called, ChainConfig, Started
 from sifaka.record.events import ChainEvent, Phase
@@ -61,7 +62,7 @@ def spent(usage: Usage) -> str:
 
 
 class TerminalProgress:
-    """The step of a run, on one line that is removed at the end; silent in a pipe.
+    """The step of a run, on one line that is removed at the end; silent in a pipe or without Rich.
 
     Args:
         stream: Where it is shown.
@@ -72,17 +73,19 @@ class TerminalProgress:
     def __init__(
         self, stream: TextIO, run: Run | None = None, *, clock: Callable[[], float] = monotonic
     ) -> None:
+        self.run = run
+        self._clock, self._since = clock, clock()
+        self._step = "starting"
+        self._live: AbstractContextManager[Any] = nullcontext()
+        if not installed("rich"):
+            return
         # The server takes its numbers from this module, and shows nothing at a terminal.
         from rich.console import Console
         from rich.live import Live
         from rich.spinner import Spinner
 
         console = Console(file=stream)
-        self.run = run
         self.spinner = Spinner("dots", style="status.spinner")
-        self._clock, self._since = clock, clock()
-        self._step = "starting"
-        self._live: AbstractContextManager[Any] = nullcontext()
         if console.is_terminal:
             self._live = Live(
                 get_renderable=self.lines,

@@ -1,18 +1,18 @@
 """Research for a person at a terminal: a line for each section while it goes on, and its end."""
 
-from typing import TextIO
-
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, TextIO
 
 from sifaka.chain import RunResult
 from sifaka.record.events import ChainEvent
 from sifaka.record.run import Run
 from sifaka_mcp.schemas.research import ResearchedOut, SectionOut
+from sifaka_mcp.view.console import Console, Table, Text
 from sifaka_mcp.view.lines import flat, short
 from sifaka_mcp.view.progress import TerminalProgress
 from sifaka_mcp.view.terminal import show_run
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _MARKS = {"done": Text("done", style="green"), "failed": Text("FAIL", style="red")}
 _LONGEST = 60
@@ -35,8 +35,10 @@ class ResearchProgress(TerminalProgress):
         if event.section is not None:
             self._doing[event.section] = flat(event.message)
 
-    def lines(self) -> RenderableType:
+    def lines(self) -> "RenderableType":
         """The sections as they stand, and what the whole run is doing."""
+        from rich.console import Group
+
         table = Table.grid(padding=(0, 2))
         for number, section in enumerate(self._sections):
             mark = _MARKS.get(section.status, Text(section.status, style="dim"))

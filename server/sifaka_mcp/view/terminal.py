@@ -3,13 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from sifaka.chain import RunResult
 from sifaka.record.results import Issue, ValidationResult
 from sifaka_mcp.view.changes import list_changes, show_changes
+from sifaka_mcp.view.console import Console, Table, Text
 from sifaka_mcp.view.lines import flat, visible
 
 

@@ -64,12 +64,13 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
 
 async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeedback, ...]:
     run, critics = context.recorder.run, context.parts.critics
-    same = twin(run, version.text, before=version)
-    if same is not None:
-        return same.critic_feedback  # it is turned down anyway
     if not version.text.strip():
         return ()
-    version = with_original(version, run.original)
+    if len(run.thoughts) > 1:
+        same = twin(run, version.text, before=version)
+        if same is not None:
+            return same.critic_feedback  # it is turned down anyway
+        version = with_original(version, run.original)
     if run.recoveries:
         if _left_out(run):
             return tuple(

@@ -13,7 +13,6 @@ from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.recovery import place
 from sifaka.record.claims import verdicts_in
 from sifaka.record.entries import Entry, Validated
-from sifaka.record.task import written
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget
 from sifaka.validators.execution import run_validators
@@ -35,8 +34,8 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
     run, validators = context.recorder.run, context.parts.validators
     if context.parts.checker is not None:
         await _remember(context, context.parts.checker)
-    if not validators and all(written(run, version).author == "input" for version in run.drafted):
-        return [Validated(thought_id=version.id, results={}) for version in run.drafted]
+    if not validators and len(run.thoughts) == 1:  # no other version has facts to compare with
+        return [Validated(thought_id=run.thoughts[0].id, results={})]
     if validators:
         await context.tell("validate", f"{len(validators)} validators")
     original = run.original.text if run.original else None

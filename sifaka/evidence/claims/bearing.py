@@ -12,6 +12,7 @@ from sifaka.evidence.passages import stems, without_heading
 from sifaka.evidence.quotes import QuotableText
 from sifaka.text.prose import sentence_spans
 from sifaka.validators.facts.comparison import Difference, compare
+from sifaka.validators.facts.fact import Fact
 from sifaka.validators.facts.reading import Reading, names_of, read
 
 ELSEWHERE = "the words quoted speak about something else"
@@ -190,9 +191,18 @@ def _is_near_enough(difference: Difference, ours: Reading, theirs: Reading) -> b
     words = ours.text[max(0, fact.start - _HEDGE) : fact.start]
     for hedge, least, most in _HEDGES:
         if hedge.search(words):
-            low, high = fact.value * least, fact.value * most
-            return any(f.unit == fact.unit and low <= f.value <= high for f in numbers if f.value)
+            return any(
+                f.unit == fact.unit and least * ours_is <= theirs_is <= most * ours_is
+                for f in numbers
+                for ours_is in _sizes(fact)
+                for theirs_is in _sizes(f)
+            )
     return False
+
+
+def _sizes(fact: Fact) -> list[Fraction]:
+    """The readings of a number, in the unit that all of its dimension share."""
+    return [size for key in fact.keys for size in key if isinstance(size, Fraction)]
 
 
 def _counted_otherwise(ours: Reading, theirs: Reading) -> str:

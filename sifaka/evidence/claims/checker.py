@@ -16,6 +16,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.evidence.claims.comparison import held, unjudged
 from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, Extracted, claims_given, extract
 from sifaka.evidence.claims.lookup import ClaimSources, at_hand, find, of_claims
+from sifaka.evidence.claims.meaning import FLOOR, MeaningFloor
 from sifaka.evidence.claims.verdicts import JudgedSource, KnownVerdicts, basis_of, verdict_of
 from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.sources.collection import Adapter, Adapters
@@ -53,6 +54,8 @@ class EvidenceChecker(Component):
         adapters: Where to search.
         model: The model that judges; None for none.
         clock: The time.
+        floor: How near in meaning quotes have to be to their claims, where the adapters have an
+            embedder.
     """
 
     def __init__(
@@ -61,12 +64,14 @@ class EvidenceChecker(Component):
         model: "Model | None",
         *,
         clock: Callable[[], datetime] = _now,
+        floor: MeaningFloor = FLOOR,
     ) -> None:
         self.adapters = adapters
         self.model: Any = model
         # What holds for given documents alone is not shared with other callers.
         self._known = KnownVerdicts(adapters.verdicts if adapters else MemoryCache())
         self._clock = clock
+        self._floor = floor
 
     @property
     def models(self) -> tuple[Any, ...]:
@@ -134,6 +139,10 @@ class EvidenceChecker(Component):
         asked = {n: claims[n] for n in chosen}
         given = await of_claims(asked, at_hand(documents, at), options.max_documents)
         model = "" if self.model is None else str(self.model.model_id)
+        if self.adapters.embedder is not None:
+            floor = self._floor
+            named = self.adapters.embedder.model_id
+            model = f"{model} {named} {' '.join(f'{each:g}' for each in floor)}"
         bases = {
             n: basis_of(check.sources, check.filters, given[n], model, options) for n in chosen
         }
@@ -182,7 +191,8 @@ class EvidenceChecker(Component):
         documents = {n: each.documents for n, each in found.items()}
         if self.model is None:
             return {n: await unjudged(claims[n], d) for n, d in documents.items()}
-        return await held(claims, documents, self.model)
+        embedder = self.adapters.embedder
+        return await held(claims, documents, self.model, embedder=embedder, floor=self._floor)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
         """The adapters to search."""

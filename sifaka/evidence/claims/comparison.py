@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from anyio import to_thread
 
 from sifaka.calls.context import fan_out
+from sifaka.embeddings.protocol import Embedder
 from sifaka.evidence.claims.bearing import (
     ELSEWHERE,
     Passage,
@@ -20,6 +21,7 @@ from sifaka.evidence.claims.bearing import (
     speaks_about,
     valued,
 )
+from sifaka.evidence.claims.meaning import FLOOR, MeaningFloor, means_something_else
 from sifaka.evidence.claims.polarity import said_otherwise
 from sifaka.evidence.claims.verdicts import JudgedSource
 from sifaka.evidence.documents import SourceDocument, plain
@@ -131,6 +133,9 @@ async def held(
     claims: Mapping[int, Claim],
     documents: Mapping[int, Sequence[SourceDocument]],
     model: "Model",
+    *,
+    embedder: Embedder | None = None,
+    floor: MeaningFloor = FLOOR,
 ) -> dict[int, tuple[JudgedSource, ...]]:
     """Compare each claim with its documents.
 
@@ -150,7 +155,8 @@ async def held(
     answers = await fan_out(questions, calls_each=0, parallel=PARALLEL)
     for sheet, answer in zip(sheets, answers, strict=True):
         for n in sheet.claims:
-            said[n, sheet.document.key] = await _of(n, claims[n], sheet.document, answer, texts)
+            one = await _of(n, claims[n], sheet.document, answer, texts)
+            said[n, sheet.document.key] = await _meant(claims[n], one, embedder, floor)
     return {
         # Scores are those of the claim's own search.
         number: tuple(said[number, d.key]._replace(document=d) for d in found)
@@ -233,6 +239,22 @@ def _borne_out(
     if doubt:
         return JudgedSource(document, None, quotes[0], doubt=doubt)
     return JudgedSource(document, assessment.model_copy(update={"quotes": quotes}))
+
+
+async def _meant(
+    claim: Claim, judged: JudgedSource, embedder: Embedder | None, floor: MeaningFloor
+) -> JudgedSource:
+    """The judgement, or the reason that its quotes mean something else than the claim."""
+    said = judged.assessment
+    if embedder is None or said is None or not (said.judgement == "support" or said.contradicts):
+        return judged
+    near = await to_thread.run_sync(lambda: [*sentences_near(claim.text, judged.document)])
+    least = floor.contradicting if said.contradicts else floor.least
+    if not await means_something_else(
+        claim.text, said.quotes, near, embedder, least=least, as_near=floor.as_near
+    ):
+        return judged
+    return JudgedSource(judged.document, None, said.quotes[0], doubt=ELSEWHERE)
 
 
 async def _passage(claim: Claim, document: SourceDocument) -> str:

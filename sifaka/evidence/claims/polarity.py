@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from sifaka.evidence.passages import overlap, stems
 
 _CLAUSE = re.compile(
-    r"[;:—–]\s*|,\s+(?=(?:and|but|while|whereas|although|though|which|who|not|they|it|except|also"
-    r"|und|aber|während|sondern|mais|et|dont|pero|y|sino)\b)|,\s+(?=\w)"
-    r"|\s+(?=(?:but|while|whereas|although|aber|sondern|mais|pero|sino)\b)",
+    r"[;:—–]\s*+|,\s++(?=(?:and|but|while|whereas|although|though|which|who|not|they|it|except|also"
+    r"|und|aber|während|sondern|mais|et|dont|pero|y|sino)\b)|,\s++(?=\w)"
+    r"|(?<!\s)\s++(?=(?:but|while|whereas|although|aber|sondern|mais|pero|sino)\b)",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
@@ -17,15 +17,23 @@ _NEGATION = re.compile(
     r"|unless|prohibited|forbidden|banned|illegal|impossible|unable|refus(?:es|ed)|den(?:y|ies|ied)"
     r"|nicht|nichts|nie|niemals|niemand|kein(?:e|en|er|em|es)?|ohne|weder|außer|verboten"
     r"|ne|pas|jamais|aucune?|sans|ni|sauf|personne|interdite?s?"
-    r"|nunca|jamás|ningun[oa]?|ningún|sin|tampoco|salvo|nadie|prohibid[oa]s?)\b|n[’']t\b|\bn[’']",
+    r"|nunca|jamás|ningun[oa]?|ningún|sin|tampoco|salvo|nadie|prohibid[oa]s?)\b|n[’']t\b|\bn[’']"
+    r"|[不没沒无無]|未(?![来來])|ない|なかった|ません|않|없|아니",
     re.IGNORECASE,
 )
+_UNASSERTED = re.compile(
+    r"[?？]\W*$|\b(?:if|whether|wrongly|falsely|mistakenly|incorrectly|erroneously|supposedly|allegedly"
+    r"|untrue|myths?|hoax(?:es)?|rumou?rs?|misconceptions?|wenn|falls|ob|angeblich|fälschlich(?:erweise)?"
+    r"|prétendument|soi-disant|supuestamente)\b",
+    re.IGNORECASE,
+)
+"""Marks of words that ask, suppose or doubt something, and do not say that it is so."""
 _FEWEST_MORE = 2
 """Telling words that a further clause brings at least."""
 _REPEATED = 0.8
 """The share of a clause's telling words from which a claim repeats it."""
 _DOUBLE = re.compile(
-    r"\bnot\s+even\b|\bnor\b|\bnoch\b|\bni\b(?=.*\bni\b)|\bauch\s+nicht\b"
+    r"\bnot\s+even\b|\bnor\b|\bnoch\b|\bni\b(?=.{0,300}\bni\b)|\bauch\s+nicht\b"
     r"|\b(?:ne\s+|n[’'])(?=\w+(?:\s+\w+){0,2}?\s+(?:pas|plus|jamais|que)\b)",
     re.IGNORECASE,
 )
@@ -58,6 +66,8 @@ def said_otherwise(claim: str, sentence: str) -> str:
     near = " ".join(clauses_for(claim, sentence))
     if _negations(claim) != _negations(near):
         return "the words quoted are negated where the claim is not, or the other way round"
+    if _UNASSERTED.search(near) and not _UNASSERTED.search(claim):
+        return "the words quoted do not say that it is so"
     if _turned(claim, sentence):
         return "the words quoted compare the other way round"
     words, others = _words(claim), _words(near)

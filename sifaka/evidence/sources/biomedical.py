@@ -26,6 +26,8 @@ PUBMED = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 EUROPE_PMC = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 CLINICAL_TRIALS = "https://clinicaltrials.gov/api/v2"
 _FIELDS = Fields(text=("text",), date="date")
+_MOST = 10
+"""Authors that are named."""
 _SECONDS = 10.0
 """Processor time for reading one answer of PubMed."""
 _MONTHS = {name: f"{n:02}" for n, name in enumerate(
@@ -113,6 +115,9 @@ def articles_in(xml: str) -> list[dict[str, str]]:
                 {
                     "text": text,
                     "title": _text(article, "articletitle"),
+                    "author": ", ".join(
+                        _named(each) for each in article.find_all("author")[:_MOST]
+                    ),
                     "id": number,
                     "url": f"https://pubmed.ncbi.nlm.nih.gov/{number}/",
                     "doi": " ".join(doi.get_text().split()) if doi else "",
@@ -125,6 +130,12 @@ def articles_in(xml: str) -> list[dict[str, str]]:
 def _labelled(part: "Tag") -> str:
     label, text = str(part.get("label") or "").capitalize(), " ".join(part.get_text().split())
     return f"{label}: {text}" if label and text else text
+
+
+def _named(author: "Tag") -> str:
+    """An author as PubMed cites them, such as Vaswani A; a group by its name."""
+    names = (_text(author, "lastname"), _text(author, "initials"))
+    return " ".join(filter(None, names)) or _text(author, "collectivename")
 
 
 def _text(article: "Tag", name: str) -> str:
@@ -148,6 +159,7 @@ def _article(result: Record) -> Record:
     return {
         "text": plain_text(str(result.get("abstractText") or "")),
         "title": plain_text(str(result.get("title") or "")),
+        "author": str(result.get("authorString") or "").rstrip("."),
         "id": f"{source}:{number}",
         "url": f"https://europepmc.org/article/{source}/{number}",
         "doi": result.get("doi"),
@@ -178,6 +190,7 @@ def _study(study: Record) -> Record:
         # What has no summary says too little to be held against anything.
         "text": "\n\n".join(str(line) for line in lines if line) if lines[0] else "",
         "title": named.get("briefTitle"),
+        "author": mapping(_module(protocol, "sponsorCollaborators").get("leadSponsor")).get("name"),
         "id": number,
         "url": f"https://clinicaltrials.gov/study/{number}",
         "date": updated.get("date"),

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.evidence.sources.folder import FolderAdapter
@@ -21,6 +22,7 @@ from sifaka.evidence.sources.search_servers import (
     SolrAdapter,
 )
 from sifaka.evidence.sources.spec import FIELD_OPTIONS, AdapterSpec, fields_of, parse_adapter
+from sifaka.extras import require
 from sifaka.storage.protocol import ThoughtStore
 
 _LANGUAGE = re.compile(r"[a-z]{2,12}(?:-[a-z]{2,12}){0,2}")
@@ -47,6 +49,8 @@ class _Place:
 
 
 def _mediawiki(place: _Place) -> Adapter:
+    # Wikipedia gives plain text.
+    require(f"the adapter {place.spec.name!r}", "evidence", "bs4")
     parts = place.spec.parts()
     return _wiki(place, f"{parts.scheme}://{parts.netloc}{parts.path}", parts.query)
 
@@ -103,6 +107,7 @@ def _biomedical(place: _Place) -> Adapter:
     """An adapter of a public service; a URL, such as that of a mirror, replaces its own."""
     from sifaka.evidence.sources import biomedical
 
+    require(f"the adapter {place.spec.name!r}", "evidence", "bs4")
     make = {
         "pubmed": biomedical.PubMedAdapter,
         "europepmc": biomedical.EuropePmcAdapter,
@@ -170,6 +175,7 @@ def open_adapters(
     *,
     keys: Mapping[str, str] | None = None,
     store: ThoughtStore | None = None,
+    embedder: Embedder | None = None,
 ) -> Adapters:
     """The adapters that specs name; no file is read and no server asked before the first search.
 
@@ -180,6 +186,7 @@ def open_adapters(
         keys: By the names of adapters: `user:password`, a header's value such as `ApiKey ...` or
             `Bearer ...`, or a bare token. Names that no spec has are left alone.
         store: Where past texts are, for `thoughts:`.
+        embedder: Compares the meaning of claims with that of quotes; see `Adapters`.
 
     Raises:
         ConfigurationError: A spec or a key is wrong; the message has nothing that may be secret.
@@ -193,4 +200,4 @@ def open_adapters(
         if key is not None and not scheme.takes_key:
             spec.wrong(f"takes no key: it is of the kind {spec.scheme!r}", "leave its key out")
         opened.append(scheme.make(_Place(spec=spec, key=key, store=store)))
-    return Adapters(opened)
+    return Adapters(opened, embedder=embedder)

@@ -100,11 +100,11 @@ LARGEST = 2_000_000
 LARGEST_DOCUMENT = 20_000_000
 """Bytes of a PDF, DOCX or EPUB, most of which are no text."""
 _PACKED = frozenset({".pdf", ".docx", ".epub"})
-_DATE = re.compile(
-    r"^:?(?:date|published|updated|last_modified|lastmod):[ \t]*[\"']?([^\n\"']+)",
-    re.IGNORECASE | re.MULTILINE,
+_AUTHOR, _DATE = (
+    re.compile(rf"^:?(?:{names}):[ \t]*[\"']?([^\n\"']+)", re.IGNORECASE | re.MULTILINE)
+    for names in ("authors?", "date|published|updated|last_modified|lastmod")
 )
-"""The line of a date in the front matter of Markdown, or in the fields that begin an RST."""
+"""The lines of them in the front matter of Markdown, or in the fields that begin an RST."""
 
 
 def is_packed(path: Path) -> bool:
@@ -119,17 +119,18 @@ def plain_reading(path: Path, content: bytes) -> Reading:
         NotText: It is binary, or neither UTF-8 nor UTF-16.
     """
     text = decoded(content).strip()
-    return Reading("", _own_date(path.suffix.lower(), text), (Page("", text),) if text else ())
+    author, date = (_own(line, path.suffix.lower(), text) for line in (_AUTHOR, _DATE))
+    return Reading("", author, date, (Page("", text),) if text else ())
 
 
-def _own_date(suffix: str, text: str) -> str:
-    """The date that a text gives itself at its beginning; empty without one."""
+def _own(line: re.Pattern[str], suffix: str, text: str) -> str:
+    """The author or date that a text gives itself at its beginning; empty without one."""
     if suffix == ".md":
         begun, _, rest = text[:4_000].partition("\n")
         front = rest.partition("\n---")[0] if begun.strip() == "---" else ""
     else:
         front = text[:1_000] if suffix == ".rst" else ""
-    found = _DATE.search(front)
+    found = line.search(front)
     return found[1].strip() if found and (suffix == ".md" or found[0].startswith(":")) else ""
 
 

@@ -179,6 +179,7 @@ class FolderAdapter:
             SourceDocument(
                 text=f"{header}\n{part}" if header and number > 1 else part,
                 title=f"{title} ({_place(page, number, len(parts))})" if several else title,
+                author=reading.author,
                 id=f"{path}#{_fragment(page, number)}" if several or page else path,
                 adapter=self.name,
                 published=moment(reading.published),

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from sifaka.extras import require
+
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
     from bs4.element import PageElement, Tag
@@ -39,6 +41,7 @@ _DATES = (
     "citation_publication_date", "article:modified_time", "dcterms.modified", "date",
 )  # fmt: skip
 """Names of `meta` elements with the date of a page, the best first."""
+_AUTHORS = ("author", "citation_author", "dc.creator", "dcterms.creator", "article:author")
 
 
 class _Hidden(NamedTuple):
@@ -77,19 +80,22 @@ def title_of_page(html: str) -> str:
     return title.get_text() if title is not None else ""
 
 
-def date_of(html: str) -> str:
-    """The date of its publication that a page gives itself; empty without one."""
+def origin_of(html: str) -> tuple[str, str]:
+    """The author and the date of publication that a page gives itself; empty without them."""
     soup = _soup(html)
     told: dict[str, str] = {}
     for meta in islice(soup.find_all("meta"), 500):
         name = meta.get("property") or meta.get("name") or meta.get("itemprop")
         told.setdefault(str(name).lower(), str(meta.get("content") or "").strip())
     dated = soup.find("time", itemprop="datePublished")
-    named = [told[name] for name in _DATES if told.get(name)]
-    return named[0] if named else str(dated.get("datetime") or "") if dated is not None else ""
+    date = str(dated.get("datetime") or "") if dated is not None else ""
+    named = [next((told[n] for n in names if told.get(n)), "") for names in (_AUTHORS, _DATES)]
+    # What stands there may be the address of a page about the author.
+    return "" if "://" in named[0] else named[0], named[1] or date
 
 
 def _soup(html: str) -> "BeautifulSoup":
+    require("reading HTML", "evidence", "bs4")
     from bs4 import BeautifulSoup
 
     # Within an element: a lone word would be taken for the name of a file, with a warning.

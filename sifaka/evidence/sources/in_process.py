@@ -188,7 +188,8 @@ def on_store(adapters: Adapters, store: ThoughtStore) -> Adapters:
     """
     if not adapters:
         return adapters
-    return Adapters(
+    own = (
         ThoughtsAdapter(store, name=each.name) if isinstance(each, ThoughtsAdapter) else each
         for each in adapters.chosen()
     )
+    return Adapters(own, embedder=adapters.embedder)

@@ -1,6 +1,6 @@
 """The readers of HTML, PDF, DOCX and EPUB, which work on foreign bytes in a worker process.
 
-PDF and DOCX need the packages of the extra `documents`.
+PDF and DOCX need the packages of the extra `documents`, HTML and EPUB that of `evidence`.
 """
 
 import re
@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from sifaka.evidence.sources.html import date_of, plain_text, title_of_page
+from sifaka.evidence.sources.html import origin_of, plain_text, title_of_page
+from sifaka.extras import install
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
 MOST_TEXT = 2_000_000
 """Characters that are kept of one document."""
 _MOST_PAGES = 5_000
-_PACKAGES = {".pdf": "pypdf", ".docx": "docx"}
-"""The packages that are not always installed."""
+_PACKAGES = {
+    ".pdf": ("documents", "pypdf"),
+    ".docx": ("documents", "docx"),
+    **dict.fromkeys((".html", ".htm", ".xhtml", ".epub"), ("evidence", "bs4")),
+}
+"""The extras and the packages of theirs that are not always installed."""
 
 
 class NotText(ValueError):
@@ -42,6 +47,7 @@ class Reading(NamedTuple):
 
     title: str
     """Empty when the document does not say it."""
+    author: str
     published: str
     """The document's own date, as ISO 8601; empty when it has none."""
     pages: tuple[Page, ...]
@@ -53,9 +59,9 @@ def require_reader(suffix: str) -> None:
     Raises:
         NotText: Its package is not installed.
     """
-    package = _PACKAGES.get(suffix)
+    extra, package = _PACKAGES.get(suffix, ("", None))
     if package is not None and find_spec(package) is None:
-        raise NotText("needs the extra `documents`: pip install 'sifaka-mcp[documents]'")
+        raise NotText(f"needs the extra `{extra}`: {install(extra)}")
 
 
 def read_document(suffix: str, content: bytes) -> Reading:
@@ -82,7 +88,8 @@ def read_document(suffix: str, content: bytes) -> Reading:
             room -= len(text)
     if not pages:
         raise NotText("no text in it")
-    return read._replace(title=" ".join(read.title.split()), pages=tuple(pages))
+    title, author = (" ".join(each.split()) for each in (read.title, read.author))
+    return read._replace(title=title, author=author, pages=tuple(pages))
 
 
 def decoded(content: bytes) -> str:
@@ -105,7 +112,8 @@ def decoded(content: bytes) -> str:
 
 def _html(content: bytes) -> Reading:
     html = decoded(content)
-    return Reading(title_of_page(html), date_of(html), (Page("", plain_text(html, tables=True)),))
+    pages = (Page("", plain_text(html, tables=True)),)
+    return Reading(title_of_page(html), *origin_of(html), pages)
 
 
 def _pdf(content: bytes) -> Reading:
@@ -122,7 +130,8 @@ def _pdf(content: bytes) -> Reading:
         for number, page in enumerate(pdf.pages[:_MOST_PAGES], 1)
     )
     title = str(_or_none(lambda: told and told.title) or "")
-    return Reading(title, written.isoformat() if written else "", tuple(pages))
+    author = str(_or_none(lambda: told and told.author) or "")
+    return Reading(title, author, written.isoformat() if written else "", tuple(pages))
 
 
 def _or_none(value: Callable[[], Any]) -> Any:
@@ -147,7 +156,8 @@ def _docx(content: bytes) -> Reading:
     told = document.core_properties
     written = told.modified or told.created
     text = "\n\n".join(_blocks_of(document.element.body))
-    return Reading(told.title or "", written.isoformat() if written else "", (Page("", text),))
+    day = written.isoformat() if written else ""
+    return Reading(told.title or "", told.author or "", day, (Page("", text),))
 
 
 def _blocks_of(parent: Any) -> Iterator[str]:
@@ -192,9 +202,10 @@ def _epub(content: bytes) -> Reading:
         folder = PurePosixPath(path).parent
         chapters = [str(folder / unquote(files[each])) for each in order if each in files]
         texts = [plain_text(_unpacked(book, name), tables=True) for name in chapters]
-    title, date = (described.find(name) for name in ("dc:title", "dc:date"))
+    origin = (described.find(name) for name in ("dc:title", "dc:creator", "dc:date"))
+    title, author, date = (each.get_text() if each else "" for each in origin)
     pages = tuple(Page(f"chapter={number}", text) for number, text in enumerate(texts, 1))
-    return Reading(title.get_text() if title else "", date.get_text() if date else "", pages)
+    return Reading(title, author, date, pages)
 
 
 def _soup(book: zipfile.ZipFile, name: str) -> "BeautifulSoup":

@@ -28,6 +28,7 @@ class Fields:
     text: tuple[str, ...] = ("text",)
     """The fields to quote from; an empty line separates several."""
     title: str = "title"
+    author: str = "author"
     url: str = "url"
     doi: str = "doi"
     id: str = "id"
@@ -39,7 +40,8 @@ class Fields:
     @property
     def names(self) -> tuple[str, ...]:
         """All of them, each once."""
-        named = (*self.text, self.title, self.url, self.doi, self.id, self.date, self.timestamp)
+        named = (*self.text, self.title, self.author, self.url, self.doi, self.id, self.date,
+                 self.timestamp)  # fmt: skip
         return tuple(dict.fromkeys(name for name in named if name))
 
 
@@ -63,6 +65,7 @@ def document_of(found: FoundRecord, fields: Fields, *, adapter: str) -> SourceDo
     return SourceDocument(
         text=text,
         title=_first(_value(record, fields.title)),
+        author=_joined(_value(record, fields.author)),
         url=_link(_first(_value(record, fields.url)), doi),
         doi=doi,
         id=found.id or _first(_value(record, fields.id)),
@@ -120,6 +123,12 @@ def _first(value: object) -> str:
         values = cast("list[object]", value)
         return _first(values[0]) if values else ""
     return " ".join(_text(value).split())
+
+
+def _joined(value: object) -> str:
+    """The names in a field, those of a list with commas between them."""
+    values = cast("list[object]", value) if isinstance(value, list | tuple) else [value]
+    return ", ".join(filter(None, map(_first, values)))
 
 
 def _link(url: str, doi: str) -> str:

@@ -14,7 +14,7 @@ _SCHEME = re.compile(r"([a-z]+)(\+https?)?:(.*)", re.IGNORECASE | re.DOTALL)
 _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,99}")
 _CONTACT = re.compile(r"[\x21-\x7e]{1,200}")
 _INDEX = re.compile(r"[\w*%.~-][\w*%.~+-]{0,199}")
-FIELD_OPTIONS = ("text", "title", "url", "doi", "id", "date")
+FIELD_OPTIONS = ("text", "title", "author", "url", "doi", "id", "date")
 """The parameters that name fields."""
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from sifaka.calls.journal import scope
 from sifaka.models.coercion import Form
-from sifaka.models.prompt import Prompt
+from sifaka.models.prompt import Prompt, frame
+from sifaka.record.inquiry import Turn
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -19,6 +20,8 @@ ANSWER = "answer"
 """The tool that an agent answers with."""
 MOST = 20
 """Messages of the user's conversation that an agent is told."""
+_LONGEST = 8_000
+"""Characters of a conversation that an agent is shown."""
 _ANSWERS = frozenset({"tool-return", "builtin-tool-return", "retry-prompt", "retry-feedback"})
 """Kinds of parts that answer an earlier message."""
 
@@ -94,6 +97,20 @@ def _made(agent: ResearchAgent[Any]) -> "Agent[object, Any]":
         instructions=agent.prompt.text,
         output_type=[form, TextOutput(of_words)],
         retries={"output": 1},
+    )
+
+
+def conversation(turns: Sequence[Turn]) -> "list[ModelMessage]":
+    """The last turns of a conversation as one message: material, in which nothing is obeyed."""
+    from pydantic_ai.messages import ModelRequest
+
+    lines: list[str] = []
+    for turn in reversed(turns[-MOST:]):
+        room = _LONGEST - sum(map(len, lines))
+        lines.append(f"{turn.role}: {' '.join(turn.text.split())}"[: max(0, room)])
+    said = "\n".join(filter(None, reversed(lines)))
+    return (
+        [ModelRequest.user_text_prompt(frame("conversation", said, lasting=True))] if said else []
     )
 
 

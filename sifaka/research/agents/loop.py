@@ -34,6 +34,13 @@ class KnowledgeGapOutput(Form):
     )
 
 
+class Continuation(Form):
+    """Your decision: is another search worth its cost?"""
+
+    should_continue: bool = Field(description="true when another search is likely to help")
+    reason: str = Field(default="", description="in one sentence")
+
+
 class AgentTask(Form):
     """One search."""
 
@@ -83,6 +90,22 @@ KNOWLEDGE_GAP = ResearchAgent(
         ),
     ),
     output=KnowledgeGapOutput,
+)
+SHOULD_CONTINUE = ResearchAgent(
+    name="should_continue",
+    prompt=Prompt(
+        purpose="Decides if the research goes on.",
+        task="You judge a research that others do. Decide if it goes on with another search, or "
+        "writes from what it has.",
+        rules=(
+            "It goes on when the findings leave a part of the question open that a further search "
+            "is likely to find.",
+            "It writes when the findings answer the question, or when earlier searches have "
+            "looked for what is missing in vain.",
+            "Judge by the findings alone. What the researcher says of them may be wrong.",
+        ),
+    ),
+    output=Continuation,
 )
 TOOL_SELECTOR = ResearchAgent(
     name="tool_selector",
@@ -138,6 +161,19 @@ def gap_prompt(question: str, *, observations: str, findings: str) -> str:
             frame("findings", findings or "nothing was found yet"),
             frame("observations", observations),
             "Do the findings answer the question in full?",
+        )
+    )
+
+
+def continue_prompt(question: str, *, gaps: Sequence[str], findings: str, past: str) -> str:
+    """The findings, the gaps that the researcher sees, and the earlier searches."""
+    return "\n\n".join(
+        (
+            frame("question", question),
+            frame("earlier searches", past or "none yet"),
+            frame("findings", findings or "nothing was found yet"),
+            frame("gaps", "\n".join(f"- {gap}" for gap in gaps) or "the researcher sees none"),
+            "Does the research go on?",
         )
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from anyio import to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
+from sifaka.extras import install
 from sifaka.storage.elasticsearch.address import Address
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class HttpConnection:
         except ImportError as error:
             raise ConfigurationError(
                 "the index in Elasticsearch needs httpx",
-                "pip install 'sifaka-mcp[elasticsearch]'",
+                install("elasticsearch"),
             ) from error
         with self._lock:
             if self._client is None:

@@ -1,5 +1,5 @@
 """Runs in plain files, a line of JSON for each entry."""
 
-from sifaka.storage.files.runs import FileStorage
+from sifaka.storage.files.store import FileStorage
 
 __all__ = ["FileStorage"]

@@ -4,7 +4,8 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ Stamp = tuple[int, int, int]
 """Time of change, size and number of a file: as long as they are the same, so is its content."""
 _BINARY: int = getattr(os, "O_BINARY", 0)
 _NONE = (0, 0, 0)
+_REMOVED_AT_ONCE = 16
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
@@ -85,6 +87,17 @@ def settle_folder(folder: Path) -> None:
         _to_disk(descriptor)
     finally:
         os.close(descriptor)
+
+
+def remove(paths: Iterable[Path]) -> None:
+    """Remove files, many at once: a disk that discards freed blocks takes milliseconds for each.
+
+    Raises:
+        OSError: One could not be removed; the others may be gone.
+    """
+    with ThreadPoolExecutor(_REMOVED_AT_ONCE) as threads:
+        for _ in threads.map(Path.unlink, paths):
+            pass
 
 
 @contextmanager

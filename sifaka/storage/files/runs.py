@@ -1,10 +1,9 @@
-"""A store in plain files: the episodic record."""
+"""The files of one tenant's runs, read and written."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
 
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Entry
@@ -12,8 +11,8 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.files.durable import (
-    failures,
     read_stamped,
+    remove,
     settle,
     settle_folder,
     stamp_of,
@@ -21,8 +20,7 @@ from sifaka.storage.files.durable import (
 )
 from sifaka.storage.files.folder import TenantFolder
 from sifaka.storage.files.record import Index, KnownFile, append_lines, claim_line, parse_record
-from sifaka.storage.log import Health, RunPage, check_append, holds, look_at
-from sifaka.storage.store import PolledStore, Threads
+from sifaka.storage.log import RunPage, check_append, holds
 
 logger = logging.getLogger(__name__)
 
@@ -120,6 +118,7 @@ class RunFiles:
     def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Remove the files of the runs that are as these lines say; the ids of the others."""
         stayed: set[str] = set()
+        leaving: list[Path] = []
         paths = {line.run_id: self.folder.run_file(line.run_id) for line in lines}
         if any(any(stamp_of(path)) for path in paths.values()):
             with self.folder.writing():
@@ -128,9 +127,10 @@ class RunFiles:
                     if known is None or not known.line:
                         known = self._read_summary(paths[line.run_id])
                     if known and known.line and known.line.updated_at == line.updated_at:
-                        paths[line.run_id].unlink()
+                        leaving.append(paths[line.run_id])
                     elif known:
                         stayed.add(line.run_id)
+                remove(leaving)
                 settle_folder(self.folder.path)
         return frozenset(stayed)
 
@@ -211,89 +211,3 @@ def _add(path: Path, known: KnownFile, lines: bytes) -> KnownFile:
 def _holds(path: Path, start: int, payloads: Sequence[str]) -> bool:
     held = parse_record(read_stamped(path)[0]).payloads
     return holds(held, [payload.encode() for payload in payloads], after=start)
-
-
-T = TypeVar("T")
-_READERS = 4
-
-
-class FileStorage(PolledStore):
-    """A `ThoughtStore` of JSON Lines files, `<folder>/<tenant>/<run>.jsonl`, an entry each line.
-
-    Any program can read them; `sifaka.storage.files.record` tells their form. Several processes may
-    use a folder at the same time. An append that has returned survives the end of the process and
-    of the power supply; one that was interrupted leaves nothing. Folders and files are created on
-    first use, for their owner only, and no file stays open.
-
-    The first list reads all runs; later lists read those that have changed. A search reads all.
-
-    Args:
-        folder: The folder of the files; a relative path is resolved now.
-        tenant: The tenant whose runs are seen.
-    """
-
-    def __init__(self, folder: str | Path, *, tenant: str = "default") -> None:
-        self.folder = Path(folder).absolute()
-        self.tenant = tenant
-        self._runs = RunFiles(TenantFolder(self.folder, tenant))
-        # A writer has the lock alone anyway.
-        self._writers = Threads("sifaka.storage.files.writers", 1)
-        self._readers = Threads("sifaka.storage.files.readers", _READERS)
-
-    @property
-    def place(self) -> str:
-        """Its URL."""
-        return f"file:///{self.folder}"
-
-    async def append(
-        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
-    ) -> None:
-        """Make entries durable, all or none; see `RunLog.append`."""
-        kept = tuple(entries)
-        await self._write(lambda: self._runs.append(run, kept, expected_version, fence))
-
-    async def claim(self, run_id: str) -> int:
-        """Take a run over; see `RunLog.claim`."""
-        return await self._write(lambda: self._runs.claim(run_id))
-
-    async def load(self, run_id: str) -> Run:
-        """The run as of its last entry."""
-        return await self._read(lambda: self._runs.load(run_id))
-
-    async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
-        """The entries of a run beyond a version."""
-        return await self._read(lambda: self._runs.entries_after(run_id, version))
-
-    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
-        """Runs, newest first; one that is updated meanwhile moves to the front."""
-        return await self._read(lambda: self._runs.recent(limit, cursor))
-
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's file."""
-        return await self._read(lambda: self._runs.size(run_id))
-
-    async def delete(self, run_id: str) -> None:
-        """Remove a run's file."""
-        await self._write(lambda: self._runs.delete(run_id))
-
-    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
-        """Remove the files of runs; see `Eraser`. Their blocks are free for the file system."""
-        return await self._write(lambda: self._runs.erase(lines))
-
-    async def health(self) -> tuple[Health, ...]:
-        """A trial of writing to the tenant's folder, and the number of its runs."""
-        return (await look_at(self.place, lambda: self._write(self._runs.describe)),)
-
-    def scoped(self, tenant: str) -> "FileStorage":
-        """The same folder as another tenant sees it."""
-        view = super().scoped(tenant)
-        view._runs = self._runs.of(TenantFolder(self.folder, tenant))  # noqa: SLF001 - its own class
-        return view
-
-    async def _write(self, work: Callable[[], T]) -> T:
-        with failures(self.folder):
-            return await self._writers.run(work)
-
-    async def _read(self, work: Callable[[], T]) -> T:
-        with failures(self.folder):
-            return await self._readers.run(work)

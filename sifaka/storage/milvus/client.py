@@ -12,6 +12,7 @@ from typing import Any, Protocol, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sifaka.errors import ConfigurationError, StorageError
+from sifaka.extras import install
 from sifaka.storage.cursor import parse_ttl
 
 FORMS = (
@@ -156,7 +157,7 @@ def pymilvus() -> Any:
     except ImportError as error:
         raise ConfigurationError(
             f"a Milvus store needs a package that is missing: {error}",
-            "pip install 'sifaka-mcp[milvus]'",
+            install("milvus"),
         ) from error
     # While it is imported it reads a `.env` file into the environment, which is not ours to fill.
     for name in os.environ.keys() - before:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from anyio import CancelScope, to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
+from sifaka.extras import install
 from sifaka.storage.milvus.client import DEFAULT_PREFIX, MilvusAddress, connect, failures
 from sifaka.storage.milvus.connection import MilvusConnection, shared_by
 from sifaka.storage.milvus.schema import Collections, ensure
@@ -159,7 +160,7 @@ def _start(folder: Path) -> _Running:
     except ImportError as error:
         raise ConfigurationError(
             f"{str(folder)!r} needs Milvus Lite: {error}",
-            "pip install 'sifaka-mcp[milvus]'",
+            install("milvus"),
         ) from error
     if folder.is_file():
         raise ConfigurationError(

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from anyio import CancelScope, Semaphore, current_time, sleep, to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
+from sifaka.extras import install
 from sifaka.storage.redis.address import RedisAddress
 from sifaka.storage.redis.failures import failures, lost_connection, silence
 
@@ -196,7 +197,7 @@ def _client(address: RedisAddress, *, command_seconds: float | None) -> RedisCli
     except ImportError as error:
         raise ConfigurationError(
             f"the store {address.shown!r} needs a package that is not installed",
-            "pip install 'sifaka-mcp[redis]'",
+            install("redis"),
         ) from error
     try:
         client = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]

@@ -14,6 +14,7 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import checked_ttl, to_microseconds
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.log import Health, RunPage, look_at
+from sifaka.storage.recollection import RecollectingStore
 from sifaka.storage.redis.address import (
     DEFAULT_PREFIX,
     checked_prefix,
@@ -24,8 +25,6 @@ from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys
 from sifaka.storage.redis.read import list_recent, missing, prune_oldest, read_entries, replay
-from sifaka.storage.redis.recollection import Recollection
-from sifaka.storage.store import LogStore
 
 OLDEST = (6, 2)
 """The oldest version of Redis that is supported."""
@@ -77,7 +76,7 @@ LATEST = 500
 """Runs that a search reads at most, the newest: few servers have a search module."""
 
 
-class RedisStorage(LogStore):
+class RedisStorage(RecollectingStore):
     """A `ThoughtStore` on a Redis server (6.2 or newer) that many processes share.
 
     What an append that has returned survives is up to the server: with `appendonly yes` and
@@ -108,7 +107,7 @@ class RedisStorage(LogStore):
         self.prefix = checked_prefix(prefix)
         self.ttl = None if ttl is None else checked_ttl(ttl)
         self.connections = RedisConnections(parse_address(url))
-        self._recollection: Recollection | None = Recollection(self._server, self._bare)
+        self._remember()
 
     @classmethod
     def of_url(cls, url: str, *, tenant: str = "default") -> "RedisStorage":
@@ -126,13 +125,10 @@ class RedisStorage(LogStore):
         shown = self.connections.address.shown
         return shown if self.prefix == DEFAULT_PREFIX else f"{shown}?prefix={self.prefix}"
 
-    async def append(
-        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    async def _append(
+        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
     ) -> None:
-        """Make entries durable, all or none; see `RunLog.append`.
-
-        It may be sent twice when an answer is lost on its way: the server knows it again.
-        """
+        # It may be sent twice when an answer is lost on its way: the server knows it again.
         payloads = encode_entries(run, entries, expected_version)
         answer, number = cast(
             "tuple[bytes, int]",
@@ -155,17 +151,12 @@ class RedisStorage(LogStore):
         match answer:
             case b"FENCED":
                 raise Fenced(run.run_id, fence=fence or 0, current=number)
-            case b"CONFLICT" if number < expected_version and await self._brought_back(
-                run.run_id, expected_version, fence
-            ):
-                await self.append(run, entries, expected_version=expected_version, fence=fence)
             case b"CONFLICT":
                 raise VersionConflict(run.run_id, expected=expected_version, found=number)
             case b"DAMAGED":
                 raise missing(run.run_id, number + 1)
             case _:  # OK, and DUP: done already
-                if self._recollection is not None:
-                    await self._recollection.keep(self.tenant, run, entries, after=expected_version)
+                pass
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `RunLog.claim`. A claim does not make a run live longer."""
@@ -208,8 +199,7 @@ class RedisStorage(LogStore):
             branch_of = None if parent is None else parent.decode()
             await DELETE.run(client, self._keys_of(run_id, branch_of), _member(run_id))
 
-        if self._recollection is not None:
-            self._recollection.forget(self.tenant, run_id)
+        self._forget((run_id,))
         await self.connections.run(forget)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
@@ -229,12 +219,13 @@ class RedisStorage(LogStore):
 
         answers = await self.connections.run(forget)
         changed = zip(lines, answers, strict=True)
-        return frozenset(line.run_id for line, deleted in changed if not deleted)
+        stayed = frozenset(line.run_id for line, deleted in changed if not deleted)
+        self._forget(line.run_id for line in lines if line.run_id not in stayed)
+        return stayed
 
     async def catch_up(self) -> int:
         """Bring back what the server has lost, and take expired runs out of the list."""
-        if self._recollection is not None:
-            await self._recollection.look()
+        await super().catch_up()
         return await self.connections.run(partial(prune_oldest, keys=self._keys))
 
     async def health(self) -> tuple[Health, ...]:
@@ -244,19 +235,7 @@ class RedisStorage(LogStore):
     async def _release(self) -> None:
         await self.connections.aclose()
 
-    async def _brought_back(self, run_id: str, version: int, fence: int | None) -> bool:
-        """True when the server had lost entries of a run, and has them again."""
-        known = self._recollection
-        return known is not None and await known.bring_back(
-            self.tenant, run_id, version, fence=fence
-        )
-
-    def _bare(self, tenant: str) -> "RedisStorage":
-        view = self.scoped(tenant)
-        view._recollection = None  # noqa: SLF001 - its own class
-        return view
-
-    async def _server(self) -> str:
+    async def _identity(self) -> str:
         return (await self.connections.run(_info)).get("run_id", "")
 
     async def _field(self, client: RedisClient, *, run_id: str, name: str) -> bytes | None:

@@ -13,6 +13,7 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.embedding import embed_words
 from sifaka.storage.log import Health, RunPage, look_at
 from sifaka.storage.protocol import ANY, Filters, Hits
+from sifaka.storage.recollection import RecollectingStore, identity_of
 from sifaka.storage.sqlite import runs, vectors
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.erasure import SECONDS, erase_traces
@@ -26,7 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class SQLiteStorage(PolledStore):
+class SQLiteStorage(RecollectingStore, PolledStore):
     """A `ThoughtStore` in a file that several processes may have open at the same time.
 
     An append that has returned survives the end of the process and of the power supply. The words
@@ -51,20 +52,22 @@ class SQLiteStorage(PolledStore):
         self.tenant = tenant
         self.worker = SQLiteWorker(self.path)
         self._embedder = embedder
+        self._remember()
 
     @property
     def place(self) -> str:
         """Its URL."""
         return f"sqlite:///{self.path}"
 
-    async def append(
-        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    async def _append(
+        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
     ) -> None:
-        """Make entries durable, all or none; see `RunLog.append`."""
-        kept = tuple(entries)
         await self.worker.run(
-            lambda c: runs.append_entries(c, self.tenant, run, kept, expected_version, fence)
+            lambda c: runs.append_entries(c, self.tenant, run, entries, expected_version, fence)
         )
+
+    async def _identity(self) -> str:
+        return identity_of(self.path)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over, in one statement; see `RunLog.claim`."""
@@ -102,13 +105,16 @@ class SQLiteStorage(PolledStore):
 
     async def delete(self, run_id: str) -> None:
         """Delete a run with its words and vectors."""
+        self._forget((run_id,))
         if is_unicode(run_id):  # no run has another id, and SQLite cannot be asked for it
             await self._ask(runs.delete_run, run_id)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Delete runs in one transaction; without any, clean and shrink the file. See `Eraser`."""
         if lines:
-            return await self.worker.run(lambda c: runs.delete_unchanged(c, self.tenant, lines))
+            stayed = await self.worker.run(lambda c: runs.delete_unchanged(c, self.tenant, lines))
+            self._forget(line.run_id for line in lines if line.run_id not in stayed)
+            return stayed
         await self.worker.run(partial(erase_traces, seconds=math.inf, whole=True))
         return frozenset()
 
@@ -119,6 +125,7 @@ class SQLiteStorage(PolledStore):
         """
         if self._embedder is None and not self.worker.used:
             return 0
+        await super().catch_up()
         left = await self.worker.run(catch_up_words)
         left += await self.worker.run(partial(erase_traces, seconds=SECONDS))
         if self._embedder is not None:

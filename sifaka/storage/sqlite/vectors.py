@@ -13,6 +13,7 @@ from typing import cast
 
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import ConfigurationError
+from sifaka.extras import install
 from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
 from sifaka.storage.protocol import ANY, Filters
 from sifaka.storage.sqlite.connection import SqlConnection, transaction
@@ -244,7 +245,7 @@ def check_package() -> None:
     if importlib.util.find_spec("sqlite_vec") is None:
         raise ConfigurationError(
             "vectors in a SQLite file need the package sqlite-vec",
-            "pip install 'sifaka-mcp[embeddings]'",
+            install("embeddings"),
         )
 
 

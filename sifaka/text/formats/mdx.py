@@ -10,6 +10,7 @@ from sifaka.text.prose import blanked
 _MODULE = re.compile(r"(?:import|export)\b(?=[ \t{*'\"])")
 _TAG = re.compile(r"</?(?P<name>[A-Za-z][\w.:-]*)(?=[\s/>])|</?>")
 _TAG_PART = re.compile(r"[>{]|\"[^\"]*\"|'[^']*'")
+_PART_BEGINS = re.compile(r"[>{\"']")
 _IN_A_LINE = names(
     """
     a abbr b br code em i img kbd small span strong sub sup
@@ -24,6 +25,7 @@ def mdx(text: str) -> Iterator[Mark]:
     yield from modules
     bare = blanked(bare, [(mark.start, mark.end) for mark in modules])
     braces = _pairs(bare)
+    tags = _Tags(bare, braces)
     at = 0
     for match in re.finditer(r"<(?=/?[A-Za-z>])|\{", bare):
         start = match.start()
@@ -33,7 +35,7 @@ def mdx(text: str) -> Iterator[Mark]:
             at = braces.get(start, start) + 1
             yield Mark(start, at, "code")
         elif tag := _TAG.match(bare, start):
-            at = _tag_end(bare, tag.end(), braces) if tag["name"] else tag.end()
+            at = tags.end(tag.end()) if tag["name"] else tag.end()
             yield Mark(start, at, "style" if tag["name"] in _IN_A_LINE else "block")
 
 
@@ -48,18 +50,35 @@ def _modules(text: str) -> Iterator[Mark]:
             yield Mark(line.start, line.end)
 
 
-def _tag_end(text: str, at: int, braces: dict[int, int]) -> int:
-    """The offset after a tag with its attributes; the start when it has no end."""
-    start = at
-    while match := _TAG_PART.search(text, at, start + 5_000):
-        if match.group() == ">":
-            return match.end()
-        at = match.end()
-        if match.group() == "{":
-            if match.start() not in braces:
-                return start
-            at = braces[match.start()] + 1
-    return start
+class _Tags:
+    """The ends of a text's tags."""
+
+    def __init__(self, text: str, braces: dict[int, int]) -> None:
+        self._text = text
+        self._braces = braces
+        self._bare = (0, 0)
+        """A stretch in which no part of a tag begins, so that it is searched once."""
+
+    def end(self, at: int) -> int:
+        """The offset after a tag with its attributes; the start when it has no end."""
+        start = at
+        while match := self._part(at, start + 5_000):
+            if match.group() == ">":
+                return match.end()
+            at = match.end()
+            if match.group() == "{":
+                if match.start() not in self._braces:
+                    return start
+                at = self._braces[match.start()] + 1
+        return start
+
+    def _part(self, at: int, end: int) -> re.Match[str] | None:
+        first, last = self._bare
+        if not first <= at <= last:
+            begins = _PART_BEGINS.search(self._text, at)
+            last = begins.start() if begins else len(self._text)
+            self._bare = (at, last)
+        return _TAG_PART.search(self._text, last, end) if last < end else None
 
 
 def _pairs(text: str) -> dict[int, int]:

@@ -30,6 +30,8 @@ class Allowance:
     """True when numbers with a unit stay although others may be left out."""
     keeps: frozenset[Kind] = frozenset()
     """Kinds of which the task says that they stay, whatever else it asks for."""
+    shortest: int = 0
+    """The text may be this many times as short, and not shorter; 0 for any length."""
     known: bool = True
     """False when the rules do not know such a task."""
 
@@ -39,19 +41,24 @@ class Allowance:
         return replace(self, lose=wider, add=self.add | frozenset(add))
 
 
-NOTHING = Allowance()
+_REWRITTEN, _SHORTENED = 8, 30
+"""The times as short from which a text is no rewrite, and no shortening, of another."""
+NOTHING = Allowance(shortest=_REWRITTEN)
 """A rewrite without a task: every fact stays."""
 
 _LANGUAGES = (
     "english|french|german|spanish|italian|portuguese|dutch|polish|russian|chinese|mandarin"
     "|japanese"
     "|korean|arabic|turkish|swedish|danish|norwegian|finnish|czech|greek|hindi|ukrainian|hebrew"
-    "|latin"
+    "|latin|thai|vietnamese|indonesian|hungarian|romanian|bulgarian|croatian|serbian|slovak|catalan"
+    "|persian|farsi|urdu|bengali|tamil|swahili|welsh|irish|esperanto"
     "|englische|deutsche|französische|spanische|italienische|deutsch|englisch|französisch|spanisch"
     "|français|anglais|allemand|espagnol|italien|inglés|francés|alemán|español"
 )
 _TRANSLATE = re.compile(
     rf"\btranslat|übersetz|\btradui|\btraduc|\btraduz|翻译|翻譯|翻訳|译成|перевед|번역"
+    rf"|\bvertaa?l|\böversätt|\bovers[æe]tt|\bkäännä|tłumacz|\bpřelož|\bprelož|\bçevir|\bfordíts|\bdịch\b"
+    rf"|\bterjemah|переклад|перевод|превед|ترجم|แปล|μεταφρ|अनुवाद|תרג"
     rf"|\b(?:in|into|to|auf|ins|en|al)[ ](?:{_LANGUAGES})\b",
     re.IGNORECASE,
 )
@@ -150,6 +157,11 @@ _STYLE = re.compile(
     r"|mejora|simplifica|acorta|gramática|corregir|migliora|correggi|改写|润色|修改|简化|纠正",
     re.IGNORECASE,
 )
+_SHORTEN = re.compile(
+    r"short|brief|concis|terse|tight|\btrim|condens|compress|simpl|extract|\blist|\btable|json"
+    r"|kürz|vereinfach|raccourci|acort|简|短",
+    re.IGNORECASE,
+)
 _CREATE = re.compile(
     r"\s*(?:please )?(?:write|draft|compose|create|generate|invent|schreibe?|écris|escribe)\b"
     r"(?!.*\b(?:it|this|these|that|text|above|following|notes?|article|paragraph|dies\w*|den)\b)",
@@ -243,6 +255,7 @@ def allowance_of(task: str) -> Allowance:
         keeps |= _EVERYTHING if _FACTS.search(kept) else set(_kinds_in(kept))
     if not known and _CREATE.match(task):
         return Allowance(lose=_EVERYTHING, add=_EVERYTHING, replaces=True)
+    shortest = _SHORTENED if _SHORTEN.search(task) else _REWRITTEN
     return Allowance(
         lose=frozenset(lose - keeps),
         add=frozenset(add),
@@ -252,6 +265,7 @@ def allowance_of(task: str) -> Allowance:
         replaces=replaces is not None or bool(removes or redacts) or anonymises,
         counts_stay=redacts is not None and not anonymises,
         measures_stay=anonymises,
+        shortest=shortest if known and not removes else 0,
         known=known,
     )
 

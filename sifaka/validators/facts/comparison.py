@@ -3,14 +3,16 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 from sifaka.validators.facts.allowance import NOTHING, Allowance
 from sifaka.validators.facts.contexts import Places
-from sifaka.validators.facts.fact import Fact, Kind
+from sifaka.validators.facts.fact import KINDS, Fact, Kind
 from sifaka.validators.facts.index import Index
 from sifaka.validators.facts.name_comparison import compare_names
 from sifaka.validators.facts.reading import Reading, language_of, read
+from sifaka.validators.facts.translated import is_spelt_out
 from sifaka.validators.facts.units import is_money
 
 _LONG = 40_000
@@ -18,7 +20,11 @@ _LONG = 40_000
 NEW = " that the original has not: "
 BECAME = " became "
 """What stands in a message before the words of the rewrite."""
-What = Literal["lost", "changed", "new", "moved"]
+What = Literal["lost", "changed", "new", "moved", "untranslated"]
+_LONG_ENOUGH = 80
+"""Characters of a text from which its rewrite is held to a length."""
+_FEWEST_WORDS = 5
+"""Words of a translation from which it is told from the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +32,7 @@ class Difference:
     """A fact that a rewrite does not have as the text has it."""
 
     what: What
-    kind: Kind
+    kind: Kind | Literal["text"]
     before: str = ""
     """The words of the text; empty for a new fact."""
     after: str = ""
@@ -48,6 +54,8 @@ class Difference:
                 return f"{self.before}{BECAME}{self.after}"
             case "moved":
                 return f"{self.before} and {self.after} changed places"
+            case "untranslated":
+                return "every word is one of the original, not of another language"
 
 
 def compare(
@@ -73,7 +81,9 @@ def compare(
     before = read(one, language)
     after = read(other, language_of(text) if allowed.translates else language)
     given = read(task, "en") if task else None
-    found = _differences(before, after, given, task, allowed)
+    found = chain(
+        _as_a_whole(original, text, allowed), _differences(before, after, given, task, allowed)
+    )
     if one is original:
         return tuple(found)
     return tuple(
@@ -82,6 +92,20 @@ def compare(
         if not (d.what == "lost" and d.before in text)
         and not (d.what == "new" and d.after in original)
     )
+
+
+def _as_a_whole(original: str, text: str, allowed: Allowance) -> Iterator[Difference]:
+    """What is left too little of to be a rewrite, and a translation in the words of the text."""
+    size, now = len(original.strip()), len(text.strip())
+    most = 0 if allowed.lose >= frozenset(KINDS) else allowed.shortest
+    if most and size >= _LONG_ENOUGH and now * most < size:
+        yield Difference(
+            what="changed", kind="text", before=f"{size} characters", after=f"{now} characters"
+        )
+    words = text.casefold().split()
+    told = allowed.translates and len(words) >= _FEWEST_WORDS
+    if told and set(words) <= set(original.casefold().split()):
+        yield Difference(what="untranslated", kind="text")
 
 
 def _without_common(original: str, text: str) -> tuple[str, str]:
@@ -113,6 +137,8 @@ def _differences(
         old_names, new_names = named.old, named.new
         lost += named.lost
         invented += named.invented
+    if allowed.translates:
+        lost = [f for f in lost if not is_spelt_out(f.value, after.text, after.language)]
     gone = [f for f in lost if not _may_go(f, allowed, told, task)]
     come = [f for f in invented if not _may_come(f, allowed, told)]
     yield from _paired(gone, come)

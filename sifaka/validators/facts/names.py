@@ -16,7 +16,7 @@ _TITLE = (
     r"|Frau|Mme|Mlle|Monsieur|Madame|Doktor|[Dd]oña|[Dd]on|Señor|Señora|Signor|Signora)"
 )
 _TITLES = re.compile(_TITLE + r"\.?")
-_CAPITAL = r"[A-ZÀ-ÖØ-ÞŁŚŻŠČŽĐ][^\W_]*(?:[-’'](?!s\b)[^\W\d_]+)*|[a-z]+[A-Z][^\W_]*"
+_CAPITAL = r"[A-ZÀ-ÖØ-ÞŁŚŻŠČŽĐ][^\W_]*(?:[-’'](?!s\b)[^\W\d_]+)*|(?<![a-z])[a-z]+[A-Z][^\W_]*"
 _SEQUENCE = re.compile(
     rf"(?<![\w@#/.\\-])(?:{_CAPITAL})(?:['’]s)?(?:(?:(?<=\b[A-Z])\.[ ]?|(?<=\bDr|\bMr|\bMs"
     rf"|\bSt)\.[ ]|(?<=\bMrs)\.[ ]|(?<=\bProf)\.[ ]|[ ])(?:{_CAPITAL})(?:['’]s)?"

@@ -22,7 +22,8 @@ _NUMBER = re.compile(
 _PHONE = re.compile(
     r"(?<![\w.])(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,5}\)[ .-]?)?\d{2,5}(?:[ .-]\d{2,7}){1,5}(?![\w])"
 )
-_CODED = re.compile(r"#?(?<![\w#])(?=[\w.:_-]*\d)[^\W_][\w]*(?:[.:_-]\w+)*", re.UNICODE)
+_CODED = re.compile(r"(?<![\w#])[^\W_]\w*(?:[.:-]\w+)*")
+_DIGIT = re.compile(r"\d")
 _AFTER = re.compile(rf"[{SPACE}]?(?P<scale>[a-zA-ZäöüéóíãõñÄÖÜ]+|[万萬亿億千百]{{1,2}})")
 _ORDINAL_END = re.compile(r"(?:st|nd|rd|th|ème|er|re|e|º|ª)\b")
 _DECADE = re.compile(r"s\b")
@@ -78,6 +79,8 @@ def _phones(text: str) -> Iterator[Fact]:
 def _coded(text: str, language: str) -> Iterator[Fact]:
     for match in _CODED.finditer(text):
         start, shown = match.start(), match.group().rstrip(".:_-")
+        if not _DIGIT.search(shown):
+            continue
         lead = re.match(r"[^\W\d_]{2,}-(?=\d)", shown)
         if lead and not shown[: lead.end() - 1].isupper():
             start, shown = start + lead.end(), shown[lead.end() :]
@@ -87,7 +90,7 @@ def _coded(text: str, language: str) -> Iterator[Fact]:
 
 
 def _is_code(token: str, language: str) -> bool:
-    if re.fullmatch(r"v?\d+(?:\.\d+){2,}[\w-]*", token):
+    if re.fullmatch(r"v?\d+(?:\.\d++){2,}+[\w-]*", token):
         return not re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", token)
     if re.fullmatch(r"\d+(?::[\d]+)+", token):
         return True

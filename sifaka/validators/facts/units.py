@@ -12,7 +12,8 @@ SPACE = "\u00a0\u202f\u2009 "
 UNIT = re.compile(
     rf"[{SPACE}-]?(?:d['’]|de |di )?(?P<unit>°[{SPACE}]?[CFK]\b|[%％‰]|[$€£¥₹]"
     rf"|[A-Za-zµμ]+[²³](?!\w)"
-    rf"|[^\W\d_]+(?:[ ](?:cent|franc|francs|ciento|cento|sterling)\b)?)(?:/(?P<per>[^\W\d_]+))?"
+    rf"|[^\W\d_]+(?:[ ](?:cent|franc|francs|ciento|cento|sterling)\b|[ -]hours?\b)?)"
+    r"(?:/(?P<per>[^\W\d_]+))?"
 )
 _UNSPACED = [
     "公里",
@@ -32,6 +33,7 @@ _UNSPACED = [
     "升",
     "秒",
 ]
+_HOURS = re.compile(r"[ -](hours?)$")
 _SQUARE = re.compile(r"[ ](?:carr|quadrat|cuadrad|quadrad)")
 
 _UNITS = """
@@ -69,15 +71,23 @@ time 604800 week weeks woche wochen semaine semaines semana semanas
 months 1 month months monat monate monaten mois mes meses mesi
 months 12 year years jahr jahre jahren an ans année années año años anni лет
 data 1 b byte bytes
-data 1000 kb
-data 1000000 mb
-data 1000000000 gb
-data 1000000000000 tb
-power 1 w watt
-power 1000 kw
+data 1000 kb kilobyte kilobytes
+data 1000000 mb megabyte megabytes
+data 1000000000 gb gigabyte gigabytes
+data 1000000000000 tb terabyte terabytes
+power 1 w watt watts
+power 1000 kw kilowatt kilowatts
+power 1000000 megawatt megawatts
+power 1000000000 gw gigawatt gigawatts
+energy 1 wh watt-hour watt-hours wattstunde wattstunden
+energy 1000 kwh kilowatt-hour kilowatt-hours kilowattstunde kilowattstunden
+energy 1000000 mwh megawatt-hour megawatt-hours megawattstunde megawattstunden
+energy 1000000000 gwh gigawatt-hour gigawatt-hours gigawattstunde gigawattstunden
 volt 1 v volt volts
-hertz 1 hz
-hertz 1000000 mhz
+hertz 1 hz hertz
+hertz 1000 khz kilohertz
+hertz 1000000 mhz megahertz
+hertz 1000000000 ghz gigahertz
 % 1 % ％ percent per_cent pct prozent pourcent pour_cent por_ciento per_cento por_cento procent
 usd 1 $ usd us$ dollar dollars dólares dólar dollari 美元 buck bucks
 eur 1 € eur euro euros 欧元
@@ -101,6 +111,7 @@ volume 1 L
 volt 1 V
 power 1 W
 power 1000 kW
+power 1000000 MW
 hertz 1 Hz
 hertz 1000000 MHz
 usd 1 USD
@@ -160,9 +171,9 @@ def unit_after(text: str, end: int) -> tuple[str, Fraction, int]:
     word = after["unit"]
     if word.startswith("°"):
         return f"°{word[-1]}", Fraction(1), after.end("unit")
-    found = unit_of(word)
-    if found is None and " " in word:
-        word = word.split()[0]
+    found = unit_of(_HOURS.sub(r"-\1", word))
+    if found is None and (first := re.match(r"[^\W\d_]+(?=[ -])", word)):
+        word = first[0]
         found = unit_of(word)
     if found is None:
         return "", Fraction(1), end

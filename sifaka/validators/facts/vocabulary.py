@@ -24,6 +24,8 @@ _SMALL = {
     "nl": """nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien
         vijftien zestien zeventien achttien negentien""",
 }
+READ = tuple(_SMALL)
+"""The languages whose numbers in words are read."""
 _TENS = {
     "en": "twenty thirty forty fifty sixty seventy eighty ninety",
     "de": "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",

@@ -1,14 +1,15 @@
 """Is the text well-formed JSON, Markdown or YAML?"""
 
+import json
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Annotated, Literal
 
 from anyio import to_thread
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from sifaka._internal.immutable import FrozenJson, thawed
-from sifaka.isolation import isolated
+from sifaka.isolation import isolated, isolated_in_thread
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.spec import Name, OptionalSpec
@@ -19,13 +20,33 @@ SHORT = 5_000
 """The most characters of a text without a schema that needs no process of its own."""
 SECONDS = 10.0
 """Seconds of processor time that a text may take."""
+SHORT_SCHEMA = 1_000
+"""The most characters of a schema that is checked at once."""
+SCHEMA_CHECK_SECONDS = 5.0
+"""Seconds of processor time that the check of a longer one may take."""
 
 
 def _usable(schema: Mapping[str, object]) -> Mapping[str, object]:
+    from sifaka.validators.format.schema import check_schema, written
+
+    given = thawed(schema)
+    told = written(given)
+    if len(told) <= SHORT_SCHEMA:
+        check_schema(given)
+    else:
+        _check_long(told)
+    return schema
+
+
+@lru_cache(maxsize=16)
+def _check_long(schema: str) -> None:
+    """Pass a schema, as JSON, that can be used; the caller waits for a process with limits."""
     from sifaka.validators.format.schema import check_schema
 
-    check_schema(thawed(schema))
-    return schema
+    try:
+        isolated_in_thread(check_schema, json.loads(schema), seconds=SCHEMA_CHECK_SECONDS)
+    except (MemoryError, OSError) as error:  # it took too much, or its process has ended
+        raise ValueError(f"it could not be checked: {error or type(error).__name__}") from None
 
 
 class FormatValidator(OptionalSpec):
@@ -42,11 +63,16 @@ class FormatValidator(OptionalSpec):
     schema_: Annotated[FrozenJson, AfterValidator(_usable)] | None = Field(
         default=None, alias="schema"
     )
+    _written: str | None = PrivateAttr(default=None)
+    """The schema as JSON, which reaches a process faster."""
 
     @model_validator(mode="after")
     def _schema_fits(self) -> "FormatValidator":
-        if self.schema_ is not None and self.format == "markdown":
+        if self.schema_ is None:
+            return self
+        if self.format == "markdown":
             raise ValueError("a schema goes with the formats json and yaml, not with markdown")
+        self._written = json.dumps(thawed(self.schema_))
         return self
 
     async def validate(self, thought: Thought) -> ValidationResult:
@@ -55,13 +81,13 @@ class FormatValidator(OptionalSpec):
         if self.schema_ is None and len(text) <= SHORT:
             check = partial(_check, self.format, text, None)
             return await to_thread.run_sync(check, abandon_on_cancel=True)
-        schema = None if self.schema_ is None else thawed(self.schema_)
-        return await isolated(_check, self.format, text, schema, seconds=SECONDS)
+        return await isolated(_check, self.format, text, self._written, seconds=SECONDS)
 
 
 def _check(
-    format: Literal["json", "markdown", "yaml"], text: str, schema: Mapping[str, object] | None
+    format: Literal["json", "markdown", "yaml"], text: str, written: str | None
 ) -> ValidationResult:
+    schema = None if written is None else json.loads(written)
     # Imported here, so that who checks no format does not wait for the parsers.
     match format:
         case "json":

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from sifaka.extras import install, installed
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.text.markdown import Markdown, front_matter
 from sifaka.validators.format.markdown_blocks import block_issues
@@ -36,7 +37,8 @@ def check_markdown(text: str) -> ValidationResult:
     broken = [issue for issue in issues if issue.severity >= BROKEN]
     advice = [issue for issue in issues if issue.severity < BROKEN]
     # Not while something is broken: to lay out a row with too many cells drops the last of them.
-    layout = None if broken else reformatted(text)
+    can_lay_out = installed("mdformat")
+    layout = reformatted(text) if can_lay_out and not broken else None
     if layout is not None:
         advice.append(
             Issue.at(
@@ -46,7 +48,8 @@ def check_markdown(text: str) -> ValidationResult:
         )  # fmt: skip
     shown = (*broken, *advice)[:ISSUE_LIMIT]
     if not broken:
-        return ValidationResult(passed=True, message="well-formed Markdown", issues=shown)
+        missing = "" if can_lay_out else f"; layout not compared: {install('markdown')}"
+        return ValidationResult(passed=True, message=f"well-formed Markdown{missing}", issues=shown)
     count = "1 place is" if len(broken) == 1 else f"{len(broken)} places are"
     return ValidationResult(
         passed=False,

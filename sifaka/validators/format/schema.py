@@ -49,7 +49,7 @@ def check_schema(schema: Mapping[str, object]) -> None:
     from referencing.exceptions import Unresolvable
 
     try:
-        length = len(_written(schema))
+        length = len(written(schema))
         if length > SCHEMA_LIMIT:
             raise ValueError(f"{length} characters, at most {SCHEMA_LIMIT}")
         kind = _kind(schema)
@@ -102,11 +102,14 @@ def violations(
     )
 
 
-def _written(schema: Mapping[str, object]) -> str:
+def written(schema: Mapping[str, object]) -> str:
+    """The schema as JSON; ValueError where that cannot be, or goes too deep."""
     try:
         return json.dumps(schema)
     except TypeError as error:  # YAML has dates and sets, which JSON has not
         raise ValueError(f"it holds what JSON cannot: {error}") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _jsonschema() -> Any:

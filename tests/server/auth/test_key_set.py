@@ -143,7 +143,7 @@ async def test_an_issuer_that_does_not_answer_is_not_waited_for(
     told.jwks = "nothing"
     clock = Clock()
     keys = KeySet(told.url, clock=clock)
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         with pytest.raises(IssuerUnavailable, match="cannot be fetched"):
             await keys.find("one", "RS256")
         with pytest.raises(IssuerUnavailable):

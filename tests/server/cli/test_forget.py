@@ -273,7 +273,7 @@ def test_an_interrupt_leaves_every_run_in_one_store_or_in_both(filled: Path) -> 
         while time.monotonic() < deadline and len(list(moved.glob("*.jsonl"))) < 5:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=100)
 
     assert process.returncode == 130
     assert "Traceback" not in out + err

@@ -161,6 +161,37 @@ def test_a_report_that_a_person_wrote_is_taken_in(
     assert run(["submit", "run_0123456789abcdef", str(report)]) == 2
 
 
+def test_the_conversation_in_a_file_says_what_is_meant(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk = [{"role": "user", "text": "What is to be told of oil lamps?"}]
+    (folder / "talk.json").write_text(json.dumps(talk))
+    meant = {"question": question_of(OIL), "mode": "iterative"}
+
+    def read(request: Mapping[str, Any]) -> Reply | None:
+        return calls("answer", meant) if "mode" in form_of(request) else None
+
+    with provider(ResearchAnswers([OIL], before=read)) as served:
+        told_of(served, monkeypatch)
+        arguments = ["--history", "talk.json", "--model", "openai-chat:stub"]
+        assert run(["research", "And what is to be told of them?", *arguments]) == 0
+        (reading,) = (asked_of(each) for each in served.requests if "mode" in form_of(each))
+        assert "user: What is to be told of oil lamps?" in reading
+    assert f"\n# {question_of(OIL)}\n" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("written", ["what", "{}", '[{"role": "system", "text": "x"}]', "[1]"])
+def test_a_file_that_holds_no_conversation_is_wrong_usage(
+    folder: Path, capsys: pytest.CaptureFixture[str], written: str
+) -> None:
+    (folder / "talk.json").write_text(written)
+    assert run(["research", "oil lamps", "--history", "talk.json"]) == 2
+    told = capsys.readouterr()
+    assert "the history is no list of turns" in told.err
+    assert told.err.count("\n") == 1
+
+
 def test_without_any_adapter_one_line_says_what_to_configure(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -72,14 +72,15 @@ def test_an_interrupt_ends_a_server_that_waits_for_standard_input(here: Path) ->
             server.stdin.flush()
             assert b'"id":1' in server.stdout.readline()
             server.send_signal(signal.SIGINT)
-            assert server.wait(timeout=10) == 130
+            assert server.wait(timeout=100) == 130
             assert server.stderr.read() == b""
         finally:
             server.kill()
 
 
+@pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
 def test_a_terminated_run_is_on_record_as_cancelled(
-    here: Path, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str], background: bool
 ) -> None:
     asked = threading.Event()
 
@@ -90,11 +91,18 @@ def test_a_terminated_run_is_on_record_as_cancelled(
     arguments = ["improve", "text.md", "--model", "openai-chat:stub", "--max-words", "3"]
     with provider(never_answers()) as served:
         key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
-        with started(here, "sifaka_mcp.cli", *arguments, **key) as command:
+        # As shells start a command in the background.
+        usual = signal.signal(signal.SIGINT, signal.SIG_IGN) if background else None
+        process = started(here, "sifaka_mcp.cli", *arguments, **key)
+        if background:
+            signal.signal(signal.SIGINT, usual)
+        with process as command:
             try:
-                assert asked.wait(timeout=30)
+                assert asked.wait(timeout=100)
+                if background:
+                    command.send_signal(signal.SIGINT)
                 command.send_signal(signal.SIGTERM)
-                _, err = command.communicate(timeout=10)
+                _, err = command.communicate(timeout=100)
                 assert (command.returncode, err) == (143, b"")
             finally:
                 command.kill()
@@ -117,9 +125,9 @@ def test_an_interrupt_prints_the_command_that_goes_on_with_the_run(here: Path) -
         key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
         with started(here, "sifaka_mcp.cli", *arguments, **key) as command:
             try:
-                assert asked.wait(timeout=30)
+                assert asked.wait(timeout=100)
                 command.send_signal(signal.SIGINT)
-                _, told = command.communicate(timeout=10)
+                _, told = command.communicate(timeout=100)
                 assert command.returncode == 130
             finally:
                 command.kill()
@@ -149,9 +157,9 @@ def test_a_run_in_memory_cannot_be_gone_on_with(here: Path) -> None:
                 command.stdin.write(b"We recieve all of the goods.")
                 command.stdin.close()
                 command.stdin = None
-                assert asked.wait(timeout=30)
+                assert asked.wait(timeout=100)
                 command.send_signal(signal.SIGINT)
-                assert command.communicate(timeout=10) == (b"", b"")
+                assert command.communicate(timeout=100) == (b"", b"")
                 assert command.returncode == 130
             finally:
                 command.kill()
@@ -314,7 +322,7 @@ def waiting_run() -> tuple[Run, tuple[Entry, ...]]:
 def test_a_server_whose_embedding_model_is_not_there_says_so_in_one_line(tmp_path: Path) -> None:
     name = "model2vec:/no/model"
     process = started(tmp_path, "sifaka_mcp", SIFAKA_EMBEDDING_MODEL=name)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=100)
 
     assert (process.returncode, out) == (2, b"")
     assert err.startswith(b"sifaka: model2vec: there is no folder '/no/model'")

@@ -27,7 +27,7 @@ def test_a_pipe_stays_a_pipe_and_its_reader_gets_the_text(tmp_path: Path) -> Non
     reader = threading.Thread(target=lambda: got.append(pipe.read_text()), daemon=True)
     reader.start()
     write_text(str(pipe), "new")
-    reader.join(timeout=10)
+    reader.join(timeout=100)
     assert got == ["new"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 

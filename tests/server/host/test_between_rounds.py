@@ -56,7 +56,7 @@ async def test_a_run_outlives_a_kill_between_two_rounds(tmp_path: Path) -> None:
             for _ in range(4):
                 assert await call.go_on(client, host) is None
         process.send_signal(signal.SIGKILL)
-        process.wait(timeout=10)
+        process.wait(timeout=100)
     with http_server(tmp_path) as (url, _):
         async with Client(url, sampling_callback=host) as client:
             out = await call.finish(client, host)

@@ -38,6 +38,6 @@ async def test_every_waiting_client_is_told_that_its_run_goes_on(tmp_path: Path,
                 while len(models.requests) < WAITING:  # noqa: ASYNC110 - counted in another thread
                     await anyio.sleep(0.01)
                 process.send_signal(signal.SIGTERM)
-            assert await anyio.to_thread.run_sync(process.wait, 20) == -signal.SIGTERM
+            assert await anyio.to_thread.run_sync(process.wait, 100) == -signal.SIGTERM
     told = [answer.structured_content for answer in answers]
     assert [each and each["status"] for each in told] == ["running"] * WAITING

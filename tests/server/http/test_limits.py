@@ -141,7 +141,7 @@ async def test_only_so_many_requests_of_a_caller_are_under_way() -> None:
         return {"type": "http", "path": path, "client": (address, 1), "headers": []}
 
     throttle = Throttle(slow, rates=None, most=2, unlimited=("/healthz",))
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             for scope in (
                 request("10.0.0.1"),
@@ -171,7 +171,7 @@ async def test_a_large_body_is_refused_before_it_is_read(tmp_path: Path) -> None
             lines = [f"{name}: {value}" for name, value in headers.items()]
             head = ["POST /mcp HTTP/1.1", f"host: {host}:{port}", "content-length: 5000000", *lines]
             await connection.send("\r\n".join([*head, "", ""]).encode())
-            with anyio.fail_after(10):
+            with anyio.fail_after(60):
                 assert b" 413 " in await connection.receive(), "nothing of it was sent"
 
         async def chunks() -> AsyncGenerator[bytes]:
@@ -248,7 +248,7 @@ async def test_the_unfinished_bodies_of_one_caller_are_bounded_together(tmp_path
             assert {answer.split()[1] for answer in refused} == {b"429"}
             assert (await statuses(url, alice, 1))[0].status_code == 200
             group.cancel_scope.cancel()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while (await statuses(url, mallory, 1))[0].status_code != 200:
                 await anyio.lowlevel.checkpoint()
 
@@ -292,7 +292,7 @@ async def test_a_client_that_does_not_come_to_the_point_is_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: bytes
 ) -> None:
     monkeypatch.setattr(StrictProtocol, "patience", 0.2)
-    with served(tmp_path) as url, anyio.fail_after(10):
+    with served(tmp_path) as url, anyio.fail_after(60):
         async with await anyio.connect_tcp(*place(url)) as connection:
             if half:
                 await connection.send(half)
@@ -304,7 +304,7 @@ async def test_a_long_answer_is_not_cut_short_by_that(monkeypatch: pytest.Monkey
 
     async def in_its_own_time(_: Request) -> Response:
         asked.set()
-        return Response(str(await anyio.to_thread.run_sync(dropped.wait, 20)))
+        return Response(str(await anyio.to_thread.run_sync(dropped.wait, 100)))
 
     monkeypatch.setattr(StrictProtocol, "patience", 0.3)
     app = Starlette(routes=[Route("/", in_its_own_time)])
@@ -323,7 +323,7 @@ async def test_a_long_answer_is_not_cut_short_by_that(monkeypatch: pytest.Monkey
 
         async with anyio.create_task_group() as group:
             group.start_soon(ask)
-            assert await anyio.to_thread.run_sync(asked.wait, 20)
+            assert await anyio.to_thread.run_sync(asked.wait, 100)
             # Who comes later and is dropped shows that the patience with the first has run out.
             async with await anyio.connect_tcp(*address) as connection:
                 await hung_up(connection)
@@ -336,7 +336,7 @@ async def test_an_idle_connection_stays_open_longer_than_a_proxy_keeps_it(
 ) -> None:
     assert serve.KEEP_ALIVE_SECONDS > 75
     monkeypatch.setattr(serve, "KEEP_ALIVE_SECONDS", 0.2)
-    with served(tmp_path) as url, anyio.fail_after(10):
+    with served(tmp_path) as url, anyio.fail_after(60):
         async with await anyio.connect_tcp(*place(url)) as connection:
             await connection.send(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
             assert (await connection.receive()).startswith(b"HTTP/1.1 200")

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from sifaka_mcp.http.throttle import caller_of
+from sifaka_mcp.tenancy import caller_of
 from tests.stubs.served import asking, bearer, grant_token, served
 
 pytestmark = pytest.mark.anyio

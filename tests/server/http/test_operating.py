@@ -109,7 +109,7 @@ async def test_runs_in_progress_are_counted_and_answered_before_the_server_ends(
 
     def in_its_own_time() -> Iterator[Reply]:
         asked.set()
-        assert stopping.wait(timeout=20)
+        assert stopping.wait(timeout=100)
         yield says("A refund.")
 
     with provider(in_its_own_time()) as models:
@@ -125,7 +125,7 @@ async def test_runs_in_progress_are_counted_and_answered_before_the_server_ends(
 
             async with anyio.create_task_group() as group:
                 group.start_soon(improve)
-                assert await anyio.to_thread.run_sync(asked.wait, 20)
+                assert await anyio.to_thread.run_sync(asked.wait, 100)
                 async with httpx2.AsyncClient() as http:
                     numbers = (await http.get(beside(url, "/metrics"))).text
                     assert "sifaka_runs_in_progress 1.0" in numbers
@@ -135,7 +135,7 @@ async def test_runs_in_progress_are_counted_and_answered_before_the_server_ends(
                 stopping.set()
             assert results[0].structured_content is not None, "who waited was answered"
             assert results[0].structured_content["text"] == "A refund.", "it was let finish"
-            code = await anyio.to_thread.run_sync(process.wait, 20)
+            code = await anyio.to_thread.run_sync(process.wait, 100)
             assert code == -signal.SIGTERM
             assert not (tmp_path / "sifaka.db-wal").exists(), "the store was closed"
 
@@ -290,13 +290,13 @@ def logging_server(home: Path, said: list[str], **settings: str) -> Generator[st
         reader = threading.Thread(target=listen, args=(process.stderr,))
         reader.start()
         try:
-            assert listening.wait(timeout=20)
+            assert listening.wait(timeout=100)
             found = re.search(r"listening on (\S+)", "".join(said))
             assert found
             yield found[1]
         finally:
             process.terminate()
-            reader.join(timeout=20)
+            reader.join(timeout=100)
 
 
 def test_what_modules_hold_is_looked_through_for_garbage_once() -> None:

@@ -59,7 +59,7 @@ async def test_the_lease_of_a_process_that_is_killed_is_free(tmp_path: Path) -> 
     with holder_in(tmp_path) as holder:
         assert await leases.held(KEY)
         holder.kill()
-        holder.wait(timeout=10)
+        holder.wait(timeout=100)
         assert not await leases.held(KEY)
 
 

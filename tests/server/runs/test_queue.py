@@ -1,6 +1,7 @@
 """The queue of runs, in a real Redis."""
 
 import logging
+import os
 import signal
 import subprocess
 import sys
@@ -34,7 +35,12 @@ async def work_on(key, deaths):
 
 async def main():
     queue = RunQueue(
-        sys.argv[1], name=sys.argv[2], seconds=0.6, at_once=1, for_tenant=9, work_on=work_on
+        sys.argv[1],
+        name=sys.argv[2],
+        seconds=float(sys.argv[3]),
+        at_once=1,
+        for_tenant=9,
+        work_on=work_on,
     )
     queue.prepare()
     await queue.serve()
@@ -152,6 +158,28 @@ async def test_a_run_that_is_queued_or_worked_on_is_not_queued_again(name: str) 
         await worked.are(2)
 
 
+async def test_a_process_knows_whether_a_queued_run_may_still_begin_in_it(name: str) -> None:
+    url, gate = shared_redis().url, anyio.Event()
+    mine, theirs = Worked(gate=gate), Worked(gate=gate)
+    second = RunKey("ann", "run_2")
+    async with running(url, name, mine, at_once=1) as here:
+        await here.add(KEY)
+        await mine.are(1)
+        await here.add(second)
+        assert await here.expects(KEY)
+        assert await here.expects(second)
+        async with running(url, name, theirs) as there:
+            await theirs.are(1)
+            assert not await here.expects(second)
+            assert await there.expects(second)
+            assert not await there.expects(KEY)
+            gate.set()
+            await gone(here, KEY)
+            await gone(here, second)
+        assert not await here.expects(KEY)
+    assert (mine.runs, theirs.runs) == ([(KEY, 0)], [(second, 0)])
+
+
 async def test_a_queue_longer_than_the_workers_can_take_drains(name: str) -> None:
     gate = anyio.Event()
     worked = Worked(gate=gate)
@@ -204,10 +232,13 @@ async def test_a_run_that_is_left_open_goes_to_another_process_at_once(name: str
 
 
 @contextmanager
-def worker(url: str, name: str) -> Generator[subprocess.Popen[str]]:
+def worker(
+    url: str, name: str, *, seconds: float = SOON, **more: str
+) -> Generator[subprocess.Popen[str]]:
     """Another process that works on a run until it is told a line."""
     with subprocess.Popen(
-        [sys.executable, "-c", WORKER, url, name],
+        [sys.executable, "-c", WORKER, url, name, str(seconds)],
+        env={**os.environ, **more},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

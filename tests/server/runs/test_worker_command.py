@@ -98,7 +98,7 @@ async def test_a_worker_that_is_told_to_stop_hands_its_run_to_another(
                 await gate.reached()
             first.send_signal(signal.SIGTERM)
             out, err = await rest_of(first.stdout), await rest_of(first.stderr)
-            assert (first.wait(timeout=10), out, err) == (143, "", "")
+            assert (first.wait(timeout=100), out, err) == (143, "", "")
         with worker(tmp_path, **more):
             run = await end_of(store, run_id)
     await store.aclose()

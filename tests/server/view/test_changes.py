@@ -11,7 +11,8 @@ from rich.console import Console
 from sifaka.record.diff import diff
 from sifaka.record.results import Issue
 from sifaka_mcp.schemas.texts import NOBODY_ASKED
-from sifaka_mcp.view.changes import edits, list_changes, show_changes
+from sifaka_mcp.view.changes import list_changes, show_changes
+from sifaka_mcp.view.edits import edits
 
 WORDS = ["don't", "world-class", "e.g.", "a", "", " ", "été", "日本", "over", "overtake", ",", "\n"]
 

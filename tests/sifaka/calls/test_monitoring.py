@@ -15,6 +15,7 @@ from opentelemetry.trace import StatusCode, get_current_span
 
 from sifaka.calls.monitoring import MOST_NAMES, Monitor
 from sifaka.errors import ModelProviderError, StorageError
+from sifaka.record.usage import Usage
 
 pytestmark = pytest.mark.anyio
 
@@ -104,6 +105,7 @@ def test_the_summary_has_the_time_of_every_kind_and_is_ready_for_json(
         "storage_time": 0.5,
         "runs": 1,
         "errors": {},
+        "models": {},
     }
     assert json.loads(json.dumps(summary)) == summary
 
@@ -184,6 +186,20 @@ def test_a_file_that_cannot_be_written_is_an_error_that_says_so(
     with pytest.raises(StorageError, match="cannot be written"):
         monitor.export(tmp_path / path)
     assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_what_models_were_charged_with_is_added_up(monitor: Monitor) -> None:
+    monitor.count_usage(
+        "openai:m", Usage(model_calls=1, input_tokens=5, output_tokens=2, cost_usd=0.5)
+    )
+    monitor.count_usage(
+        "openai:m", Usage(model_calls=1, input_tokens=1, output_tokens=1, cost_usd=None)
+    )
+    monitor.count_usage("other:m", Usage(model_calls=1, cost_usd=0.0))
+    assert monitor.summary()["models"] == {
+        "openai:m": {"input_tokens": 6, "output_tokens": 3, "cost_usd": 0.5, "unpriced": 1},
+        "other:m": {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "unpriced": 0},
+    }
 
 
 class Traced:

@@ -101,7 +101,44 @@ async def test_a_task_is_written_for_although_a_critic_accepts_the_input() -> No
     chain = Chain(model=writer, critics=[ScriptedCritic(objects_to=lambda _: False)])
     result = await chain.run("Translate into French.", text="The bag costs 6 dollars.")
     assert len(writer.seen) == 1
-    assert result.passed
+    assert (result.text, result.passed) == ("Le sac coûte 6 dollars.", True)
+
+
+NO_TRANSLATIONS = (
+    "OK",
+    "...",
+    "[translated text]",
+    "Banana.",
+    "I cannot assist with this request.",
+    "Je suis désolé, je ne peux pas vous aider.",
+    "Es tut mir leid, ich kann dabei leider nicht helfen.",
+    "抱歉，我无法翻译。",
+    "Please provide the text you would like me to translate.",
+    "Hello! How can I help you today?",
+    "Please send your questions before the meeting.",
+)
+"""Answers to a task to translate that a critic who accepts everything lets through."""
+
+
+@pytest.mark.parametrize("answer", NO_TRANSLATIONS)
+async def test_what_is_no_translation_never_stands_for_one(answer: str) -> None:
+    text = "Please send your questions before the meeting. There is coffee for all who come early."
+    critic = ScriptedCritic(objects_to=lambda _: False)
+    chain = Chain(model=ScriptedModel(lines=[answer]), critics=[critic], max_iterations=1)
+    result = await chain.run("Translate into French.", text=text)
+    assert (result.text, result.passed) == (text, False)
+    assert any("the task was not carried out" in issue.message for issue in result.left)
+
+
+async def test_of_two_versions_for_a_task_that_a_critic_accepts_the_first_stays() -> None:
+    original = Thought(text="The bag costs 6 dollars.", author="input")
+    accepted = (CriticFeedback(critic="content", verdict="accept"),)
+    first, second = (
+        Thought(text=text, prompt="Translate.", author="scripted", critic_feedback=accepted)
+        for text in ("Le sac coûte 6 dollars.", "Ce sac coûte 6 dollars.")
+    )
+    assert compare(first, original, original).accepted
+    assert not compare(second, first, original).accepted
 
 
 async def test_a_task_that_a_critic_misses_and_no_version_does_is_told_as_open() -> None:

@@ -1,14 +1,12 @@
 """The example text that the demo improves."""
 
-from pathlib import Path
-
 from sifaka.editor import cut, edit
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import urls
 from sifaka.text.words import words
+from sifaka_mcp.cli import demo
 
-PATH = Path(__file__).parents[3] / "examples" / "announcement.md"
-TEXT = PATH.read_text(encoding="utf-8")
+TEXT = demo.TEXT.read_text(encoding="utf-8")
 
 
 def test_the_editor_removes_every_mistake_that_was_put_in() -> None:

@@ -1,4 +1,5 @@
 import socket
+import sys
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -58,7 +59,7 @@ def served(stub: Stub) -> Generator[None]:
             yield
         finally:
             server.should_exit = True
-            thread.join(timeout=10)
+            thread.join(timeout=100)
 
 
 @pytest.fixture
@@ -160,7 +161,9 @@ def test_an_unknown_provider_is_refused() -> None:
         open_embedder("nowhere:model")
 
 
-def test_a_provider_without_its_package_names_the_extra() -> None:
+def test_a_provider_without_its_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pydantic_ai.providers.google", None)
+    monkeypatch.setitem(sys.modules, "pydantic_ai.embeddings.google", None)
     with pytest.raises(ConfigurationError, match="package") as caught:
         open_embedder("google:gemini-embedding-001")
     assert caught.value.suggestion == "pip install 'sifaka-mcp[google]'"

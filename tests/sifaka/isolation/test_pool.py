@@ -2,12 +2,16 @@
 
 import asyncio
 import os
+import pickle
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
 from sifaka.isolation import isolated, sharing
+from sifaka.isolation.pool import MEMORY
+from sifaka.isolation.worker import Worker
 
 pytestmark = pytest.mark.anyio
 
@@ -48,6 +52,27 @@ async def test_work_that_takes_too_long_is_ended_and_the_next_is_done() -> None:
     with pytest.raises(TimeoutError):
         await isolated(_burn, seconds=0.5)
     assert await isolated(divmod, 17, 5, seconds=5) == (3, 2)
+
+
+def _is_imported(module: str) -> bool:
+    return module in sys.modules
+
+
+def test_a_process_that_starts_again_has_imported_what_is_asked_for() -> None:
+    worker = Worker({"colorsys", "no_such_module"})
+    worker.start()
+    try:
+        question = pickle.dumps((_is_imported, ("colorsys",)))
+        assert worker.work(question, seconds=5, memory=MEMORY)
+    finally:
+        worker.close()
+
+
+async def test_the_process_after_one_that_was_ended_waits_for_work() -> None:
+    first = await isolated(os.getpid, seconds=5)
+    with pytest.raises(ChildProcessError):
+        await isolated(os.kill, first, signal.SIGKILL, seconds=5)
+    assert await isolated(_is_imported, __name__, seconds=5)
 
 
 def _hoard() -> int:

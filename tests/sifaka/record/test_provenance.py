@@ -1,10 +1,13 @@
+from collections.abc import Sequence
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.record.diff import Hunk
+from sifaka.record.diff import Hunk, Piece, diff
 from sifaka.record.entries import Critiqued, Decided, Decision, Drafted, Entry, Started
-from sifaka.record.provenance import explained_diff
+from sifaka.record.provenance import Steps, explained_diff, reasons_for, step_diff
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
@@ -102,3 +105,33 @@ def test_the_hunks_always_lead_from_the_first_to_the_last(texts: list[str]) -> N
     hunks = explained_diff(run, run.champion)
     assert "".join(h.before for h in hunks) == texts[0]
     assert "".join(h.after for h in hunks) == texts[-1]
+
+
+@given(st.lists(st.text(alphabet="ab c.\n", max_size=30), min_size=2, max_size=5))
+def test_a_step_is_told_as_the_plain_diff_tells_it(texts: list[str]) -> None:
+    found = [(text, [(text[:3], "better")]) for text in texts]
+    run, steps = run_of(*found), Steps()
+    for before, after in pairwise(run.thoughts):
+        explained_diff(run, after, steps)
+        plain = diff(before.text, after.text, reasons_for(before, after))
+        assert step_diff(before, after, steps) == plain
+
+
+def test_words_that_differ_are_compared_once_for_all_the_diffs_of_a_run() -> None:
+    class Watched(Steps):
+        def __init__(self) -> None:
+            super().__init__()
+            self.asked: list[tuple[tuple[str, str], int]] = []
+
+        def words(self, old: str, new: str) -> Sequence[Piece]:
+            pieces = super().words(old, new)
+            self.asked.append(((old, new), id(pieces)))
+            return pieces
+
+    run, steps = run_of(("a\nb c\n", []), ("a\nb d\n", []), ("e\nb d\n", [])), Watched()
+    for before, after in pairwise(run.thoughts):
+        explained_diff(run, after, steps)
+        step_diff(before, after, steps)
+    assert len(steps.asked) > len(set(steps.asked))
+    stretches = [stretch for stretch, _ in set(steps.asked)]
+    assert len(stretches) == len(set(stretches))

@@ -10,6 +10,7 @@ from sifaka.calls.journal import Journal, scope
 from sifaka.calls.ledger import Ledger
 from sifaka.chain.recorder import Recorder
 from sifaka.evidence.sources.collection import Adapter, Adapters
+from sifaka.models.prompt import contents
 from sifaka.record.entries import ChainConfig, Researched, Started
 from sifaka.record.inquiry import Inquiry, ResearchStep
 from sifaka.record.run import Run
@@ -142,7 +143,11 @@ def agent_of(asked: Asked) -> str:
 _FORMS: Mapping[str, frozenset[str]] = {
     "planner": frozenset({"title", "sections"}),
     "thinking": frozenset({"observations"}),
+    "parser": frozenset({"question", "mode"}),
     "knowledge_gap": frozenset({"research_complete", "gaps"}),
+    "should_continue": frozenset({"should_continue", "reason"}),
+    "long_writer": frozenset({"section"}),
+    "proofreader": frozenset({"edits"}),
     "tool_selector": frozenset({"tasks"}),
     "verifier": frozenset({"judgements"}),
     "writer": frozenset({"text"}),
@@ -163,6 +168,21 @@ def complete_after(rounds: int) -> Callable[[Asked], Answer]:
         return {"research_complete": False, "gaps": ["what lamps burned"]}
 
     return look
+
+
+def agree(asked: Asked) -> Answer:
+    """A judge who sees no reason to search on where the researcher sees no gap."""
+    return {"should_continue": "the researcher sees none" not in asked.question}
+
+
+def keep(asked: Asked) -> Answer:
+    """A long writer who leaves each section as it was drafted."""
+    return {"section": contents(asked.question)[0]["draft"][0]}
+
+
+def parse(asked: Asked) -> Answer:
+    """The question as it was asked, for one answer."""
+    return {"question": contents(asked.question)[0]["question"][0], "mode": "iterative"}
 
 
 def select(asked: Asked) -> Answer:
@@ -200,7 +220,11 @@ def plan_of(*titles: str) -> Callable[[Asked], Answer]:
 USUAL: Mapping[str, Callable[[Asked], Answer]] = {
     "planner": plan_of("Oil", "Gas", "Wires"),
     "thinking": think,
+    "parser": parse,
     "knowledge_gap": complete_after(1),
+    "should_continue": agree,
+    "long_writer": keep,
+    "proofreader": lambda _: {"edits": []},
     "tool_selector": select,
     "verifier": support,
     "writer": write,

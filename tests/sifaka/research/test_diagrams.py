@@ -6,16 +6,23 @@ import pytest
 from pydantic_graph import Decision, Graph, Step
 
 from sifaka.record.inquiry import Inquiry
-from sifaka.research.agents.loop import KNOWLEDGE_GAP, THINKING, TOOL_SELECTOR, WRITER
+from sifaka.research.agents.loop import (
+    KNOWLEDGE_GAP,
+    SHOULD_CONTINUE,
+    THINKING,
+    TOOL_SELECTOR,
+    WRITER,
+)
 from sifaka.research.agents.report import PLANNER, SYNTHESIZER
+from sifaka.research.agents.revision import LONG_WRITER, PROOFREADER
 from sifaka.research.deep import deep_graph
 from sifaka.research.iterative import iterative_graph
-from sifaka.research.researcher import LONG
+from sifaka.research.parsing import LONG
 from tests.docs.markdown import blocks, read
 
 DOCUMENT = "docs/research.md"
-AGENTS = {"iterative": (THINKING, KNOWLEDGE_GAP, TOOL_SELECTOR, WRITER),
-          "deep": (PLANNER, SYNTHESIZER)}  # fmt: skip
+AGENTS = {"iterative": (THINKING, KNOWLEDGE_GAP, SHOULD_CONTINUE, TOOL_SELECTOR, WRITER),
+          "deep": (PLANNER, LONG_WRITER, PROOFREADER, SYNTHESIZER)}  # fmt: skip
 OTHERS = {"iterative": {"continue_decision", "execute_tools"},
           "deep": {"store_plan", "loop", "collect_drafts"}}  # fmt: skip
 GRAPHS: tuple[Graph[Any, Any, Any, Any], ...] = (iterative_graph(), deep_graph())

@@ -104,6 +104,7 @@ async def test_the_users_history_reaches_every_agent_apart_from_that_of_the_rese
     assert {agent for agent, _ in agents} == {
         "thinking",
         "knowledge_gap",
+        "should_continue",
         "tool_selector",
         "writer",
     }

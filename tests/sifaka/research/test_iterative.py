@@ -67,7 +67,7 @@ async def test_the_loop_ends_when_the_research_is_complete() -> None:
     research = told(thought)
     assert [agent_of(each) for each in scholar.asked] == [
         "thinking", "knowledge_gap", "tool_selector", "verifier", "verifier",
-        "thinking", "knowledge_gap", "writer",
+        "thinking", "knowledge_gap", "should_continue", "writer",
     ]  # fmt: skip
     assert research["stop_reasons"] == ()
     assert research["sections"][0]["iterations"] == 1

@@ -1,5 +1,8 @@
 """The references of a report: whatever the documents are called, they resolve."""
 
+from datetime import UTC, datetime
+from typing import Any
+
 import pytest
 
 from sifaka.evidence.documents import SourceDocument
@@ -13,7 +16,7 @@ from sifaka.research.state import Finding, ReportSection, source_of
 from sifaka.validators.report import ReportValidator
 
 
-def finding(number: int, *quotes: str, **fields: str) -> Finding:
+def finding(number: int, *quotes: str, **fields: Any) -> Finding:
     given = {"text": "Some words of it.", "title": f"Page {number}", **fields}
     document = SourceDocument.model_validate(given)
     return Finding(
@@ -109,6 +112,7 @@ def test_a_draft_is_put_right(draft: str, text: str) -> None:
         {"url": "javascript:alert(1)"},
         {"url": "data:text/html,x"},
         {"doi": "10.1/x <img src=x> [1](https://evil.example)"},
+        {"author": "Lind](https://evil.example) <img src=x>"},
         {"title": "", "id": "<img src=x> [1](https://evil.example)"},
         {"title": "Lamps](https://evil.example) <img src=x> ![x](https://evil.example)"},
     ],
@@ -118,6 +122,25 @@ def test_a_reference_links_to_nothing_but_the_page_of_its_document(fields: dict[
     entry = reference.entry()
     assert entry.startswith("- [1] ")
     assert not set("<>[]`") & set(entry.removeprefix("- [1] "))
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        (
+            {"title": "The lamps", "author": "Lind A.", "id": "lamps.pdf#page=3",
+             "adapter": "notes", "published": datetime(2021, 3, 1, tzinfo=UTC)},
+            "Lind A. The lamps. 2021-03-01. lamps.pdf#page=3 in notes. Retrieved",
+        ),
+        (
+            {"title": "The lamps", "url": "https://example.org/a", "doi": "10.1/x", "author": "B"},
+            "B. The lamps. <https://example.org/a>. doi:10.1/x. Retrieved",
+        ),
+    ],
+)  # fmt: skip
+def test_a_reference_names_author_title_date_and_place(fields: dict[str, Any], told: str) -> None:
+    (reference,) = numbered([section(0, "So it is [1].", finding(1, **fields))])[1]
+    assert reference.entry().startswith(f"- [1] {told}")
 
 
 def test_a_draft_is_put_right_in_proportion_to_its_length() -> None:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from sifaka.record.thought import Thought
-from sifaka.validators.format import FormatValidator
+from sifaka.validators.format import SHORT_SCHEMA, FormatValidator
 from sifaka.validators.format.schema import VIOLATION_LIMIT, check_schema, violations
 
 pytestmark = pytest.mark.anyio
@@ -90,9 +90,12 @@ def test_keywords_mean_what_json_schema_says(
         ),
     ],
 )
-def test_a_schema_that_cannot_be_used_is_refused(schema: dict[str, object], reason: str) -> None:
+@pytest.mark.parametrize("padding", [{}, {"$comment": "x" * SHORT_SCHEMA}], ids=["short", "long"])
+def test_a_schema_that_cannot_be_used_is_refused(
+    schema: dict[str, object], reason: str, padding: dict[str, object]
+) -> None:
     with pytest.raises(ValidationError) as caught:
-        FormatValidator(format="json", schema=schema)
+        FormatValidator(format="json", schema=schema | padding)
     assert reason in str(caught.value)
 
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import did_you_mean
 from sifaka.errors import ConfigurationError
+from sifaka.extras import require
 from sifaka.tasks.rules import DEFAULT, RuleChoice, known_name
 from sifaka.text.formats import UNCHECKED, Format
 
@@ -238,6 +239,7 @@ def _parsed(told: Mapping[str, Any], origin: str) -> CheckTable:
 
 
 def _spec(*patterns: str) -> "GitIgnoreSpec":
+    require("a pattern of files", "cli", "pathspec")
     from pathspec import GitIgnoreSpec
 
     return GitIgnoreSpec.from_lines(patterns)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sifaka.extras import require
 from sifaka.text.formats import UNCHECKED, Format
 from sifaka.text.formats.format import by_name, is_plain
 from sifaka_mcp.cli.check.configuration import CheckConfiguration, absolute
@@ -172,12 +173,13 @@ class _Ignores:
     @classmethod
     def of(cls, folder: Path, name: str = ".gitignore") -> "_Ignores | None":
         """Those in a folder; None when there are none that can be read."""
-        from pathspec import GitIgnoreSpec
-
         try:
             lines = (folder / name).read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
             return None
+        require(f"a folder with {name}", "cli", "pathspec")
+        from pathspec import GitIgnoreSpec
+
         return cls(absolute(folder), GitIgnoreSpec.from_lines(lines))
 
 

@@ -16,7 +16,6 @@ from functools import partial
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
-from sifaka.editor.spelling import learn
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Fixes
 from sifaka.tasks.check import Diagnostic, check
@@ -115,11 +114,9 @@ def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
 
 
 def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
-    files = [_read(job) for job in jobs]
-    learn(file.text for file in files if isinstance(file, TextFile))
     return [
-        _checked(file, job) if isinstance(file, TextFile) else file
-        for file, job in zip(files, jobs, strict=True)
+        _checked(file, job) if isinstance(file := _read(job), TextFile) else file
+        for job in jobs
         if _ending is None or not _ending.is_set()
     ]
 

@@ -44,6 +44,21 @@ function show(parent, ...children) {
   if (key) parent.querySelector(`[data-k="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }
 
+// A click is a press and a release on one element. What would be drawn between the two comes after it.
+let pressed = false;
+const delayed = new Set();
+const held = (draw) => () => { if (pressed) delayed.add(draw); else draw(); };
+function release() {
+  if (!pressed) return;
+  pressed = false;
+  setTimeout(() => { const due = [...delayed]; delayed.clear(); for (const draw of due) held(draw)(); }); // after the click
+}
+addEventListener("pointerdown", (event) => { if (event.target.tagName !== "SELECT") pressed = true; }, true); // the list of a select takes its release
+addEventListener("keydown", (event) => { if (event.key === " ") pressed = true; }, true);
+for (const each of ["pointerup", "pointercancel", "keyup"]) addEventListener(each, release, true);
+addEventListener("blur", release); // of the window
+addEventListener("pointermove", (event) => { if (!event.buttons) release(); }, true); // released elsewhere
+
 let locale; // of the host, else of the browser
 const count = (n, word, words = `${word}s`) => `${n.toLocaleString(locale)} ${n === 1 ? word : words}`;
 const score = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));

@@ -141,7 +141,11 @@ function appDoor() {
     first: () => null,
     open: (url) => request("ui/open-link", { url }).catch(() => null),
     say: (text) => request("ui/message", { role: "user", content: [{ type: "text", text }] }),
-    mode: (mode) => request("ui/request-display-mode", { mode }).then((told) => context({ displayMode: told.mode }), () => null),
+    // Everything in the whole window or, in a host that only shows pages in the conversation, there.
+    widen() {
+      if (!self.modes.includes("fullscreen")) return context({ displayMode: "whole" });
+      return request("ui/request-display-mode", { mode: "fullscreen" }).then((told) => context({ displayMode: told.mode }), () => null);
+    },
     listen: (told) => Object.assign(listeners, told),
     async start() {
       const told = await request("ui/initialize", {

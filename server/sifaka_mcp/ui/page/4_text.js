@@ -128,9 +128,12 @@ function sidePane(changes, open, names) {
   return area;
 }
 
+const declined = (why) => (why && why.declined !== null ? h("p.small", null, pill("declined"), " ", foreign(why.declined)) : null);
+
 // The card beside a change or a mark.
 function whyCard(n, why, hunk, open, act) {
   const severity = why?.severity || 0;
+  const names = why ? [...new Set([why.source, why.category === "general" ? "" : why.category])].filter(Boolean) : []; // rules are often called as their category
   const changed = hunk && h("p.swap", null,
     hunk.before ? h("del", null, stretch(short(hunk.before.trim() || "␣"))) : null, hunk.before && hunk.after ? " → " : null,
     hunk.after ? h("ins", null, stretch(short(hunk.after.trim() || "␣"))) : null);
@@ -139,10 +142,41 @@ function whyCard(n, why, hunk, open, act) {
     h("div.top", null, h("button.n", { type: "button", "data-k": `c${n}`, "aria-label": `Show ${n} in the text`, on: { click: () => open(n, true) } }, String(n)),
       h("p.msg", null, why ? foreign(why.message, "span") : "No issue asked for it"), act || null),
     changed || quoted || null,
+    declined(why),
     why && h("p.meta", null,
-      why.source && h("span", null, foreign(why.source)),
-      why.category && why.category !== "general" && h("span", null, foreign(why.category)),
-      why.rule && why.rule !== why.category && h("span", null, "rule ", foreign(short(why.rule, 60))),
+      names.map((name) => h("span", null, foreign(name))),
+      why.rule && !names.includes(why.rule) && h("span", null, "rule ", foreign(short(why.rule, 60))),
       severity > 0 && why.source && h("span", { title: `severity ${severity} of 5` }, h("span.sev", { "aria-hidden": "true" }, "●".repeat(severity) + "○".repeat(5 - severity)), h("span.sr", null, `severity ${severity} of 5`)),
       why.usage && h("span.num", { title: "the whole opinion that reported it" }, spent(why.usage))) || null);
+}
+
+// Beside a wide text each card stands at the height of its number, the open one exactly.
+function align(page, open) {
+  const [cols, text, list] = [".cols", ".reading", ".whys"].map((name) => page.querySelector(name));
+  if (!list) return;
+  const cards = [...list.children];
+  const wide = innerWidth >= 1140 && root.dataset.mode !== "inline" && cards.length <= 60 && (text?.textContent.length ?? 0) <= 60000;
+  cols.classList.toggle("aligned", wide);
+  list.style.height = "";
+  if (!wide) return;
+  list.removeAttribute("tabindex"); // nothing scrolls in it
+  const from = list.getBoundingClientRect().top;
+  const [gap, places] = [8, []];
+  let least = 0;
+  let picked = -1;
+  cards.forEach((each, n) => {
+    const mark = document.getElementById(each.id.replace("why", "n"));
+    const place = { each, tall: each.offsetHeight + gap, top: mark ? mark.getBoundingClientRect().top - from - gap : 0 };
+    if (each.id === `why${open}`) { picked = n; place.top = Math.max(place.top, least); }
+    least += place.tall;
+    places.push(place);
+  });
+  for (let n = picked - 1; n >= 0; n--) places[n].top = Math.min(places[n].top, places[n + 1].top - places[n].tall);
+  let bottom = 0;
+  for (const { each, tall, top } of places) {
+    const at = Math.max(top, bottom);
+    each.style.top = `${at}px`;
+    bottom = at + tall;
+  }
+  list.style.height = `${bottom}px`;
 }

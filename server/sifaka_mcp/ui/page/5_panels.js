@@ -83,13 +83,15 @@ function briefPanel(run) {
     list("Learned in similar runs", brief.lessons.map((each) => foreign(each))));
 }
 
-function leftPanel(run) {
+function leftPanel(view) {
+  const run = view.run;
   const unchecked = run.checked.filter((each) => !each.done || each.reason);
-  if (!run.left.length && !unchecked.length && !run.degraded.length && run.declined === null) return null;
+  if (!run.left.length && !unchecked.length && !run.degraded.length && !run.declines.length && run.declined === null) return null;
   return card("Left, and not checked",
     run.declined !== null ? h("p.small", null, "Declined by a person", run.declined ? [": ", foreign(run.declined)] : null) : null,
     h("ul.notes", null,
-      run.left.map((each) => h("li", null, each.quote ? [h("q", null, foreign(short(each.quote))), " "] : null, foreign(each.message), h("span.quiet", null, each.source ? [" — ", foreign(each.source)] : null))),
+      run.left.map((each, n) => h("li", null, each.quote ? [h("q", null, foreign(short(each.quote))), " "] : null, foreign(each.message), h("span.quiet", null, each.source ? [" — ", foreign(each.source)] : null), " ", declining(view, each, { "data-k": `l${n}`, "aria-label": `Decline: ${short(each.message, 60)}` }))),
+      run.declines.map((each) => h("li.quiet", null, each.quote ? [h("q", null, foreign(short(each.quote))), " "] : null, foreign(each.message), declined(each))),
       unchecked.map((each) => h("li.quiet", null, each.done ? "Checked in part: " : "Not checked: ", foreign(each.what), each.reason ? [" — ", foreign(each.reason)] : null)),
       run.degraded.map((each) => h("li", null, pill("degraded", "warn"), " ", foreign(each)))));
 }

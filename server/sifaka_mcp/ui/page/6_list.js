@@ -27,7 +27,7 @@ function listPage(page, openRun) {
 
   const entry = (id, title, right, meta) => h("li", null, h("a", { href: door.address?.(id) || "#", on: { click: (event) => { if (event.metaKey || event.ctrlKey) return; event.preventDefault(); openRun(id); } } }, h("span.t", null, title), right, h("span.m.num", null, meta)));
 
-  function draw() {
+  const draw = held(() => {
     const runs = seen.runs.filter((each) => seen.filter === "all" || each.status === seen.filter);
     const rows = seen.hits
       ? seen.hits.map((each) => entry(each.run_id, foreign(each.snippet), pill(each.score.toFixed(2)), [when(each.created_at), h("span", null, foreign(each.thought_id))]))
@@ -37,7 +37,7 @@ function listPage(page, openRun) {
       seen.search ? h("p.quiet.small", null, foreign(seen.search)) : null,
       rows.length ? h("ul.runs", null, rows) : seen.failure ? null : h("p.loading.quiet", null, seen.query ? "Nothing matches." : seen.filter === "all" ? "No runs yet. `sifaka improve FILE` makes one." : "No run of this kind on this page."),
       seen.cursor ? h("div.row-actions", null, button("More", () => load(seen.cursor), { "data-k": "more" })) : null);
-  }
+  });
 
   let timer;
   const search = h("input", { type: "search", name: "query", placeholder: "Words of a text; tag:x passed:true since:7d", "aria-label": "Search past texts", autocomplete: "off", on: { input: () => { clearTimeout(timer); timer = setTimeout(() => { seen.query = search.value.trim(); load(); }, 250); } } });

@@ -1,6 +1,7 @@
 // The page of one run: it asks for what is new while the run goes on, and says when nobody answers.
 const EVERY = 1000; // milliseconds between two questions while the run goes on
 const SLOWEST = 15000; // milliseconds between two questions while nobody answers
+const PATIENCE = 150; // milliseconds after which the page says that a text is on its way
 const DOING = { started: "writing the first version", drafted: "checking the rules", retrieved: "checking the rules", validated: "asking the critics", critiqued: "comparing", decided: "writing the next version", anchored: "comparing with the input" };
 
 class RunPage {
@@ -14,9 +15,14 @@ class RunPage {
     this.kind = null; // of the changes that are shown alone
     this.open = 0;
     this.versions = new Map();
+    this.stale = new Set(); // places of versions whose issues may be others by now
+    this.coming = new Map(); // what was asked for, by place
+    this.loads = 0;
+    this.trouble = null; // why the chosen version did not open
     this.parts = { head: h("div"), main: h("main") };
     this.lost = 0;
     this.stopped = false;
+    for (const each of ["draw", "head"]) this[each] = held(this[each].bind(this));
     show(page, this.parts.head, this.parts.main);
     this.keys = (event) => this.key(event);
     addEventListener("keydown", this.keys);
@@ -28,6 +34,7 @@ class RunPage {
   end() {
     this.stopped = true;
     clearTimeout(this.timer);
+    clearTimeout(this.patience);
     removeEventListener("keydown", this.keys);
   }
 
@@ -36,12 +43,14 @@ class RunPage {
     if (this.stopped) return;
     try {
       const told = await door.run(this.id, this.run?.entries);
-      const healed = this.lost > 0;
+      const lost = this.lost;
       this.lost = 0;
       if (told) await this.take(told);
-      if (healed) { this.note = "Connected again."; this.head(); setTimeout(() => { this.note = null; this.head(); }, 3000); }
+      else if (this.trouble) await this.load();
+      if (this.lost) this.lost += lost; // the run came, its text did not
+      else if (lost) { this.note = "Connected again."; this.head(); setTimeout(() => { this.note = null; this.head(); }, 3000); }
     } catch (error) {
-      if (error instanceof Locked) { this.end(); askForToken(this.page, error.message, () => openRun(this.page, this.id)); return; }
+      if (error instanceof Locked) { this.locked(error); return; }
       if (error instanceof Refusal && !(door.kind === "app" && this.run)) { this.refused(error.message); return; }
       this.lost += 1;
       if (this.run) this.head();
@@ -51,10 +60,16 @@ class RunPage {
   }
 
   again() {
-    if (door.kind === "file") return;
+    if (door.kind === "file" || this.stopped) return;
+    clearTimeout(this.timer);
     const calm = this.run?.status === "needs_revision" || document.hidden ? 4 : 1;
     const wait = this.lost ? Math.min(SLOWEST, EVERY * 2 ** (this.lost - 1)) : (door.kind === "app" ? 2 : 1) * calm * EVERY;
     this.timer = setTimeout(() => this.look(), wait);
+  }
+
+  locked(error) {
+    this.end();
+    askForToken(this.page, error.message, () => openRun(this.page, this.id));
   }
 
   refused(message, retry) {
@@ -65,7 +80,8 @@ class RunPage {
   async take(run) {
     const fresh = this.run?.run_id !== run.run_id || this.run.versions.length !== run.versions.length || this.run.champion !== run.champion;
     this.run = run;
-    if (run.status === "running") this.versions.delete(this.place()); // its issues may have come
+    for (const place of this.versions.keys()) this.stale.add(place); // their issues may have come, or were declined
+    this.coming.clear();
     document.title = `${run.title || run.run_id} · Sifaka`;
     if (fresh) this.open = 0;
     await this.load();
@@ -76,31 +92,68 @@ class RunPage {
     return this.picked ?? run.champion ?? run.versions.length - 1;
   }
 
-  // The texts that the chosen view needs; then everything is drawn.
+  // Gets the texts that the chosen view needs, and draws. What takes long or fails is told meanwhile.
   async load() {
+    const mine = ++this.loads;
     const place = this.place();
-    if (place >= 0) {
-      try {
-        const version = await this.version(place);
-        const comparison = version.comparisons[this.base] || version.comparisons.input;
-        if (comparison && this.view !== "text") await this.version(comparison.base);
-        this.trouble = null;
-      } catch (error) {
-        if (error instanceof Refusal) this.trouble = error.message;
-        else throw error;
-      }
+    let trouble = null;
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => { if (!this.ready(place)) this.draw(); }, PATIENCE);
+    try {
+      const version = place < 0 ? null : await this.version(place);
+      const comparison = version && this.comparison(version);
+      if (comparison && this.view !== "text") await this.version(comparison.base, true);
+    } catch (error) {
+      if (error instanceof Locked) throw error;
+      if (!(error instanceof Refusal)) this.lost += 1;
+      trouble = error instanceof Refusal ? error.message : "The server does not answer.";
     }
+    if (mine !== this.loads || this.stopped) return;
+    clearTimeout(this.patience);
+    this.trouble = trouble;
     this.draw();
   }
 
-  async version(place) {
-    if (!this.versions.has(place)) this.versions.set(place, await door.version(this.id, place));
-    return this.versions.get(place);
+  // A version; one that is stale will do where only its text is needed.
+  async version(place, old) {
+    if (this.versions.has(place) && (old || !this.stale.has(place))) return this.versions.get(place);
+    if (this.coming.has(place)) return this.coming.get(place);
+    const coming = door.version(this.id, place);
+    this.coming.set(place, coming);
+    try {
+      const told = await coming;
+      if (this.coming.get(place) === coming) { this.versions.set(place, told); this.stale.delete(place); }
+      return told;
+    } finally {
+      if (this.coming.get(place) === coming) this.coming.delete(place);
+    }
+  }
+
+  comparison(version) {
+    return version.comparisons[this.base] || version.comparisons.input;
+  }
+
+  // Whether the texts that the chosen view needs are here.
+  ready(place) {
+    const version = this.versions.get(place);
+    const comparison = version && this.comparison(version);
+    return Boolean(version) && (this.view === "text" || !comparison || this.versions.has(comparison.base));
   }
 
   async choose(changes) {
-    Object.assign(this, { open: 0, kind: null, ...changes });
-    try { await this.load(); } catch { this.lost += 1; this.head(); this.again(); }
+    Object.assign(this, { open: 0, kind: null, trouble: null, ...changes });
+    try {
+      await this.load();
+      if (this.lost) this.again();
+    } catch (error) { this.locked(error); }
+  }
+
+  // What stands in the place of a text that is not here.
+  absent(line) {
+    const retry = () => { this.trouble = null; this.draw(); this.choose({}); };
+    return card(`Version ${line.number}`, this.trouble === null
+      ? h("p.quiet", { role: "status" }, `Opening version ${line.number} …`)
+      : h("div.banner.bad", { role: "alert" }, h("span", null, `Version ${line.number} did not open. `, foreign(this.trouble)), button("Try again", retry, { "data-k": "retry" })));
   }
 
   key(event) {
@@ -119,10 +172,10 @@ class RunPage {
     mark.setAttribute("aria-expanded", "true");
     const beside = document.getElementById(`why${n}`);
     beside?.classList.add("on");
+    align(this.page, n);
     if (!fromCard && beside) beside.scrollIntoView({ block: "nearest" });
     mark.scrollIntoView({ block: "nearest" });
-    const to = fromCard ? mark : mark;
-    to.focus({ preventScroll: true });
+    mark.focus({ preventScroll: true });
   }
 
   draw() {
@@ -138,8 +191,9 @@ class RunPage {
     show(this.parts.main,
       h("div.cols", null,
         h("section.card.climb", null, h("h2", null, "The climb"), climb(run, place, pick), versionList(run, place, pick)),
-        reading, whys, h("div.more", null, briefPanel(run), rulesPanel(run, place), leftPanel(run), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
+        reading, whys, h("div.more", null, briefPanel(run), rulesPanel(run, place), leftPanel(this), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
       h("p.foot", null, h("span", null, h("kbd", null, "j"), " ", h("kbd", null, "k"), " next and last change"), h("span", null, h("kbd", null, "["), " ", h("kbd", null, "]"), " versions"), h("span", null, h("kbd", null, "d"), " ", h("kbd", null, "t"), " ", h("kbd", null, "s"), " diff, text, side by side")));
+    align(this.page, this.open);
     const now = this.parts.main.querySelector(".versions [aria-current=true]");
     if (!now || this.seen === now.dataset.k) return; // its place in the list is shown once
     this.seen = now.dataset.k;
@@ -158,11 +212,11 @@ class RunPage {
       h("header.head", null,
         h("div.crumb", null, door.kind === "web" ? h("a.brand", { href: door.address(null), "data-k": "runs", on: { click: (event) => { event.preventDefault(); openList(this.page); } } }, "Sifaka") : h("span.brand", null, "Sifaka"), status(run.status, live), h("code", null, run.run_id)),
         h("h1", { dir: "auto" }, foreign(run.title || run.run_id)),
-        h("div.actions", null, actions(this), door.modes?.includes("fullscreen") && root.dataset.mode === "inline" ? button("Full screen", () => door.mode("fullscreen"), { "data-k": "full" }) : null, door.kind === "app" ? null : themeButton())),
+        h("div.actions", null, actions(this), door.kind === "app" && root.dataset.mode === "inline" ? button(door.modes.includes("fullscreen") ? "Full screen" : "Show all", () => door.widen(), { "data-k": "full" }) : null, door.kind === "app" ? null : themeButton())),
       this.complaint ? h("div.banner.bad", { role: "alert" }, foreign(this.complaint), button("Close", () => { this.complaint = null; this.head(); }, { "data-k": "close" })) : null,
       this.lost ? h("div.banner.bad", { role: "status" }, "Connection lost. Trying again.", button("Now", () => this.look())) : this.note ? h("div.banner.good", { role: "status" }, this.note) : null,
       run.error ? h("div.banner.bad", { role: "status" }, foreign(run.error)) : null,
-      run.status === "needs_revision" ? h("div.banner", { role: "status" }, "The run waits for the next version. Its brief is below.") : null,
+      run.status === "needs_revision" ? h("div.banner", { role: "status" }, `The run waits for the next version.${root.dataset.mode === "inline" ? "" : " Its brief is below."}`) : null,
       h("div.facts.num", { role: "status" },
         live ? h("span", null, h("b", null, DOING[run.reached] || "at work"), `, version ${run.versions.length}`) : null,
         best ? h("span", null, h("b", null, `Version ${best.number}`), " stands", best.score === null ? null : [" at ", h("b", null, score(best.score))], run.passed ? ", passes" : ", does not pass") : null,
@@ -175,15 +229,15 @@ class RunPage {
     const line = run.versions[place];
     const version = this.versions.get(place);
     if (this.editing && this.editing !== line.id) this.editing = null;
-    if (!version) return [card(`Version ${line.number}`, h("p.quiet", null, foreign(this.trouble || "Opening…"))), null];
-    const comparison = version.comparisons[this.base] || version.comparisons.input;
+    if (!this.ready(place)) return [this.absent(line), null];
+    const comparison = this.comparison(version);
     const view = comparison ? this.view : "text";
     const open = (n, fromCard) => this.go(n, fromCard);
     let body, cards, title;
     if (view === "text") {
       const marks = [...version.marks].sort((a, b) => a.start - b.start || a.end - b.end);
       body = textPane(version, marks, open);
-      cards = marks.map((mark, n) => whyCard(n + 1, version.whys[mark.why], null, open));
+      cards = marks.map((mark, n) => whyCard(n + 1, version.whys[mark.why], null, open, declining(this, version.whys[mark.why], { "data-k": `d${n + 1}`, "aria-label": `Decline: issue ${n + 1}` })));
       title = cards.length ? count(cards.length, "issue") : "No issue has a place in the text";
     } else {
       const changes = changesOf(version, comparison, this.versions.get(comparison.base)?.text ?? "");

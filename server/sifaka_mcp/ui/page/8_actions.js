@@ -1,6 +1,7 @@
 // What a person can do. Every button calls a tool, with the rights of this connection.
 async function act(view, name, args, note) {
   if (view.busy) return null;
+  const from = document.activeElement?.dataset.k;
   view.busy = true;
   view.complaint = null;
   view.draw();
@@ -12,12 +13,16 @@ async function act(view, name, args, note) {
     setTimeout(() => { view.note = null; view.head(); }, 4000);
     return told;
   } catch (error) {
-    if (error instanceof Locked) { view.end(); askForToken(view.page, error.message, () => openRun(view.page, view.id)); return null; }
+    if (error instanceof Locked) { view.locked(error); return null; }
     view.complaint = error instanceof Refusal ? error.message : "The server does not answer. Nothing is known to have changed.";
     return null;
   } finally {
     view.busy = false;
     if (!view.stopped) { view.draw(); await view.look(); }
+    if (document.activeElement === document.body) { // what was pressed was disabled or is gone
+      const pressed = from && view.page.querySelector(`[data-k="${CSS.escape(from)}"]`);
+      (pressed || view.page.querySelector(".versions [aria-current=true]"))?.focus({ preventScroll: true });
+    }
   }
 }
 
@@ -28,42 +33,58 @@ function actions(view) {
   const run = view.run;
   const place = view.place();
   const line = run.versions[place];
-  const press = (key, label, go, kind) => button(label, go, { "data-k": key, class: kind || null, disabled: view.busy });
+  const absent = !view.ready(place); // its text is still on its way
+  const press = (key, label, go, kind, not) => button(label, go, { "data-k": key, class: kind || null, disabled: view.busy || not });
   if (run.status === "running") return [press("stop", "Stop", () => act(view, "cancel_run", { run_id: run.run_id }, "Stopped. The best version stands."))];
   if (!line) return [];
   const best = run.versions[run.champion];
   return [
     place !== run.champion ? press("use", `Use version ${line.number}`, () => choose(view, line, {}, `Version ${line.number} stands, because you said so.`), "primary") : null,
-    press("edit", "Edit", () => { view.editing = line.id; view.draw(); view.page.querySelector(".edit")?.focus(); }),
-    best && (run.left.length || run.status === "needs_revision") && run.declined === null ? press("decline", "Decline what is left", () => askWhy(view, best)) : null,
-    press("harder", "Try harder", () => harder(view, line)),
+    press("edit", "Edit", () => { view.editing = line.id; view.draw(); view.page.querySelector(".edit")?.focus(); }, null, absent),
+    best && (run.left.length || run.status === "needs_revision") && run.declined === null ? press("decline", "Decline what is left", () => declineAll(view, best)) : null,
+    press("harder", "Try harder", () => harder(view, line), null, absent),
   ];
 }
 
 async function harder(view, line) {
-  const version = await view.version(view.place());
+  const version = await view.version(view.place(), true);
   const told = await act(view, "improve_text", { text: version.text, effort: "thorough", wait_seconds: 0, ...(view.run.prompt ? { prompt: view.run.prompt } : {}), ...(view.run.tags.length ? { tags: view.run.tags } : {}) }, `A new run goes on from version ${line.number}.`);
   const id = told?.structuredContent?.run_id;
   if (id) openRun(view.page, id);
 }
 
-function askWhy(view, version) {
-  const reason = h("textarea", { name: "reason", required: true, "aria-label": "Reason" });
-  const dialog = h("dialog", { "aria-labelledby": "ask-title" }, h("form", { on: { submit: (event) => {
-    event.preventDefault();
-    if (!reason.value.trim()) return;
-    dialog.close();
-    choose(view, version, { reason: reason.value.trim() }, "Declined, and on record with your reason.");
-  } } },
-  h("h2", { id: "ask-title" }, "Decline what is left"),
-  h("p.small", null, `Version ${version.number} stays as it is. Your reason goes on record.`),
-  h("ul.notes", null, view.run.left.slice(0, 6).map((each) => h("li", null, foreign(each.message)))),
-  reason,
-  h("div.row-actions", null, h("button.btn.primary", { type: "submit" }, "Decline"), button("Cancel", () => dialog.close()))));
+// Asks for the reason of a decline, and sends it. There is no form: the sandbox of a host sends none.
+function askWhy(view, title, note, issues, send) {
+  const missing = h("p.small.bad", { id: "ask-missing", role: "alert" });
+  const decline = () => {
+    const told = reason.value.trim();
+    if (told) { dialog.close(); send({ reason: told }); return; }
+    missing.textContent = "Say a reason.";
+    reason.setAttribute("aria-invalid", "true");
+    reason.focus();
+  };
+  const enter = (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) decline(); };
+  const reason = h("textarea", { name: "reason", "aria-required": "true", "aria-label": "Reason", "aria-describedby": "ask-missing", on: { keydown: enter } });
+  const dialog = h("dialog", { "aria-labelledby": "ask-title" },
+  h("h2", { id: "ask-title" }, title),
+  h("p.small", null, note),
+  h("ul.notes", null, issues.slice(0, 6).map((each) => h("li", null, each.quote ? [h("q", null, foreign(short(each.quote))), " "] : null, foreign(each.message)))),
+  reason, missing,
+  h("div.row-actions", null, button("Decline", decline, { class: "primary" }), button("Cancel", () => dialog.close())));
   dialog.addEventListener("close", () => dialog.remove());
   view.page.append(dialog);
   dialog.showModal();
   reason.focus();
+}
+
+const declineAll = (view, version) => askWhy(view, "Decline what is left", `Version ${version.number} stays as it is. Your reason goes on record.`, view.run.left, (told) => choose(view, version, told, "Declined, and on record with your reason."));
+
+// The button that declines one issue of the version that stands.
+function declining(view, why, props) {
+  if (!door.tool || !why?.may_decline || view.run.status === "running" || view.run.status === "failed") return null;
+  const version = view.run.versions[view.run.champion];
+  const send = (told) => choose(view, version, { issue: why.message, quote: why.quote, ...told }, "Declined, and on record with your reason.");
+  return button("Decline", () => askWhy(view, "Decline this issue", "It is not asked for again, here and in what is made of this version.", [why], send), { class: "tiny", disabled: view.busy, ...props });
 }
 
 // The button that takes some changes back.

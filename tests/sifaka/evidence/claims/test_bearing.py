@@ -58,6 +58,34 @@ def test_a_false_claim_is_not_whatever_real_words_are_quoted(
     assert told in reason(claim, quote)
 
 
+@pytest.mark.parametrize(
+    ("claim", "sentence", "told"),
+    [
+        (
+            "The tower was built in 1888.",
+            "Some wrongly claim that the tower was built in 1888.",
+            "do not say",
+        ),
+        ("The tower was built in 1888.", "Was the tower built in 1888?", "do not say"),
+        (
+            "The tower was built in 1888.",
+            "If the tower was built in 1888, it is old.",
+            "do not say",
+        ),
+        ("Der Turm wurde 1888 gebaut.", "Angeblich wurde der Turm 1888 gebaut.", "do not say"),
+        ("这座塔不高300米。", "这座塔高300米。", "negated"),
+        ("这座塔高400米。", "这座塔高300米。", "400"),
+        ("塔は300メートルではない。", "塔は300メートルである。", "negated"),
+    ],
+)
+def test_what_is_asked_supposed_doubted_or_denied_bears_nothing_out(
+    claim: str, sentence: str, told: str
+) -> None:
+    passage = passage_of(sentence, QuotableText(sentence), "")
+    assert told in disagreement(claim, [passage])
+    assert disagreement(sentence, [passage]) == ""
+
+
 def test_without_a_quote_nothing_is_borne_out() -> None:
     assert reason("The museum shows 74 ships.") == "nothing was quoted"
 
@@ -81,3 +109,29 @@ def test_hostile_documents_and_claims_are_compared_in_no_time(text: str) -> None
     page = SourceDocument(text=text)
     assert judged_by_rule("The tower has 12 doors.", page) is None
     assert judged_by_rule("word " * 400, page) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ("It weighs about 100 kilograms.", "It weighs about 100 grams."),
+        ("It stores over 3 gigabytes.", "It stores over 3 megabytes."),
+        ("The turbines produce 118 kilowatts.", "The turbines produce 118 megawatts."),
+        ("The cell stores 265 kilowatt-hours.", "The cell stores 265 watt-hours."),
+    ],
+)
+def test_the_same_number_with_another_unit_bears_nothing_out(claim: str, sentence: str) -> None:
+    assert disagreement(claim, [passage_of(sentence, QuotableText(sentence), "")])
+    assert disagreement(sentence, [passage_of(sentence, QuotableText(sentence), "")]) == ""
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ("It weighs about 0.1 kilograms and eats seeds.", "It weighs 101 grams and eats seeds."),
+        ("The turbines produce 118 MW.", "The turbines produce 118 megawatts."),
+        ("The cell stores 265 Wh per kilogram.", "The cell stores 265 watt-hours per kilogram."),
+    ],
+)
+def test_the_same_measure_in_another_unit_bears_it_out(claim: str, sentence: str) -> None:
+    assert disagreement(claim, [passage_of(sentence, QuotableText(sentence), "")]) == ""

@@ -22,6 +22,9 @@ ARTICLES = """<?xml version="1.0" ?>
 <Title>Annals</Title></Journal><ArticleTitle>Aspirin in <i>older</i> adults.</ArticleTitle>
 <Abstract><AbstractText Label="BACKGROUND">Aspirin is common.</AbstractText>
 <AbstractText Label="RESULTS">It reduced events by 12&#xa0;%, p &lt; 0.05.</AbstractText></Abstract>
+<AuthorList CompleteYN="Y"><Author ValidYN="Y"><LastName>Lind</LastName><ForeName>Ann B</ForeName>
+<Initials>AB</Initials></Author><Author><CollectiveName>The Elder Group</CollectiveName></Author>
+</AuthorList>
 <ArticleDate DateType="Electronic"><Year>2020</Year><Month>11</Month><Day>5</Day></ArticleDate>
 </Article></MedlineCitation><PubmedData><ArticleIdList>
 <ArticleId IdType="pubmed">11111111</ArticleId>
@@ -68,6 +71,7 @@ async def test_pubmed_gives_abstracts_with_their_parts_numbers_and_dates() -> No
         == "Background: Aspirin is common.\nResults: It reduced events by 12 %, p < 0.05."
     )
     assert (first.title, first.id) == ("Aspirin in older adults.", "11111111")
+    assert (first.author, second.author) == ("Lind AB, The Elder Group", "")
     assert (first.url, first.doi) == (
         "https://pubmed.ncbi.nlm.nih.gov/11111111/", "10.1000/aspirin.1",
     )  # fmt: skip
@@ -88,6 +92,7 @@ async def test_europe_pmc_gives_abstracts_without_markup() -> None:
             "pmid": "11111111",
             "doi": "10.1000/aspirin.1",
             "title": "Aspirin in <i>older</i> adults.",
+            "authorString": "Lind AB, Berg C.",
             "abstractText": "<h4>Background</h4>Aspirin is common.<h4>Results</h4>Less by 12%.",
             "firstPublicationDate": "2020-11-05",
         }
@@ -100,6 +105,7 @@ async def test_europe_pmc_gives_abstracts_without_markup() -> None:
     server.stop()
     assert only.text == "Background\nAspirin is common.\nResults\nLess by 12%."
     assert (only.title, only.id) == ("Aspirin in older adults.", "MED:11111111")
+    assert only.author == "Lind AB, Berg C"
     assert only.url == "https://europepmc.org/article/MED/11111111"
     assert only.published == datetime(2020, 11, 5, tzinfo=UTC)
 

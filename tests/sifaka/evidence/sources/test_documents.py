@@ -38,7 +38,9 @@ def pdf_of(*pages: str, password: str = "") -> bytes:
         stream = DecodedStreamObject()
         stream.set_data(f"BT /F1 12 Tf 50 700 Td ({text}) Tj ET".encode())
         page[NameObject("/Contents")] = stream
-    writer.add_metadata({"/Title": "The setts", "/CreationDate": "D:20210304120000Z"})
+    writer.add_metadata(
+        {"/Title": "The setts", "/Author": "A. Lind", "/CreationDate": "D:20210304120000Z"}
+    )
     if password:
         writer.encrypt(password)
     out = BytesIO()
@@ -49,6 +51,7 @@ def pdf_of(*pages: str, password: str = "") -> bytes:
 def docx_of() -> bytes:
     document: Any = docx.Document()
     document.core_properties.title = "Of badgers"
+    document.core_properties.author = "A. Lind"
     document.core_properties.modified = WRITTEN
     document.add_heading("Setts", 2)
     paragraph = document.add_paragraph("A badger ")
@@ -79,7 +82,8 @@ def epub_of(chapters: list[str]) -> bytes:
         order = "".join(f'<itemref idref="c{n}"/>' for n in range(len(chapters)))
         book.writestr(
             "OPS/book.opf",
-            f"<package><metadata><dc:title>The moor</dc:title><dc:date>1902</dc:date></metadata>"
+            f"<package><metadata><dc:title>The moor</dc:title>"
+            "<dc:creator>A. Lind</dc:creator><dc:date>1902</dc:date></metadata>"
             f"<manifest>{items}</manifest><spine>{order}</spine></package>",
         )
         for n, text in enumerate(chapters):
@@ -98,7 +102,7 @@ async def test_each_page_of_a_pdf_is_found_with_its_number_and_the_date(tmp_path
     assert page.text == "A badger digs here."
     assert page.id == "setts.pdf#page=2"
     assert page.title == "The setts (page 2)"
-    assert page.published == WRITTEN
+    assert (page.author, page.published) == ("A. Lind", WRITTEN)
 
 
 async def test_of_a_docx_what_a_reader_sees_is_read(tmp_path: Path) -> None:
@@ -106,7 +110,7 @@ async def test_of_a_docx_what_a_reader_sees_is_read(tmp_path: Path) -> None:
     (document,) = await found(tmp_path)
     assert document.text == "## Setts\n\nA badger digs deep\n\na | b\n\nc | d"
     assert document.title == "Of badgers"
-    assert document.published == WRITTEN
+    assert (document.author, document.published) == ("A. Lind", WRITTEN)
     assert document.id == "a.docx"
 
 
@@ -116,7 +120,23 @@ async def test_each_chapter_of_an_epub_is_found(tmp_path: Path) -> None:
     assert chapter.text == "The badger & the stoat."
     assert chapter.id == "moor.epub#chapter=2"
     assert chapter.title == "The moor (chapter 2)"
-    assert chapter.published == datetime(1902, 1, 1, tzinfo=UTC)
+    assert (chapter.author, chapter.published) == ("A. Lind", datetime(1902, 1, 1, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "author"),
+    [
+        ("a.md", "---\nauthor: A. Lind\n---\n# Badger", "A. Lind"),
+        ("a.md", "# Badger\n\nauthor: B\n", ""),
+        ("a.html", "<meta name='author' content='A. Lind'><p>badger", "A. Lind"),
+        ("a.html", "<meta property='article:author' content='https://x.example/b'><p>badger", ""),
+    ],
+)
+async def test_only_an_author_that_a_file_states_is_its_author(
+    tmp_path: Path, name: str, text: str, author: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    assert [each.author for each in await found(tmp_path)] == [author]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])

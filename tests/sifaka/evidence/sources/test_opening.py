@@ -29,7 +29,11 @@ WRONG = [
     ("elasticsearch+https://host/isles#x", "has a wrong URL", "such as elasticsearch"),
     ("elasticsearch+https://host/is les", "has a wrong URL", "such as elasticsearch"),
     ("elasticsearch+https://host/..", "has a wrong index", "such as elasticsearch"),
-    ("elasticsearch+https://host/i?size=9", "unknown option 'size'", "allowed: text, title, url"),
+    (
+        "elasticsearch+https://host/i?size=9",
+        "unknown option 'size'",
+        "allowed: text, title, author, url",
+    ),
     ("elasticsearch+https://host/i?text=", "a wrong 'text'", "give a name or a word"),
     ("elasticsearch+https://host/i?date=a%20OR%20b", "a wrong 'date'", "give a name or a word"),
     ("wikipedia:en?contact=two words", "a wrong 'contact'", "a mail address"),

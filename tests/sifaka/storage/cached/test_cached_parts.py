@@ -5,9 +5,8 @@ import pytest
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Started
 from sifaka.record.run import Run
-from sifaka.storage import memory as caching
 from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
-from sifaka.storage.memory import MemoryStorage
+from sifaka.storage.memory import MemoryStorage, RunCache
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.sifaka.storage.cached.layered import begin, draft, names
 
@@ -23,9 +22,8 @@ async def test_a_cache_is_never_older_than_the_authority(tmp_path: Path) -> None
     await store.aclose()
 
 
-def test_a_cache_forgets_what_was_not_used_for_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caching, "CACHED_RUNS", 2)
-    cache = caching.RunCache()
+def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
+    cache = RunCache(2)
     started = [Started() for _ in range(3)]
     first, second, third = (Run.start(entry) for entry in started)
     cache.keep("ann", first, started[:1], after=0)

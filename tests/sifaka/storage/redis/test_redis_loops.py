@@ -64,7 +64,7 @@ def test_several_loops_use_a_store_at_once(
 
     async def work() -> None:
         await keep(store, "x")
-        await to_thread.run_sync(meeting.wait, 20)
+        await to_thread.run_sync(meeting.wait, 100)
         for _ in range(10):
             await keep(store, "x")
 
@@ -93,11 +93,11 @@ async def test_closing_in_one_loop_closes_the_connections_of_another(
     async def work() -> None:
         await keep(store, "x")
         used.set()
-        await to_thread.run_sync(done.wait, 20)
+        await to_thread.run_sync(done.wait, 100)
 
     thread = threading.Thread(target=anyio.run, args=(work,))
     thread.start()
-    assert await to_thread.run_sync(used.wait, 20)
+    assert await to_thread.run_sync(used.wait, 100)
     await store.aclose()
     await to_thread.run_sync(connected(own_redis, command, until), 0)
     done.set()

@@ -41,7 +41,7 @@ def _answer(asked: Asked) -> Answered:
     assert set(body) == {"query", "size", "_source", "track_total_hits"}
     match = body["query"]["bool"]["must"][0]["multi_match"]
     assert match["fields"] == ["body", "title^2"]
-    assert body["_source"] == ["body", "title", "link", "doi", "id", "changed"]
+    assert body["_source"] == ["body", "title", "author", "link", "doi", "id", "changed"]
     found = list(DOCUMENTS)
     for condition in body["query"]["bool"].get("filter", []):
         (bounds,) = condition["range"].values()

@@ -35,7 +35,15 @@ def _answer(asked: Asked) -> Answered:
     assert (asked.method, asked.path) == ("POST", "/indexes/isles/search")
     body = asked.json
     assert set(body) <= {"q", "limit", "attributesToRetrieve", "showRankingScore", "filter"}
-    assert body["attributesToRetrieve"] == ["body", "title", "link", "doi", "id", "seconds"]
+    assert body["attributesToRetrieve"] == [
+        "body",
+        "title",
+        "author",
+        "link",
+        "doi",
+        "id",
+        "seconds",
+    ]
     assert body["showRankingScore"] is True
     found = list(DOCUMENTS)
     for condition in body.get("filter", []):

@@ -39,7 +39,7 @@ def _answer(asked: Asked) -> Answered:
     assert (asked.method, asked.path) == ("GET", "/solr/isles/select")
     params = asked.params
     assert (params["defType"], params["qf"], params["wt"]) == ("edismax", "body title^2", "json")
-    assert params["fl"] == "body,title,link,doi,id,changed,score"
+    assert params["fl"] == "body,title,author,link,doi,id,changed,score"
     assert not _MEANT.search(re.sub(r"\\.", "", params["q"])), "words, and no query language"
     found = list(DOCUMENTS)
     if "fq" in params:

@@ -1,0 +1,1 @@
+"""Readers of PDF and DOCX, compared on documents whose text is known."""

@@ -1,0 +1,28 @@
+"""`sifaka demo`: an announcement full of mistakes, improved by rules alone."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from sifaka_mcp.cli import improve
+from sifaka_mcp.settings import Settings
+
+TEXT = Path(__file__).with_name("announcement.md")
+_RULES = ("--max-words", "310", "--forbid", "world-class=reliable", "--model", "caller")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Take the options of `sifaka improve`, for its own text and rules."""
+    asked = argparse.ArgumentParser()
+    improve.configure(asked)
+    parser.set_defaults(**{**vars(asked.parse_args([str(TEXT), *_RULES])), "run": demo})
+
+
+def demo(options: argparse.Namespace, settings: Settings) -> int:
+    """Improve the text and print each change with its reason; 0 when the demonstration ran.
+
+    What is left for a writer makes it no failure.
+    """
+    improve.improve(options, settings)
+    print("sifaka: that was rules alone; next: sifaka improve FILE", file=sys.stderr)
+    return 0

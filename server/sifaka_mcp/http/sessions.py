@@ -1,0 +1,229 @@
+"""Sessions of the handshake era: each caller has so many, which no other caller reaches."""
+
+import math
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import anyio
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sifaka_mcp.notify.listen import LONGEST_STREAM
+from sifaka_mcp.tenancy import caller_of, seconds_left, tenant_of_request
+
+MOST_SESSIONS = 10_000
+"""Sessions of all callers together."""
+_UNKNOWN = (
+    "Session not found: it has ended, or the server was started anew. "
+    "Send initialize without Mcp-Session-Id to open another."
+)
+_Ending = Callable[[], Awaitable[None]]
+
+
+@dataclass(eq=False)
+class _Session:
+    caller: str
+    tenant: str | None
+    end: _Ending
+    under_way: int = 0
+    """Requests, and an open stream."""
+    left: float = field(default_factory=anyio.current_time)
+    """When the last of them came to its end."""
+
+
+class Sessions:
+    """The sessions that are open.
+
+    One more than a caller may have ends the one that the caller has not used for longest: many
+    clients open a session and never end it. Where each has a request under way, none is opened.
+
+    Args:
+        most: Sessions of one caller.
+        seconds: After which an unused session ends.
+    """
+
+    def __init__(self, most: int, seconds: float) -> None:
+        self._most = most
+        self._seconds = seconds
+        self._open: dict[str, _Session] = {}
+        self._ended = anyio.Event()
+
+    def of_request(self, session_id: str) -> _Session | None:
+        """The session with an id, if it is open and the tenant's of the current request."""
+        session = self._open.get(session_id)
+        if session is None or session.tenant != tenant_of_request():
+            return None
+        return None if self._is_over(session) else session
+
+    def count(self) -> int:
+        """The number of them."""
+        return sum(not self._is_over(session) for session in tuple(self._open.values()))
+
+    def has_room(self, caller: str) -> bool:
+        """False when each session that a caller may have is in use."""
+        return sum(session.under_way > 0 for _, session in self._of(caller)) < self._most
+
+    async def add(self, session_id: str, session: _Session) -> None:
+        """Count a new session, and end those that its caller has too many."""
+        for each in [key for key, known in self._open.items() if self._is_over(known)]:
+            del self._open[each]
+        self._open[session_id] = session
+        own = list(self._of(session.caller))
+        unused = [(key, each) for key, each in own if not each.under_way]
+        unused.sort(key=lambda pair: pair[1].left)
+        for key, each in unused[: max(0, len(own) - self._most)]:
+            self.forget(key)
+            await each.end()
+
+    def forget(self, session_id: str) -> None:
+        """Count a session as ended."""
+        self._open.pop(session_id, None)
+
+    def end_streams(self) -> None:
+        """Have every stream of notifications come to its end; may be called by a signal handler."""
+        self._ended.set()
+
+    async def until_over(self, receive: Receive, deadline: float) -> Message:
+        """The next message of a client that keeps a stream open; that it has left, in the end."""
+        message: Message = {"type": "http.disconnect"}
+
+        async def listen() -> None:
+            nonlocal message
+            message = await receive()
+            group.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            group.cancel_scope.deadline = deadline
+            group.start_soon(listen)
+            await self._ended.wait()
+            group.cancel_scope.cancel()
+        return message
+
+    def _is_over(self, session: _Session) -> bool:
+        return not session.under_way and anyio.current_time() - session.left >= self._seconds
+
+    def _of(self, caller: str) -> Iterator[tuple[str, _Session]]:
+        return ((key, each) for key, each in self._open.items() if each.caller == caller)
+
+
+class InSession:
+    """Passes the requests of the handshake era on to their sessions, and counts those.
+
+    A session that is unknown, or another tenant's, is answered with 404, which has a client open
+    another. A stream of notifications ends with the token that has opened it, and after an hour at
+    the latest; without a token it stays.
+
+    Args:
+        app: What answers, and knows the sessions too.
+        path: Where that is.
+        sessions: Those that are open.
+        anonymous: True when no token is asked for; otherwise a missing token is reported first.
+    """
+
+    def __init__(self, app: ASGIApp, *, path: str, sessions: Sessions, anonymous: bool) -> None:
+        self._app = app
+        self._path = path
+        self._sessions = sessions
+        self._anonymous = anonymous
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if not self._is_concerned(scope):
+            await self._app(scope, receive, send)
+            return
+        session_id = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        if session_id is None:
+            await self._opened(scope, receive, send)
+            return
+        session = self._sessions.of_request(session_id)
+        if session is None:
+            await _refusal(404, INVALID_REQUEST, _UNKNOWN)(scope, receive, send)
+            return
+        session.under_way += 1
+        try:
+            if scope["method"] == "GET":
+                await self._streamed(scope, receive, send)
+            else:
+                await self._app(scope, receive, send)
+        finally:
+            session.under_way -= 1
+            session.left = anyio.current_time()
+            if scope["method"] == "DELETE":
+                self._sessions.forget(session_id)
+
+    def _is_concerned(self, scope: Scope) -> bool:
+        if scope["type"] != "http" or scope["path"] != self._path:
+            return False
+        version = Headers(scope=scope).get(MCP_PROTOCOL_VERSION_HEADER)
+        if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+            return False
+        return self._anonymous or isinstance(scope.get("user"), AuthenticatedUser)
+
+    async def _opened(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request that may open a session."""
+        caller = caller_of(scope)
+        if not self._sessions.has_room(caller):
+            told = "Too many open sessions, each with a request under way: end one, or wait."
+            await _refusal(503, INTERNAL_ERROR, told)(scope, receive, send)
+            return
+        session: _Session | None = None
+
+        async def watch(message: Message) -> None:
+            nonlocal session
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                opened = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
+                if opened is not None:
+                    session = _Session(caller, tenant_of_request(), self._end_of(opened, scope), 1)
+                    await self._sessions.add(opened, session)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        finally:
+            if session is not None:
+                session.under_way -= 1
+                session.left = anyio.current_time()
+
+    def _end_of(self, session_id: str, scope: Scope) -> _Ending:
+        """Ends a session, in the name of the request that has opened it."""
+        name = [(MCP_SESSION_ID_HEADER.encode(), session_id.encode())]
+        asking: dict[str, Any] = {**scope, "method": "DELETE", "headers": name}
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def ignore(message: Message) -> None:
+            del message
+
+        async def end() -> None:
+            await self._app({**asking}, receive, ignore)
+
+        return end
+
+    async def _streamed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the stream of a session, for as long as it may be open."""
+        held = math.inf if tenant_of_request() is None else min(LONGEST_STREAM, seconds_left())
+        deadline = anyio.current_time() + held
+        is_open = False
+
+        async def watch(message: Message) -> None:
+            nonlocal is_open
+            is_open = message.get("more_body", True)
+            await send(message)
+
+        await self._app(scope, partial(self._sessions.until_over, receive, deadline), watch)
+        if is_open:  # the stream has ended before its client left
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _refusal(status: int, code: int, message: str) -> JSONResponse:
+    error = {"code": code, "message": message}
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status_code=status)

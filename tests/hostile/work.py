@@ -1,0 +1,187 @@
+"""The functions that take texts of strangers: those found by their arguments, and those listed."""
+
+import importlib
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from types import FunctionType
+
+import sifaka
+from sifaka.critics.opinion import anchored
+from sifaka.editor.apply import apply, keeps_facts, keeps_surroundings
+from sifaka.editor.cut import cut
+from sifaka.evidence.claims.extraction import claims_given
+from sifaka.evidence.claims.polarity import clauses_for, said_otherwise
+from sifaka.evidence.documents import plain_line
+from sifaka.evidence.passages import excerpt, overlap
+from sifaka.evidence.quotes import QuotableText, find_quote
+from sifaka.evidence.sources.files import title_of
+from sifaka.evidence.sources.readers import decoded
+from sifaka.models.draft import draft_of, mended
+from sifaka.models.draft_lines import Source, lines_of
+from sifaka.models.prompt import contents, frame
+from sifaka.models.section import in_place_of
+from sifaka.record.diff import diff
+from sifaka.record.edits import edited, edits_of, patched
+from sifaka.record.results import Issue
+from sifaka.research.draft import tidied
+from sifaka.research.references import renumbered
+from sifaka.text.anchoring import Anchors, anchor
+from sifaka.text.formats import Format, marks, underlined
+from sifaka.text.formats.marks import view
+from sifaka.text.glossary import lost_terms, shared_terms
+from sifaka.text.language import is_enough
+from sifaka.text.prose import blanked, urls
+from sifaka.text.scripts import language_of_script
+from sifaka.text.sections import split
+from sifaka.text.terms import parts, places, term_counts, text_terms
+from sifaka.text.words import nth_character, nth_word
+from sifaka.validators.facts.comparison import compare
+from sifaka.validators.facts.names import names
+from sifaka.validators.facts.number_words import in_words
+from sifaka.validators.facts.numbers import numbers
+from sifaka.validators.facts.translated import is_spelt_out
+from sifaka.validators.format.json_text import check_json, locate
+from sifaka.validators.format.yaml_text import check_yaml
+from sifaka.validators.preserve import lost_spans
+
+Work = Callable[[str], object]
+
+PACKAGES = ("text", "record", "editor", "models", "evidence", "validators", "research", "critics")
+"""Where texts are read."""
+NAMES = frozenset({"text", "html", "reply", "answer", "sentence", "prose", "patch", "task"})
+"""What parameters are called that take such texts."""
+
+_QUOTE = "they have said that it is so"
+_SHORT = "It is a text of 12 men."
+
+
+def changed(text: str) -> str:
+    """The text with a change at its beginning, and many in its later half."""
+    middle = len(text) // 2
+    return f"now {text[:middle]} now {text[middle:].replace('a', 'b')}"
+
+
+def _issue(text: str) -> Issue:
+    middle = len(text) // 2
+    return Issue(
+        message="x", quote=text[middle : middle + 5], fix="y", start=middle, end=middle + 5
+    )
+
+
+def _marks(format_: Format, text: str) -> object:
+    return marks(text, format_)
+
+
+LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
+    "issues that quote it": (anchored, lambda t: anchored([], t)),
+    "facts kept by an edit": (keeps_facts, lambda t: keeps_facts(t, _issue(t))),
+    "words around an edit": (keeps_surroundings, lambda t: keeps_surroundings(t, _issue(t))),
+    "cut": (cut, lambda t: cut(t, len(t) // 2)),
+    "claims that are given": (claims_given, lambda t: claims_given([_SHORT, t[:500]], t)),
+    "a contrary": (said_otherwise, lambda t: said_otherwise("The firm is not closed.", t)),
+    "an excerpt": (excerpt, lambda t: excerpt(t, "closed firm of men", 2_000)),
+    "overlap": (overlap, lambda t: overlap("the firm is closed", t)),
+    "a quote": (find_quote, lambda t: find_quote(_QUOTE, t)),
+    "its own end as a quote": (QuotableText, lambda t: QuotableText(t).find(t[-900:-3])),
+    "as a quote": (QuotableText, lambda t: QuotableText(_SHORT).find(t)),
+    "its title": (title_of, lambda t: title_of(t, "a.md")),
+    "bytes": (decoded, lambda t: decoded(t.encode())),
+    "an answer": (draft_of, lambda t: draft_of(t, Source(_SHORT))),
+    "a short answer": (draft_of, lambda t: draft_of(f"Here it is:\n\n{_SHORT}", Source(t))),
+    "its next version": (draft_of, lambda t: draft_of(changed(t), Source(t))),
+    "an answer, mended": (mended, lambda t: mended(t, Source(_SHORT))),
+    "lines of an answer": (lines_of, lambda t: lines_of(t, Source(_SHORT))),
+    "framed": (frame, lambda t: contents(frame("text", t))),
+    "a prompt": (contents, contents),
+    "diff": (diff, lambda t: diff(t, changed(t))),
+    "diff with a short text": (diff, lambda t: diff(t, _SHORT)),
+    "diff with itself reversed": (diff, lambda t: diff(t, t[::-1])),
+    "edits": (edits_of, lambda t: edits_of(diff(t, changed(t)))),
+    "edits, made": (edited, lambda t: edited(t, edits_of(diff(t, f"{t} now")) or ())),
+    "a patch": (patched, lambda t: patched("It is.\n", t)),
+    "patched": (patched, lambda t: patched(t, "@@ -1 +1 @@\n-ab cd\n+ab\n")),
+    "a draft": (tidied, lambda t: tidied(t, "Title")),
+    "numbers of references": (renumbered, lambda t: renumbered(t, {1: 2})),
+    "a similar quote": (anchor, lambda t: anchor(t, _QUOTE)),
+    "quotes": (Anchors, lambda t: Anchors(t).find(t[100:300].replace("a", "e", 3) + "x")),
+    **{f"marks of {each}": (marks, partial(_marks, each)) for each in Format},
+    "underlined headings": (underlined, lambda t: underlined(t, Format.RST)),
+    "prose of LaTeX": (view, lambda t: view(t, marks(t, Format.LATEX))),
+    "shared terms": (shared_terms, lambda t: shared_terms([t, t])),
+    "lost terms": (lost_terms, lambda t: lost_terms(["the firm", "Anna"], t)),
+    "sections": (split, lambda t: split(t, 3_000)),
+    "parts": (parts, lambda t: parts(t, (0, len(t)))),
+    "places": (places, lambda t: places(t, (0, len(t)), frozenset({"firm"}), "en")),
+    "counted terms": (term_counts, lambda t: term_counts(t, "en")),
+    "terms": (text_terms, lambda t: text_terms(t, "en")),
+    "the last word": (nth_word, lambda t: nth_word(t, 10**6)),
+    "the last character": (nth_character, lambda t: nth_character(t, 10**7)),
+    "facts": (compare, lambda t: compare(t, changed(t))),
+    "facts of a task": (compare, lambda t: compare("It is 5 by Ann.", "It is 6 by Bo.", t)),
+    "facts that are gone": (compare, lambda t: compare(t, _SHORT)),
+    "JSON": (check_json, lambda t: check_json(t, None)),
+    "a place in JSON": (locate, lambda t: locate(json.dumps([t, {"a": t}]), (1, "a"))),
+    "YAML": (check_yaml, lambda t: check_yaml(t, None)),
+    "a language": (is_enough, lambda t: is_enough(t, t)),
+    "without spans": (blanked, lambda t: blanked(t, urls(t))),
+    "a language by its script": (language_of_script, lambda t: language_of_script("cyrillic", t)),
+    "one edit": (apply, lambda t: apply(t, [_issue(t)])),
+    "a section": (in_place_of, lambda t: in_place_of(split(_SHORT, 500)[0], t)),
+    "clauses for a claim": (clauses_for, lambda t: clauses_for(_SHORT, t)),
+    "a line of it": (plain_line, lambda t: plain_line(t, 300)),
+    "names": (names, lambda t: names(t, "en")),
+    "numbers in words": (in_words, lambda t: in_words(t, "en", bytearray(len(t)))),
+    "numbers": (numbers, lambda t: numbers(t, "en")),
+    "a number spelt out": (is_spelt_out, lambda t: is_spelt_out(Fraction(7), t, "en")),
+    "what is lost": (lost_spans, lambda t: lost_spans(t, changed(t))),
+}
+"""By what it is: a function, and how it is given a text."""
+ELSEWHERE: Mapping[str, str] = {
+    "sifaka.editor.apply.apply_gated": "`apply` calls it",
+    "sifaka.editor.report.lint": "`edit` finds the same",
+    "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
+    "sifaka.validators.claims.issues_of": "looks up claims with `Anchors`",
+    "sifaka.validators.facts.name_comparison.compare_names": "`compare` calls it",
+    "sifaka.validators.facts.units.unit_after": "reads one word",
+    "sifaka.validators.format.outcome.malformed_result": "`check_json` and `check_yaml` call it",
+    "sifaka.validators.format.outcome.schema_result": "works in a process with limits",
+    "sifaka.validators.guardrails_loader.run": "the code of others; in a thread that is given up",
+}
+"""Functions that take texts, and are not tried by themselves for a reason."""
+
+
+def name_of(function: Callable[..., object]) -> str:
+    """Its name with its module's."""
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def _takes_texts() -> Iterator[tuple[FunctionType, bool]]:
+    """The public functions that take a text, and whether they need nothing else."""
+    root = Path(sifaka.__file__).parent
+    for file in sorted(each for name in PACKAGES for each in (root / name).rglob("*.py")):
+        place = file.relative_to(root.parent).with_suffix("").parts
+        module = importlib.import_module(".".join(place).removesuffix(".__init__"))
+        for name, value in vars(module).items():
+            if not isinstance(value, FunctionType) or name.startswith("_"):
+                continue
+            if value.__module__ != module.__name__ or inspect.iscoroutinefunction(value):
+                continue
+            given = inspect.signature(value).parameters.values()
+            texts = [p for p in given if p.name in NAMES and p.annotation in (str, "str")]
+            required = [p for p in given if p.default is p.empty]
+            if texts:
+                yield value, len(required) == 1 and required[0] in texts
+
+
+FOUND: Mapping[str, Work] = {name_of(each): each for each, alone in _takes_texts() if alone}
+"""Those that need nothing but a text."""
+OTHERS: frozenset[str] = frozenset(name_of(each) for each, alone in _takes_texts() if not alone)
+"""Those that need more, which have to be listed."""
+WORK: Mapping[str, Work] = {
+    **{name: work for name, work in FOUND.items() if name not in ELSEWHERE},
+    **{name: work for name, (_, work) in LISTED.items()},
+}

@@ -1,0 +1,70 @@
+"""Without Rich the views print what Rich prints into a pipe."""
+
+import io
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+import rich.console
+import rich.table
+import rich.text
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sifaka_mcp.view import plain
+
+TEXTS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "Zs")), max_size=30)
+
+
+def printed(make: Callable[[Any, Any, Any], None], modules: tuple[Any, Any, Any]) -> str:
+    stream = io.StringIO()
+    make(modules[0](file=stream, highlight=False, soft_wrap=True), modules[1], modules[2])
+    return "\n".join(line.rstrip() for line in stream.getvalue().split("\n"))
+
+
+RICH = (rich.console.Console, rich.text.Text, rich.table.Table)
+PLAIN = (plain.Console, plain.Text, plain.Table)
+
+
+@given(TEXTS, TEXTS)
+def test_texts_are_the_same(first: str, second: str) -> None:
+    def make(console: Any, text: Any, table: Any) -> None:
+        line = text.assemble((first, "bold"), "  ", second)
+        line.append(" end", style="red")
+        line.append_text(text("!"))
+        console.print(line)
+        for part in text(f"{first}\n{second}").split("\n", allow_blank=True):
+            console.print(part)
+        for part in text(first).divide([len(first) // 2]):
+            console.print(part)
+
+    assert printed(make, RICH) == printed(make, PLAIN)
+
+
+def test_tables_have_the_same_columns() -> None:
+    def make(console: Any, text: Any, table: Any) -> None:
+        rows = table(box=None, pad_edge=False, header_style="bold")
+        for name in ("verdict", "found"):
+            rows.add_column(name, overflow="fold")
+        rows.add_row(text("pass"), text("世界 and more"))
+        rows.add_row(text("not checked"), text("two\nlines"))
+        console.print(rows)
+
+    assert printed(make, RICH) == printed(make, PLAIN)
+
+
+@pytest.mark.parametrize("words", ["plain words", "世界世界世界", "é" * 20])
+@pytest.mark.parametrize("width", [1, 4, 7, 40])
+def test_what_is_too_long_is_cut_to_the_columns(words: str, width: int) -> None:
+    cut = plain.Text(words)
+    cut.truncate(width, overflow="ellipsis")
+    assert cut.cell_len <= width
+    assert cut.plain == words or cut.plain.endswith("…")
+
+
+@pytest.mark.parametrize("module", [plain])
+def test_the_views_take_nothing_else_from_rich(module: ModuleType) -> None:
+    from sifaka_mcp.view import console
+
+    assert set(console.__all__) <= set(vars(module))
