@@ -17,7 +17,8 @@ _CLOSING = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?。！？])(?<!e\.g\.)(?:\s+|$)|\n\s*\n|\n(?=\W*[A-Z#])")
 _CLAUSE = re.compile(r"[,;–—]\s*|(?<=\w) - ")
 _NAMES = (
-    r"verdict|answer|review|judge?ment|opinion|assessment|evaluation|result|conclusion|decision|"
+    r"verdict|answer|review|judgment|judgement|opinion|assessment|evaluation|result|conclusion|"
+    r"decision|"
     r"output|response|json|reply|feedback|critique|report|analysis|object|claims|queries|questions|"
     r"plan|criteria|antwort|urteil|bewertung|ergebnis|réponse|avis|résultat|respuesta|veredicto|"
     r"resultado|risposta|giudizio|risultato|resposta|答案|评价|評價|判断|判斷|结论|結論|结果|結果|"
@@ -41,7 +42,7 @@ _DENIED = re.compile(
 )
 _SUPPOSED = re.compile(
     r"\b(?:examples?|e\.g|for instance|such as|something like|would|could|might|may|should|if|"
-    r"imagine|suppose\w*|assum\w*|pretend\w*|hypothe\w*|theory|illustrat\w*|samples?|demo|placeholder|"
+    r"imagine|suppose\w*|assumes?|assumed|assuming|assumption|pretend\w*|hypothe\w*|theory|illustrat\w*|samples?|demo|placeholder|"
     r"possible|options?|format(?=\W*$)|template|schema|looks?|like|please|expected|default|todo|"
     r"tells?|told|asks|wants?|says?|said|instruct\w*|suggest\w*|another|other|previous\w*|earlier|"
     r"user|author|reviewer|beispiel|exemple|ejemplo|esempio|exemplo|пример)\b"
@@ -51,7 +52,7 @@ _SUPPOSED = re.compile(
 """Words by which an object is an example, a condition, or what another has said."""
 _I_DO_NOT = (
     r"\b(?:i|we) (?:can(?:no|['’])t|could ?n['’]t|could not|won['’]t|will not|would ?n['’]t|"
-    r"would not|do ?n['’]t|do not|refuse|decline|am (?:not|unable|sorry)|['’]m (?:not|unable|sorry)|"
+    r"would not|do ?n['’]t|do not|refuse|decline|am (?:not|unable|sorry)|"
     r"mean\b|meant|have (?:not|n['’]t) (?:read|seen|been)|haven['’]t|take (?:that|it) back)"
     r"|\bi['’]m (?:not|unable|sorry)|kann (?:ich )?(?:das |es )?nicht|ne peux pas|no puedo"
 )
