@@ -3,9 +3,12 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from benchmarks.startup import REQUESTS, hear, say
 
 _PROGRAM = """
 import json, sys
@@ -56,3 +59,51 @@ def test_a_command_that_does_not_serve_imports_no_protocol(
 
 def test_the_help_imports_no_settings_and_no_model_library(tmp_path: Path) -> None:
     assert not modules_of("--help", folder=tmp_path) & {*PROTOCOL, "pydantic", "pydantic_ai"}
+
+
+_SERVER = """
+import sys, threading
+
+def note(event, arguments):
+    if event == "import" and threading.current_thread() is threading.main_thread():
+        print("imports", arguments[0], file=sys.stderr)
+
+sys.addaudithook(note)
+from sifaka_mcp.cli import serve_main
+serve_main()
+"""
+NEEDED_BY_CALLS = {
+    "openai", "opentelemetry.sdk", "pydantic_ai", "redis",
+    "sifaka.chain.chain", "sifaka.chain.resources", "sifaka.critics", "sifaka.editor",
+    "sifaka.research.researcher", "sifaka.tasks", "sifaka.validators",
+    "sifaka_mcp.schemas", "sifaka_mcp.tools.definition", "sifaka_mcp.tools.work",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("era", REQUESTS)
+def test_a_server_that_lists_its_tools_has_imported_nothing_that_calls_need(
+    era: str, tmp_path: Path
+) -> None:
+    """What the warm-up imports in its thread is not counted: no answer waits for it."""
+    assert all(map(find_spec, NEEDED_BY_CALLS)), "a module there has another name now"
+    first, second = REQUESTS[era]
+    told = tmp_path / "stderr"
+    with (
+        told.open("w") as stderr,
+        subprocess.Popen(
+            [sys.executable, "-c", _SERVER],
+            env={"SIFAKA_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
+        ) as server,
+    ):  # fmt: skip
+        assert server.stdin is not None
+        assert server.stdout is not None
+        say(server.stdin, first, number=1)
+        hear(server.stdout, 1)
+        say(server.stdin, second, number=2)
+        hear(server.stdout, 2)
+        server.kill()
+    lines = told.read_text(encoding="utf-8").splitlines()
+    imported = {line.split()[1] for line in lines if line.startswith("imports ")}
+    assert "sifaka_mcp.tools" in imported
+    assert not imported & NEEDED_BY_CALLS
