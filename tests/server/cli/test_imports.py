@@ -23,7 +23,7 @@ PROTOCOL = {"mcp", "mcp_types", "starlette", "uvicorn"}
 
 
 def modules_of(*arguments: str, folder: Path) -> set[str]:
-    """The top-level packages that a command has imported at its end."""
+    """The modules that a command has imported at its end."""
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM, *arguments],
         cwd=folder,
@@ -34,7 +34,7 @@ def modules_of(*arguments: str, folder: Path) -> set[str]:
     )
     told = json.loads(done.stderr.splitlines()[-1])
     assert told["code"] in {0, 1, None}, done.stderr
-    return {name.partition(".")[0] for name in told["modules"]}
+    return set(told["modules"])
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,15 @@ def test_a_command_that_does_not_serve_imports_no_protocol(
 
 
 def test_the_help_imports_no_settings_and_no_model_library(tmp_path: Path) -> None:
-    assert not modules_of("--help", folder=tmp_path) & {*PROTOCOL, "pydantic", "pydantic_ai"}
+    needless = {*PROTOCOL, "importlib.metadata", "pydantic", "pydantic_ai"}
+    assert not modules_of("--help", folder=tmp_path) & needless
+
+
+def test_a_check_against_rules_opens_no_store_and_imports_no_chain(tmp_path: Path) -> None:
+    (tmp_path / "text.md").write_text("This is a text.\n", encoding="utf-8")
+    imported = modules_of("validate", "text.md", "--max-words", "5", folder=tmp_path)
+    assert not imported & {"sifaka.chain.chain", "sifaka.chain.resources", "sifaka.critics"}
+    assert [path.name for path in tmp_path.iterdir()] == ["text.md"]
 
 
 _SERVER = """
