@@ -11,6 +11,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import Annotations, Icon, Resource
 from mcp_types import Tool as ListedTool
 
+from sifaka._internal.turns import turn
 from sifaka.errors import StorageError
 from sifaka.plugins import Plugins
 from sifaka.record.run import RunSummary
@@ -209,6 +210,7 @@ def _as_resource(run: RunSummary) -> Resource:
 
 async def _share(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:
     """Middleware: a tenant has its share of the processors, and of the money."""
+    await turn()
     with share_of_request(ctx.lifespan_context):
         return await call_next(ctx)
 

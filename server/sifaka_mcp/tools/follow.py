@@ -96,7 +96,9 @@ async def _follow(
         group.cancel_scope.cancel()
 
     async def look() -> None:
-        while await state.jobs.attended(state.key(run.run_id)):  # noqa: ASYNC110 - there is no event
+        key = state.key(run.run_id)
+        # A store that fails for good ends the waiting too, by the other branch.
+        while await state.jobs.attended(key, in_doubt=True):  # noqa: ASYNC110 - there is no event
             await anyio.sleep(_LOOK_AGAIN)
         group.cancel_scope.cancel()
 
