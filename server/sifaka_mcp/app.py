@@ -9,6 +9,7 @@ from mcp.server.apps import Apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import Annotations, Icon, Resource
+from mcp_types import Tool as ListedTool
 
 from sifaka._internal.turns import turn
 from sifaka.errors import StorageError
@@ -29,6 +30,7 @@ from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
+from sifaka_mcp.tools import listed_tools, tools
 from sifaka_mcp.ui.apps import CHOICE, declare_apps, hide_choice
 from sifaka_mcp.view.lines import flat
 
@@ -157,12 +159,18 @@ class SifakaServer(DeferredServer):
         self._life.stop()
         self._listening.end()
 
+    def listed(self) -> list[ListedTool]:
+        """See `DeferredServer`."""
+        return listed_tools(self._offered)
+
     def offer(self) -> list[Tool]:
         """See `DeferredServer`."""
-        from sifaka_mcp.tools import tools
+        return tools(self._offered)
 
+    @property
+    def _offered(self) -> AbstractSet[str]:
         offered = self._settings.tools
-        return tools({*offered, CHOICE} if "submit_revision" in offered else offered)
+        return {*offered, CHOICE} if "submit_revision" in offered else offered
 
     def register(self) -> None:
         """See `DeferredServer`."""
