@@ -84,10 +84,10 @@ test-servers: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES:%=--ignore=%)
 
-# The time of every function that reads texts, for each of the texts made to be slow. One at a time:
-# what is compared is processor time.
+# The time of every function that reads texts, for each of the texts made to be slow, and of the longest
+# texts. One at a time: what is compared is processor time.
 test-hostile: $(READY)
-	$(BIN)/python -m pytest -m hostile $(or $(ONLY),tests/hostile)
+	$(BIN)/python -m pytest -m hostile $(or $(ONLY),tests/hostile tests/sifaka/editor tests/sifaka/models tests/server/http)
 
 # Evidence in a real MediaWiki, with pages written for the tests. Root has it installed if need be.
 test-wiki: $(READY)
