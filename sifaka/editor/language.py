@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.text.prose import Span
@@ -113,12 +114,18 @@ def _evidence(words: list[str]) -> tuple[int, int]:
         if number and word[0].isupper() and lowered not in ENGLISH:
             # Los Angeles, El Niño, Van der Berg: names of any origin stand in English too.
             continue
-        if lowered in ENGLISH:
-            english += 1 if lowered in _SHARED else 2
-        if lowered in _OTHER:
-            other += 1 if lowered in _SHARED or lowered in ENGLISH else 2
-        elif not lowered.isascii():
-            other += 2 if ord(lowered[0]) > 0x36F or _LETTER.search(lowered) else 1
-        elif _ENDING.search(lowered) and lowered not in ENGLISH:
-            other += 1
+        points = _points(lowered)
+        english += points[0]
+        other += points[1]
     return english, other
+
+
+@lru_cache(maxsize=10_000)
+def _points(word: str) -> tuple[int, int]:
+    """The points of a word in lower case for English, and for other languages."""
+    english = 0 if word not in ENGLISH else 1 if word in _SHARED else 2
+    if word in _OTHER:
+        return english, 1 if word in _SHARED or english else 2
+    if not word.isascii():
+        return english, 2 if ord(word[0]) > 0x36F or _LETTER.search(word) else 1
+    return english, 1 if _ENDING.search(word) and not english else 0

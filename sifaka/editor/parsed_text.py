@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -81,6 +82,14 @@ class ParsedText:
     @cached_property
     def _underlined(self) -> Cover:
         return Cover(merged(underlined(self.text, self.format)))
+
+    @cached_property
+    def words(self) -> Mapping[str, Sequence[int]]:
+        """The places of each word, in lower case."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for match in _WORD.finditer(self.text):
+            found[match.group().lower()].append(match.start())
+        return found
 
     @cached_property
     def sentences(self) -> list[Span]:

@@ -208,5 +208,7 @@ def _opener(parsed: ParsedText, start: int, end: int, phrase: str) -> Iterator[I
     yield parsed.safe(start, letter + 1, fix, message, rule="empty_opener", category="wordiness")
 
 
-wordiness = PatternRule([(_PATTERN, _issue)])
+wordiness = PatternRule(
+    [(_PATTERN, _issue)], first=frozenset(phrase.partition(" ")[0] for phrase in _ALL)
+)
 """Phrases that a shorter word replaces without a change of meaning."""
