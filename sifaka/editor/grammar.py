@@ -53,6 +53,7 @@ _PROGRAM = (
     str(_IDLE_SECONDS),
 )
 """Harper's process, and its arguments."""
+_find_spec = cache(find_spec)
 _MOST_SECONDS = 120.0
 """Seconds for one text; the slowest of the longest texts took 17."""
 
@@ -69,7 +70,7 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
     """
     if len(parsed.text) > LIMIT:
         raise PluginError(f"grammar: not checked, the text has more than {LIMIT:,} characters")
-    if not _is_installed():
+    if _find_spec("harper") is None:
         raise PluginError("grammar: `harper-py` is not installed", "pip install harper-py")
     parts = list(stretches(parsed, rules))
     for rule, start, end, message, kind, fix in _lints(parts, rules) if parts else ():
@@ -83,11 +84,6 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
             yield parsed.safe(start, end, fix, message, rule=name, category=category)
         else:
             yield parsed.suggestion(start, end, message, rule=name, category=category, fix=fix)
-
-
-@cache
-def _is_installed() -> bool:
-    return find_spec("harper") is not None
 
 
 def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, str]]:

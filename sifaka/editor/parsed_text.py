@@ -2,8 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -82,14 +81,6 @@ class ParsedText:
     @cached_property
     def _underlined(self) -> Cover:
         return Cover(merged(underlined(self.text, self.format)))
-
-    @cached_property
-    def words(self) -> Mapping[str, Sequence[int]]:
-        """The places of each word, in lower case."""
-        found: dict[str, list[int]] = defaultdict(list)
-        for match in _WORD.finditer(self.text):
-            found[match.group().lower()].append(match.start())
-        return found
 
     @cached_property
     def sentences(self) -> list[Span]:

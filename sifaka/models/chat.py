@@ -77,8 +77,8 @@ _PHASES: tuple[tuple[type[httpx2.TransportError], TransportPhase], ...] = (
 _MOST_FITTED = 64
 _TIMEOUT = httpx2.Timeout(600, connect=5)
 _ONE = httpx2.Limits(max_connections=1, max_keepalive_connections=1)
-"""A client for each question under way: one that has all connections looks at each idle one, whenever
-a question comes and whenever an answer has come."""
+"""A client for each question under way: one that has all connections looks at each idle one,
+whenever a question comes and whenever an answer has come."""
 
 
 class ChatModel(Model[httpx2.AsyncClient]):
