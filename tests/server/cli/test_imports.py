@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,33 +14,41 @@ from benchmarks.startup import REQUESTS, hear, say
 _PROGRAM = """
 import json, sys
 from sifaka_mcp.cli import run
-try:
-    code = run(sys.argv[1:])
-except SystemExit as exit:
-    code = exit.code
-print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
+for arguments in json.loads(sys.argv[1]):
+    try:
+        code = run(arguments)
+    except SystemExit as exit:
+        code = exit.code
+    told = {"code": code, "modules": sorted(sys.modules)}
+    print(json.dumps(told), file=sys.stderr)
 """
 PROTOCOL = {"mcp", "mcp_types", "starlette", "uvicorn"}
 
 
 def modules_of(*arguments: str, folder: Path) -> set[str]:
     """The modules that a command has imported at its end."""
+    (modules,) = modules_after([arguments], folder)
+    return modules
+
+
+def modules_after(commands: Sequence[Sequence[str]], folder: Path) -> list[set[str]]:
+    """The modules that one process has imported after each of some commands."""
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, *arguments],
+        [sys.executable, "-c", _PROGRAM, json.dumps(commands)],
         cwd=folder,
         env={"SIFAKA_HOME": str(folder), "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
         timeout=100,
     )
-    told = json.loads(done.stderr.splitlines()[-1])
-    assert told["code"] in {0, 1, None}, done.stderr
-    return set(told["modules"])
+    told = [json.loads(line) for line in done.stderr.splitlines() if line.startswith('{"code"')]
+    assert [each["code"] in {0, 1, None} for each in told] == [True] * len(commands), done.stderr
+    return [set(each["modules"]) for each in told]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_commands_that_do_not_serve_import_no_protocol(tmp_path: Path) -> None:
+    (tmp_path / "text.md").write_text("This is is a text.\n", encoding="utf-8")
+    commands = [
         ("--help",),
         ("improve", "--help"),
         ("improve", "text.md", "--max-words", "5"),
@@ -47,14 +56,9 @@ def modules_of(*arguments: str, folder: Path) -> set[str]:
         ("critique", "text.md", "--critics", "lint"),
         ("history",),
         ("search", "word"),
-    ],
-    ids=" ".join,
-)
-def test_a_command_that_does_not_serve_imports_no_protocol(
-    arguments: tuple[str, ...], tmp_path: Path
-) -> None:
-    (tmp_path / "text.md").write_text("This is is a text.\n", encoding="utf-8")
-    assert not modules_of(*arguments, folder=tmp_path) & PROTOCOL
+    ]
+    for command, modules in zip(commands, modules_after(commands, tmp_path), strict=True):
+        assert not modules & PROTOCOL, command
 
 
 def test_the_help_imports_no_settings_and_no_model_library(tmp_path: Path) -> None:

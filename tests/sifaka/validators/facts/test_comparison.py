@@ -117,7 +117,16 @@ def test_a_negation_is_no_fact() -> None:
     assert differences("You must not take 5 mg.", "You must take 5 mg.") == []
 
 
-@pytest.mark.parametrize("unit", ["“a", "(1", "1,", "Anna ", "x-1 ", "`a` ", "一", "- A: 1\n"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("“a", "Anna ", "- A: 1\n"),
+        *(
+            pytest.param(each, marks=pytest.mark.hostile)
+            for each in ("(1", "1,", "x-1 ", "`a` ", "一")
+        ),
+    ],
+)
 def test_hostile_texts_take_time_that_grows_with_their_length(unit: str) -> None:
     took: list[float] = []
     for length in (20_000, 80_000):
