@@ -46,8 +46,8 @@ def measure() -> Report:
         "passes. Counted are the arguments as JSON and what hosts show their model of the answers: "
         "structuredContent as JSON, the words of content, or both. By the vocabularies "
         f"{' and '.join(VOCABULARIES)} of tiktoken where {_FOLDER} names a folder for them, which "
-        f"tiktoken fills from the network; else characters / {CHARACTERS_PER_TOKEN}, which errs "
-        "upwards.",
+        "tiktoken fills from the network and the wheel of litellm holds; else characters / "
+        f"{CHARACTERS_PER_TOKEN}, which errs upwards.",
         figures=tuple(figures),
     )
 

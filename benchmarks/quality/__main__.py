@@ -49,6 +49,8 @@ def main() -> None:
             misses = arena.missed((*own, *others))
             print(f"  goals {dict(arena.MOST_WORSE)}: {'MISSED' if misses else 'met'}")
             failed += misses
+            few = arena.few_questions(runs, seed, pool)
+            show(arena.table_of("few", "Three questions to a host", few))
             lies = arena.liars(max(1, runs // 3), seed, pool)
             show(arena.table_of("liars", "Judges that do not look at the texts", lies))
             elsewhere = arena.equal_calls_elsewhere(max(1, runs // 3), seed, pool)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from benchmarks.quality.contenders import (
     BEST_OF_N,
     BEST_OF_N_USUAL,
+    FEW_QUESTIONS,
     JUDGED_USUAL,
     NAIVE,
     NAIVE_LONG,
@@ -48,6 +49,13 @@ LIARS: tuple[tuple[str, ContinuousWorld], ...] = (
     ("always the newer", replace(BASE, judging="newer")),
 )
 """Judges that do not look at the texts."""
+JOINT: tuple[tuple[str, float | None], ...] = (
+    ("opinions alone", None),
+    ("compared, other errors", 0.0),
+    ("compared, half the same errors", 0.5),
+    ("compared, the same errors", 1.0),
+)
+"""How much of a critic's error is in its comparison too, when both are in one answer."""
 _WORSE = {"noise 1", "half of the judge's noise shared", "critic's noise 2"}
 
 
@@ -91,6 +99,18 @@ def other_worlds(runs: int, seed: str, pool: Pool) -> tuple[Score, ...]:
     names = {NAIVE_LONG, BEST_OF_N_USUAL, *MOST_WORSE}
     chosen = [c for c in at_own_settings() if c.name in names]
     return _scores([*OTHERS, _COARSE], chosen, runs, seed, pool)
+
+
+def few_questions(runs: int, seed: str, pool: Pool) -> tuple[Score, ...]:
+    """Every world with the three questions that a host is asked, as far as its answers repeat."""
+    asked = [Contender(name=how, settings=FEW_QUESTIONS) for how, _ in JOINT]
+    return tuple(
+        score
+        for name, world in ((BASE_NAME, BASE), *OTHERS, _COARSE)
+        if not world.shared  # only a judge's
+        for contender, (_, joint) in zip(asked, JOINT, strict=True)
+        for score in _scores([(name, replace(world, joint=joint))], [contender], runs, seed, pool)
+    )
 
 
 def liars(runs: int, seed: str, pool: Pool) -> tuple[Score, ...]:

@@ -16,6 +16,10 @@ BEST_OF_N_USUAL = f"{BEST_OF_N}, K={_STEPS}"
 JUDGED_USUAL = f"judged, n=3, P=1, K={_STEPS}"
 _LOOKS_BACK = "look back"
 
+FEW_QUESTIONS: Mapping[str, Any] = {"max_iterations": 1, "look_back": 0}
+"""The settings of `standard` where the host's model is asked, and a person may allow each question:
+one critique, one version, and one critique of that."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:

@@ -13,7 +13,8 @@ from benchmarks.quality.draws import Noise
 from sifaka.chain import Chain
 from sifaka.chain.judging import Preference
 from sifaka.errors import ModelProviderError
-from sifaka.record.results import CriticFeedback, Issue
+from sifaka.models.prompt import ORIGINAL
+from sifaka.record.results import PREFERRED, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedJudge, ScriptedModel
 
@@ -44,6 +45,9 @@ class ContinuousWorld:
     grain: float = 0.25
     """The quality that equals one point of severity in a critic's issues."""
     judging: Judging = "honest"
+    joint: float | None = None
+    """The share of the comparison's noise that is that of the opinion, where the critic compares a
+    version with the input in the same answer; None where it does not."""
     threshold: float = 1.0
     """The quality from which on a critic that sees clearly asks for no revision."""
 
@@ -128,15 +132,33 @@ class Parts:
         """A verdict by the quality it sees, and issues that weigh the more the less it sees."""
         self.criticised += 1
         world = self._world
-        seen = quality_of(thought.text) + world.critic_noise * self._eye.normal()
+        error = self._eye.normal()
+        seen = quality_of(thought.text) + world.critic_noise * error
+        details = self._compared(thought, error)
         if seen >= world.threshold:
-            return CriticFeedback(critic=self.name, verdict="accept", scores={"quality": 1.0})
+            return CriticFeedback(
+                critic=self.name, verdict="accept", scores={"quality": 1.0}, details=details
+            )
         return CriticFeedback(
             critic=self.name,
             verdict="revise",
+            details=details,
             scores={"quality": min(1.0, max(0.0, (seen + _FLAWLESS) / (2 * _FLAWLESS)))},
             issues=_issues(thought.text, max(1, round((_FLAWLESS - seen) / world.grain))),
         )
+
+    def _compared(self, thought: Thought, error: float) -> Mapping[str, object]:
+        """The comparison with the input, which stands first, in the answer that has the opinion."""
+        world, original = self._world, thought.metadata.get(ORIGINAL)
+        if world.joint is None or not isinstance(original, str):
+            return {}
+        # Both texts are seen anew, but for what the answer has already said of the version.
+        same, new = sqrt(world.joint), sqrt(1 - world.joint)
+        of_version = same * error + new * self._taste.normal()
+        seen = quality_of(thought.text) + world.critic_noise * of_version
+        seen -= quality_of(original) + world.critic_noise * self._taste.normal()
+        biased = self._taste.chance(world.position_bias)
+        return {PREFERRED: "original" if biased or seen < 0 else "text"}
 
 
 def play(games: Games) -> Results:

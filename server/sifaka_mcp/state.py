@@ -1,7 +1,7 @@
 """The state that tools work with: the store, the runs in progress, and the making of chains."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_JOINT = ({"type": "self_refine", "joint": True},)
 _MOST_DEATHS = 5
 """Workers that a run may cost before it is given up: it may be the run that they die of."""
 
@@ -132,8 +133,9 @@ class AppState:
             chosen = HOST
         if chosen == HOST and host is None and critics is None:
             critics = ("lint",)  # with any writer, the host is no critic
-        if chosen == HOST and judge is None and critics is None:
-            settings = _with_few_questions(settings)
+        if chosen == HOST and judge is None and critics is None and _asks_little(settings):
+            settings = {**settings, "max_iterations": 1, "look_back": 0}
+            critics = _JOINT
         await loaded(chosen, judge, *fallbacks)
         return Chain(
             model=chosen,
@@ -219,15 +221,13 @@ class AppState:
             self.group.start_soon(anyio.to_thread.run_sync, _load, self)
 
 
-def _with_few_questions(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with which a host is asked three times: a person may have to allow each.
+def _asks_little(settings: Mapping[str, Any]) -> bool:
+    """True when a host is asked three times, since a person may have to allow each question.
 
-    One critique of the text, one version, and one critique of that, which decides between them.
+    One critique of the text, one version, and one critique of that, which compares the two.
     """
-    asked_for = settings.get("effort", "standard") != "standard"
-    if asked_for or settings.get("max_iterations") is not None or settings.get("inquiry"):
-        return settings
-    return {**settings, "max_iterations": 1, "look_back": 0}
+    usual = settings.get("effort", "standard") == "standard"
+    return usual and settings.get("max_iterations") is None and not settings.get("inquiry")
 
 
 def _fatal(deaths: int) -> Stopped:

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from anyio import to_thread
 
 from sifaka.calls.journal import scope
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.errors import BudgetExceeded, ModelProviderError
-from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.results import TASK_CHANGES, Issue, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.task import written
 from sifaka.record.thought import Thought
@@ -20,7 +20,6 @@ from sifaka.validators.facts import KINDS, Allowance, Difference, allowance_of, 
 from sifaka.validators.spec import ISSUE_LIMIT
 
 if TYPE_CHECKING:
-    from sifaka.models.coercion import Form
     from sifaka.models.journaled import JournaledModel
 
 FACTS = "facts"
@@ -32,7 +31,6 @@ _NEARBY = 40
 _SHOWN = 5
 _TIGHT = 1.25
 """From how many times its allowed length on a text cannot keep every fact."""
-_KindName = Literal["numbers", "dates", "times", "urls", "emails", "code", "quotes", "names"]
 
 
 def guards(run: Run) -> bool:
@@ -47,7 +45,8 @@ async def check_facts(context: PhaseContext, version: Thought) -> Mapping[str, V
     """The result about the facts of a version, where one of them differs; else nothing.
 
     What the task asks for is told by rules. Where they do not know the task, and a fact differs, a
-    model is asked once in a run what the task allows, if there is a model.
+    model is asked once in a run what the task allows, if there is a model; a critic may have asked
+    it in the same answer as for its opinion.
 
     Raises:
         StorageError: The answer could not be put on record.
@@ -68,7 +67,7 @@ async def check_facts(context: PhaseContext, version: Thought) -> Mapping[str, V
         allowed = _widened(allowed, known)
     found = await _differences(run, text, allowed)
     if found and known is None and not allowed.known and context.parts.asked is not None:
-        known = await _asked(context.parts.asked, run.prompt)
+        known = _said_by_critic(run) or await _asked(context.parts.asked, run.prompt)
         if known is not None:
             found = await _differences(run, text, _widened(allowed, known))
     if not found and known is None:
@@ -85,7 +84,7 @@ async def facts_by_rules(run: Run, version: Thought) -> Mapping[str, ValidationR
     allowed = allowance_of(run.prompt)
     if _must_shrink(run, original.text):
         allowed = allowed.widened(lose=KINDS)
-    known = _answer_on_record(run)
+    known = _answer_on_record(run) or (None if allowed.known else _said_by_critic(run))
     found = await _differences(run, version.text, _widened(allowed, known) if known else allowed)
     if not found:
         return {}
@@ -220,6 +219,14 @@ def _answer_on_record(run: Run) -> Mapping[str, object] | None:
     return None
 
 
+def _said_by_critic(run: Run) -> Mapping[str, object] | None:
+    for thought in run.thoughts:
+        for feedback in thought.critic_feedback:
+            if TASK_CHANGES in feedback.details:
+                return cast("Mapping[str, object]", feedback.details[TASK_CHANGES])
+    return None
+
+
 def _widened(allowed: Allowance, known: Mapping[str, object]) -> Allowance:
     def kinds(key: str) -> list[Any]:
         listed = known.get(key, ())
@@ -230,38 +237,16 @@ def _widened(allowed: Allowance, known: Mapping[str, object]) -> Allowance:
     return replace(more, replaces=allowed.replaces or bool(changed))
 
 
-_QUESTION = (
-    "A writer revises a text for a task. Say which kinds of facts the task asks to change, to "
-    "leave out, or to add. Name a kind only if the task cannot be done otherwise; most tasks ask "
-    "for none."
-)
-
-
-@cache
-def _form() -> "type[Form]":
-    from pydantic import Field
-
-    from sifaka.models.coercion import Form
-
-    class Changes(Form):
-        """The kinds of facts that the task asks to change, to leave out, or to add."""
-
-        change: list[_KindName] = Field(default_factory=list[_KindName])
-        omit: list[_KindName] = Field(default_factory=list[_KindName])
-        add: list[_KindName] = Field(default_factory=list[_KindName])
-
-    return Changes
-
-
 async def _asked(model: "JournaledModel", task: str) -> Mapping[str, object] | None:
     """The model's answer what the task allows; None when it gives none."""
     from sifaka.models.prompt import DATA_NOTICE, frame
     from sifaka.models.structured import ask
+    from sifaka.models.task_changes import QUESTION, TaskChanges
 
-    asked = f"{_QUESTION} {DATA_NOTICE}"
+    asked = f"{QUESTION} {DATA_NOTICE}"
     try:
         with scope(FACTS):
-            answer, _ = await ask(model, asked, frame("task", task), _form())
+            answer, _ = await ask(model, asked, frame("task", task), TaskChanges)
     except (ModelProviderError, BudgetExceeded):
         return None
     return answer.model_dump(mode="json")

@@ -13,10 +13,12 @@ from sifaka.chain.selection import FACTS, first_difference
 from sifaka.chain.stop_rules import attempts
 from sifaka.models import CALLER
 from sifaka.record.entries import Anchored, Decision, RunStatus, StopReason
+from sifaka.record.results import PREFERRED
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 
 _WHAT = "no worse than the input"
+_CALLED = {"text": "it", "original": "the input", "neither": "neither"}
 
 
 def needs_look_back(run: Run) -> bool:
@@ -72,13 +74,25 @@ def reserved_calls(run: Run) -> tuple[int, int]:
 
 def look_back_check(run: Run) -> tuple[Check, ...]:
     """The look back among the checks of a finished run's text; none where none was needed."""
-    if not run.config.look_back or not run.finished:
+    if not run.finished:
         return ()
+    if not run.config.look_back:
+        return _compared_by_critics(run)
     if (ending := run.ending) is not None:
         return (Check(what=_WHAT, done=ending.settled, reason=ending.decision.reason),)
     if not needs_look_back(run):
         return ()
     return (Check(what=_WHAT, done=False, reason="the run ended before the comparison"),)
+
+
+def _compared_by_critics(run: Run) -> tuple[Check, ...]:
+    """The comparison that critics made in the same answer as their opinion."""
+    champion = run.champion
+    if champion is None or champion.author in {"input", EDITOR}:
+        return ()
+    said = [f for f in champion.critic_feedback if PREFERRED in f.details]
+    reason = "; ".join(f"{f.critic} prefers {_CALLED[str(f.details[PREFERRED])]}" for f in said)
+    return (Check(what=_WHAT, done=True, reason=reason),) if said else ()
 
 
 async def _judged(

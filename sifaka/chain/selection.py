@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sifaka.record.entries import Decision
-from sifaka.record.results import CriticFeedback, ValidationResult, majority
+from sifaka.record.results import PREFERRED, CriticFeedback, ValidationResult, majority
 from sifaka.record.thought import EDITOR, Thought
 
 _EPSILON = 1e-9
@@ -71,6 +71,15 @@ def _objection(thought: Thought, rival: Thought) -> float:
     return float(majority(_common(thought, rival)) == "revise")
 
 
+def _not_preferred(thought: Thought, _: Thought) -> float:
+    """1 where a critic that compared the version with the original finds it no better.
+
+    A version for a task is taken where neither is better.
+    """
+    lost = {"original"} if thought.prompt else {"original", "neither"}
+    return float(any(f.details.get(PREFERRED) in lost for f in thought.critic_feedback))
+
+
 def _weight_of_issues(thought: Thought, rival: Thought) -> float:
     return sum(
         issue.severity
@@ -108,6 +117,7 @@ FACTS: tuple[SelectionCriterion, ...] = (
 )
 """Criteria that are measured."""
 VERDICTS: tuple[SelectionCriterion, ...] = (
+    SelectionCriterion(what="comparison with the original", measure=_not_preferred),
     SelectionCriterion(what="revision asked for by the critics", measure=_objection),
     SelectionCriterion(what="severity of the issues found", measure=_weight_of_issues),
 )

@@ -1,9 +1,11 @@
 """Providers' errors, put into the words of our error tree."""
 
 import re
+from typing import get_args
 
 from pydantic_ai import exceptions as pydantic_ai
 
+from sifaka._internal.naming import did_you_mean
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 
 _CODES: tuple[tuple[type[pydantic_ai.AgentRunError], str], ...] = (
@@ -93,8 +95,14 @@ def translate(error: Exception, model: str) -> SifakaError:
     """
     provider, _, _ = model.partition(":")
     if isinstance(error, pydantic_ai.UserError):
+        said, providers = _first_line(error), _providers()
+        if said.startswith("Unknown model") and provider not in providers:
+            return ConfigurationError(
+                f"unknown provider {provider!r} of model {model!r}",
+                did_you_mean(provider, providers),
+            )
         return ConfigurationError(
-            f"model {model!r} cannot be used: {_first_line(error)}",
+            f"model {model!r} cannot be used: {said}",
             "set the provider's API key, or name the model as provider:name",
         )
     for kind, code in _CODES:
@@ -116,6 +124,15 @@ def translate(error: Exception, model: str) -> SifakaError:
                 retry_after=retry_after,
             )
     raise error
+
+
+def _providers() -> list[str]:
+    """The providers whose models PydanticAI knows, and that of local ones."""
+    from pydantic_ai.models import KnownModelName
+
+    listed = {str(name).partition(":") for name in get_args(KnownModelName.__value__)}
+    named = {provider for provider, colon, _ in listed if colon and "/" not in provider}
+    return sorted({*named, "ollama"})
 
 
 def _code_of_body(error: pydantic_ai.ModelHTTPError) -> str | None:

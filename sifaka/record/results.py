@@ -85,6 +85,14 @@ def unchecked_by(results: Sequence[ValidationResult]) -> str | None:
     return "; ".join(dict.fromkeys(reasons)) if reasons and len(reasons) == len(results) else None
 
 
+Preferred = Literal["text", "original", "neither"]
+PREFERRED = "preferred"
+"""The key in a feedback's details of the better one of a text and its original, if a critic asked
+for it with its opinion."""
+TASK_CHANGES = "task_changes"
+"""That of the kinds of facts that the task asks to change, if a critic has read it for them."""
+
+
 class CriticFeedback(Frozen):
     """The opinion of one critic, or the reason why it abstained."""
 

@@ -15,11 +15,13 @@ from mcp_types import (
     ListRootsResult,
     Root,
     TextContent,
+    TextResourceContents,
 )
 from pydantic import FileUrl
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
+from tests.stubs.provider import fails, provider, told_of
 from tests.stubs.sampling_client import ScriptedHost, data, said
 from tests.stubs.served import served
 from tests.stubs.servers import Era, stdio_server
@@ -161,7 +163,7 @@ async def test_what_judges_a_text_reads_a_source_too(
             both = await client.call_tool(tool, {"source": source, "text": "x", **more})
             assert "there are a text and a source" in told(both)
             neither = await client.call_tool(tool, dict(more))
-            assert "the text is empty" in told(neither)
+            assert "missing: text or source" in told(neither)
 
 
 async def test_a_file_is_judged_by_a_host_that_is_asked_in_several_rounds(
@@ -176,3 +178,58 @@ async def test_a_file_is_judged_by_a_host_that_is_asked_in_several_rounds(
     opinions = [params for params in host.asked if not is_comparison(params)]
     assert len(host.asked) > len(opinions) > 1
     assert out["verdict"] == "revise"
+
+
+async def test_a_revision_is_read_from_the_file_that_the_agent_has_edited(
+    granted: Path, tmp_path: Path, era: Era
+) -> None:
+    server, roots, file = SifakaServer(Settings(home=tmp_path)), Roots(granted), granted / "a.txt"
+    async with Client(server, mode=era, list_roots_callback=roots) as client:
+        rules = [{"type": "content", "required": ["sentence"]}]
+        arguments = {"source": str(file), "validators": rules, "model": "caller"}
+        begun = data(await client.call_tool("improve_text", arguments))
+        file.write_text("This is the sentence.")
+        place = {"run_id": begun["run_id"], "parent_id": begun["brief"]["parent_id"]}
+        given_twice = {**place, "source": str(file), "text": "x"}
+        both = await client.call_tool("submit_revision", given_twice)
+        assert "there are a text and a source" in told(both)
+        out = data(await client.call_tool("submit_revision", {**place, "source": str(file)}))
+        (kept,) = (await client.read_resource(f"thought://{out['thought_id']}/text")).contents
+    assert (out["status"], out["accepted"]) == ("done", True)
+    assert isinstance(kept, TextResourceContents)
+    assert kept.text == "This is the sentence."
+
+
+async def test_a_revision_from_a_file_is_judged_by_a_host_that_is_asked_in_rounds(
+    granted: Path, tmp_path: Path, era: Era, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roots, host, file = Roots(granted), Judge(), granted / "a.txt"
+    settings = Settings(home=tmp_path, judge_model="openai-chat:stub", fallback_models=("host",))
+    critics = [{"type": "meta_rewarding", "n": 2}]
+    arguments = {"text": "A text.", "model": "caller", "critics": critics, "facts": "off"}
+    with provider([fails(401)] * 40) as served:
+        told_of(served, monkeypatch)
+        async with Client(
+            SifakaServer(settings), mode=era, list_roots_callback=roots, sampling_callback=host
+        ) as client:
+            begun = data(await client.call_tool("improve_text", arguments))
+            host.asked.clear()
+            place = {"run_id": begun["run_id"], "parent_id": begun["brief"]["parent_id"]}
+            out = data(await client.call_tool("submit_revision", {**place, "source": str(file)}))
+    opinions = [params for params in host.asked if not is_comparison(params)]
+    assert (out["run_id"], len(opinions)) == (begun["run_id"], 2)
+    assert len(host.asked) > len(opinions)
+    assert roots.asked == 1 if era == "legacy" else roots.asked > 2, "in each round"
+
+
+async def test_claims_are_found_in_a_source_too(granted: Path, tmp_path: Path, era: Era) -> None:
+    (granted / "a.txt").write_text("The tower is 330 metres high.")
+    settings = Settings(home=tmp_path, toolsets=("refine", "evidence"))
+    server, roots = SifakaServer(settings), Roots(granted)
+    async with Client(server, mode=era, list_roots_callback=roots) as client:
+        arguments = {
+            "source": str(granted / "a.txt"),
+            "sources": [{"text": "The tower is 330 metres high."}],
+        }
+        out = data(await client.call_tool("verify_evidence", arguments))
+    assert "330 metres" in json.dumps(out)

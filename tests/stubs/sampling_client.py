@@ -50,6 +50,7 @@ class ScriptedHost:
 
     Args:
         content_with: The number of the first draft that it accepts.
+        prefers: What it answers where it compares a version with its original besides.
         refuses: Which questions its user does not allow.
         says: What it answers whatever it is asked.
     """
@@ -58,10 +59,12 @@ class ScriptedHost:
         self,
         *,
         content_with: int = 3,
+        prefers: str = "text",
         refuses: Callable[[CreateMessageRequestParams], bool] = lambda _: False,
         says: CreateMessageResult | None = None,
     ) -> None:
         self.content_with = content_with
+        self.prefers = prefers
         self.refuses = refuses
         self.says = says
         self.asked: list[CreateMessageRequestParams] = []
@@ -83,10 +86,14 @@ class ScriptedHost:
         numbers = [int(number) for number in _DRAFT.findall(words(params))]
         if is_for_a_writer(params):
             return said(f"Draft {max(numbers, default=0) + 1} of the text.")
-        if '"better"' in (params.system_prompt or ""):
+        asked = params.system_prompt or ""
+        if '"verdict"' not in asked and '"better"' in asked:
             first, second = numbers
             return said(json.dumps({"better": "first" if first > second else "second"}))
-        return said(json.dumps(self._opinion(numbers[-1])))
+        opinion = self._opinion(numbers[-1])
+        if '"better"' in asked:
+            opinion["better"] = self.prefers
+        return said(json.dumps(opinion))
 
     def _opinion(self, number: int) -> dict[str, Any]:
         if number >= self.content_with:

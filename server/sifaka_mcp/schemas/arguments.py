@@ -225,5 +225,5 @@ class FindReplace(BaseModel):  # noqa: D101 - a docstring would be listed
 
 EditList = Annotated[
     list[Annotated[FindReplace, knows("find", "replace")]] | None,
-    Field(description="or changes; each `find` occurs once in that version"),
+    Field(description="or changes; each `find` occurs once"),
 ]

@@ -54,8 +54,11 @@ def define(
     idempotent: bool = True,
     open_world: bool,
     meta: Mapping[str, Any] | None = None,
+    one_of: tuple[str, ...] = (),
 ) -> Tool:
     """Build the tool of a function that returns `Annotated[CallToolResult, Model]`.
+
+    One of the arguments `one_of` is required; no dialect of schemas that hosts share can say so.
 
     Unknown arguments are refused, not ignored. The schemas say everything once: what a host shows
     its model at every turn should not cost more than it tells. Each schema is built once, which
@@ -90,6 +93,7 @@ def define(
             open_world_hint=open_world,
         ),
         meta=None if meta is None else dict(meta),
+        one_of=one_of,
     )
 
 
@@ -110,6 +114,9 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 class BoundedTool(Tool):
     """A tool that reads large arguments beside the event loop."""
+
+    one_of: tuple[str, ...] = ()
+    """Arguments of which one has to be given."""
 
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
@@ -139,6 +146,9 @@ class BoundedTool(Tool):
         """
         known: dict[str, Any] = self.parameters["properties"]
         missing = [name for name in self.parameters.get("required", ()) if name not in arguments]
+        if self.one_of and not any(name in arguments for name in self.one_of):
+            *others, last = self.one_of
+            missing.append(f"{', '.join(others)} or {last}")
         unknown = [name for name in arguments if name not in known]
         said = [f"missing: {', '.join(missing)}"] if missing else []
         for name in unknown:

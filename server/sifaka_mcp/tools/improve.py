@@ -88,4 +88,5 @@ def tool() -> Tool:
         idempotent=False,
         open_world=True,
         meta=SHOWN,
+        one_of=("text", "source", "prompt"),
     )

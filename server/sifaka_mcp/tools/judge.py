@@ -51,6 +51,7 @@ def validate_tool() -> Tool:
         "fixes. Stores nothing.",
         read_only=True,
         open_world=False,
+        one_of=("text", "source"),
     )
 
 
@@ -96,4 +97,5 @@ def critique_tool() -> Tool:
         "you. Stores nothing.",
         read_only=True,
         open_world=True,
+        one_of=("text", "source"),
     )

@@ -18,6 +18,7 @@ from sifaka_mcp.schemas.runs import SubmitOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.follow import after_others, reporter
+from sifaka_mcp.tools.source import asked_again, text_of
 from sifaka_mcp.tools.work import outcome_of
 from sifaka_mcp.ui.apps import SHOWN
 
@@ -30,6 +31,7 @@ async def submit_revision(
     parent_id: Annotated[str, Field(description="from the brief")],
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="the whole new version")] = "",
+    source: Annotated[OptionalText, Field(description="or its URI or path")] = "",
     edits: EditList = None,
     patch: Annotated[OptionalText, Field(description="or a unified diff")] = "",
     accept: Annotated[bool, Field(description="keep the text as it is")] = False,
@@ -39,6 +41,10 @@ async def submit_revision(
     """See the tool's description."""
     state, exchange = state_of(ctx), Exchange.of(ctx)
     run = await state.store.load(run_id)
+    named = await text_of(ctx, text, source)
+    if isinstance(named, InputRequiredResult):
+        return named
+    text = named
     again = exchange.run_id is not None
     parent = _version(run, parent_id)
     if edits or patch:
@@ -65,7 +71,7 @@ async def submit_revision(
 
     result = await outcome_of(ctx, run, submit, exchange, wait_seconds=WAIT_SECONDS)
     if isinstance(result, InputRequiredResult):
-        return result
+        return asked_again(ctx, result)
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
     known = text if result.accepted and text else before
@@ -106,8 +112,9 @@ def tool() -> Tool:
     return define(
         submit_revision,
         title="Submit a revision",
-        description="Hand in the version a brief asked for, or decline its issues: accepted, or "
-        "turned down with the reason, then `done` or the next brief.",
+        description="Hand in the version a brief asked for, or decline its issues: `done`, or the "
+        "next brief.",
         open_world=True,
         meta=SHOWN,
+        one_of=("text", "source", "edits", "patch", "accept"),
     )

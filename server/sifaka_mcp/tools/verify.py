@@ -14,6 +14,7 @@ from sifaka_mcp.schemas.arguments import BudgetLimits, OptionalText
 from sifaka_mcp.schemas.evidence import SourceList, VerifyOut, documents_of
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
+from sifaka_mcp.tools.source import asked_again, text_of
 from sifaka_mcp.ui.apps import SHOWN
 from sifaka_mcp.view.evidence_text import verification
 
@@ -23,6 +24,7 @@ _Names = Annotated[list[str] | None, Field(max_length=50)]
 async def verify_evidence(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="whose claims to find and check")] = "",
+    source: Annotated[OptionalText, Field(description="URI or path of `text`")] = "",
     claims: Annotated[
         list[str] | None, Field(description="what to check instead; found in `text` if given")
     ] = None,
@@ -39,6 +41,9 @@ async def verify_evidence(
     max_claims: Annotated[int, Field(ge=1, le=MOST_CLAIMS, description="of `text`")] = 20,
 ) -> Annotated[CallToolResult, VerifyOut] | InputRequiredResult:
     """See the tool's description."""
+    given = await text_of(ctx, text, source)
+    if isinstance(given, InputRequiredResult):
+        return given
     exchange = Exchange.of(ctx)
     documents = documents_of(sources)
     options = check_options(
@@ -63,7 +68,7 @@ async def verify_evidence(
     try:
         found = await check_claims(
             chain,
-            text,
+            given,
             claims=claims or None,
             documents=documents,
             options=options,
@@ -71,7 +76,7 @@ async def verify_evidence(
             hear=report,
         )
     except Suspended as waiting:
-        return exchange.ask(waiting)
+        return asked_again(ctx, exchange.ask(waiting))
     out = VerifyOut.of(found)
     return answer(verification(out), out)
 
@@ -87,4 +92,5 @@ def tool() -> Tool:
         read_only=True,
         open_world=True,
         meta=SHOWN,
+        one_of=("text", "source", "claims"),
     )

@@ -56,7 +56,7 @@ def test_a_document_without_the_marker_stays_as_it_is(tmp_path: Path) -> None:
 def test_the_document_has_a_place_for_each_table() -> None:
     text = (ROOT / "docs" / "quality.md").read_text("utf-8")
 
-    names = ("binary", "own", "equal", "others", "liars", "elsewhere", "consensus")
+    names = ("binary", "own", "equal", "others", "few", "liars", "elsewhere", "consensus")
     for name in names:
         inside = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
         assert "| ---" in inside, name

@@ -1,5 +1,6 @@
 """A user who does not allow that the host's model is asked."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp.client import ClientRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import CreateMessageRequestParams, ErrorData
+from mcp_types import CreateMessageRequestParams, CreateMessageResult, ErrorData
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
@@ -20,6 +21,7 @@ from tests.stubs.sampling_client import (
     data,
     hosted,
     is_for_a_writer,
+    said,
 )
 from tests.stubs.served import served
 from tests.stubs.servers import Era
@@ -122,6 +124,42 @@ async def test_a_sentence_costs_three_questions(tmp_path: Path, era: Era) -> Non
             "Draft 1 of the text.",
         )
         assert len(host.asked) <= 3
+
+
+async def test_the_third_question_compares_the_version_with_the_input(tmp_path: Path) -> None:
+    for preferred, text in (("text", "Draft 1 of the text."), ("original", None)):
+        host = ScriptedHost(content_with=1, prefers=preferred)
+        async with hosted("memory", "auto", tmp_path / preferred, host) as client:
+            out = data(await client.call_tool("improve_text", {"text": TEXT, "facts": "off"}))
+        assert (out["model"], out["text"], len(host.asked)) == ("host", text, 3)
+        reasons = [each["reason"] for each in out["turned_down"]]
+        assert bool(reasons) == (text is None)
+        assert all("comparison with the original" in reason for reason in reasons)
+        told = [each for each in out["checked"] if each["what"] == "no worse than the input"]
+        assert [each["reason"] for each in told] == (["self_refine prefers it"] if text else [])
+
+
+async def test_a_task_that_rules_do_not_know_costs_no_fourth_question(tmp_path: Path) -> None:
+    text, version = "The meeting is on 5 May in room 12.", "The meeting is on 5 May in room 14."
+    asked: list[CreateMessageRequestParams] = []
+
+    async def answers(
+        context: ClientRequestContext, params: CreateMessageRequestParams
+    ) -> CreateMessageResult:
+        del context
+        asked.append(params)
+        if is_for_a_writer(params):
+            return said(version)
+        changes = {"change": ["numbers"]}
+        opinion = {"verdict": "accept", "task_changes": changes, "better": "text"}
+        return said(json.dumps(opinion))
+
+    server = SifakaServer(Settings(home=tmp_path))
+    async with Client(server, sampling_callback=answers) as client:
+        arguments = {"text": text, "prompt": "Make it fit the new plan."}
+        out = data(await client.call_tool("improve_text", arguments))
+    assert (out["status"], out["text"]) == ("done", version)
+    assert [is_for_a_writer(each) for each in asked] == [False, True, False]
 
 
 async def test_the_true_reason_is_told_where_there_is_no_way_back(tmp_path: Path) -> None:
