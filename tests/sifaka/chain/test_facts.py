@@ -4,7 +4,7 @@ import pytest
 
 from sifaka import Chain
 from sifaka.chain.selection import compare
-from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult, Verdict
 from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel
@@ -128,6 +128,59 @@ async def test_what_is_no_translation_never_stands_for_one(answer: str) -> None:
     result = await chain.run("Translate into French.", text=text)
     assert (result.text, result.passed) == (text, False)
     assert any("the task was not carried out" in issue.message for issue in result.left)
+
+
+class Nitpicker:
+    """Accepts everything, and finds a small thing, or a large one, in whatever is not English."""
+
+    name = "nitpicker"
+
+    def __init__(self, verdict: Verdict = "accept") -> None:
+        self._verdict: Verdict = verdict
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        text = thought.text
+        if "sac" not in text:
+            return CriticFeedback(verdict="accept")
+        return CriticFeedback(verdict=self._verdict, issues=(Issue.at(text, 0, 2, "odd"),))
+
+
+FRENCH = "Le sac coûte 6 dollars, voir https://bags.example/12 pour `code`."
+OPEN = "the task was not carried out: no version that was written for it was kept"
+
+
+@pytest.mark.parametrize("task", ["Translate into French.", "Make it rhyme."])
+async def test_an_input_that_a_critic_accepts_as_it_does_each_try_does_not_pass(task: str) -> None:
+    chain = Chain(model=ScriptedModel(lines=[FRENCH] * 3), critics=[Nitpicker()], facts="off")
+    result = await chain.run(task, text=TEXT)
+    assert (result.text, result.passed) == (TEXT, False)
+    assert [issue.message for issue in result.left] == [OPEN]
+
+
+@pytest.mark.parametrize(
+    ("task", "passed"),
+    [
+        ("Translate into French.", False),
+        ("翻译成法语", False),
+        ("Translate into English.", True),
+        ("Make it rhyme.", True),
+    ],
+)
+async def test_an_input_in_another_language_is_never_its_translation(
+    task: str, passed: bool
+) -> None:
+    critic = Nitpicker("revise")
+    chain = Chain(model=ScriptedModel(lines=[FRENCH] * 3), critics=[critic], facts="off")
+    result = await chain.run(task, text=TEXT)
+    assert (result.text, result.passed) == (TEXT, passed)
+
+
+async def test_a_paraphrase_that_a_critic_takes_for_a_translation_is_turned_down() -> None:
+    text = "Please send your questions before the meeting. There is coffee for all who come early."
+    same = "Kindly submit your questions in advance of our meeting. There is coffee for the early."
+    chain = Chain(model=ScriptedModel(lines=[same]), critics=[Nitpicker()], max_iterations=1)
+    result = await chain.run("Translate into French.", text=text)
+    assert (result.text, result.passed) == (text, False)
 
 
 async def test_of_two_versions_for_a_task_that_a_critic_accepts_the_first_stays() -> None:
