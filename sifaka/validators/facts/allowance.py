@@ -240,6 +240,8 @@ def allowance_of(task: str) -> Allowance:
     for match in _KEEP.finditer(task):
         kept = match["object"]
         keeps |= _EVERYTHING if _FACTS.search(kept) else set(_kinds_in(kept))
+    if "number" in keeps:
+        keeps |= {"date", "time"}  # their numbers are numbers
     if not known and _CREATE.match(task):
         return Allowance(lose=_EVERYTHING, add=_EVERYTHING, replaces=True)
     shortest = _SHORTENED if _SHORTEN.search(task) else _REWRITTEN

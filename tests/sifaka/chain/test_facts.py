@@ -1,5 +1,7 @@
 """The guard of facts in a run, and tasks that are never skipped."""
 
+from typing import Literal
+
 import pytest
 
 from sifaka import Chain
@@ -208,6 +210,27 @@ async def test_a_task_that_only_lost_facts_is_not_done() -> None:
     result = await chain.run(SHORTER, text=TEXT)
     assert (result.text, result.passed, result.stop_reason) == (TEXT, False, "max_iterations")
     assert "the task was not carried out" in result.left[0].message
+
+
+@pytest.mark.parametrize("effort", ["standard", "thorough"])
+async def test_a_version_that_meets_a_rule_at_the_cost_of_facts_is_turned_down(
+    effort: Literal["standard", "thorough"],
+) -> None:
+    rule = [{"type": "regex", "must_match": [r"\ADear customer,"]}]
+    writer = ScriptedModel(lines=["Dear customer, the text has been rewritten."] * 20)
+    chain = Chain(model=writer, critics=["lint"], validators=rule, effort=effort)
+    result = await chain.run("Rewrite this as a polite letter.", text=TEXT)
+    assert (result.text, result.passed) == (TEXT, False)
+
+
+async def test_numbers_that_are_to_stay_are_those_of_dates_too() -> None:
+    rest = "Books can be brought back until 20 March without any fee, to the box at the back door."
+    text = f"It is closed from 3 March until 17 March. {rest}"
+    rule = [{"type": "length", "max_words": 8}]
+    writer = ScriptedModel(lines=["It is closed from 3 March until 17 March."] * 3)
+    chain = Chain(model=writer, critics=[], validators=rule)
+    result = await chain.run("Shorten this to 8 words. Keep the numbers.", text=text)
+    assert result.text == text
 
 
 async def test_an_accepted_input_does_not_pass_when_each_try_at_the_task_lost_facts() -> None:
