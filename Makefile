@@ -12,6 +12,8 @@ REAL_MODEL := .venv-model
 OLD_SIFAKA := .venv-sifaka-0.2
 # Tests of stores. Milvus gives up when it has to wait for a processor for long, so they have both.
 STORES := tests/storage_contract tests/sifaka/storage tests/mcp_stores
+# Tests of texts made to be slow, beside the quick ones of make test.
+HOSTILE := tests/hostile tests/sifaka/editor tests/sifaka/models tests/sifaka/validators/facts tests/server/http
 FOREIGN := tests/conformance/node_modules
 # One more than there are processors: many tests wait for another process.
 WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
@@ -84,10 +86,10 @@ test-servers: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES:%=--ignore=%)
 
-# The time of every function that reads texts, for each of the texts made to be slow. One at a time:
-# what is compared is processor time.
+# The time of every function that reads texts, for each of the texts made to be slow, and of the longest
+# texts. One at a time: what is compared is processor time.
 test-hostile: $(READY)
-	$(BIN)/python -m pytest -m hostile $(or $(ONLY),tests/hostile)
+	$(BIN)/python -m pytest -m hostile $(or $(ONLY),$(HOSTILE))
 
 # Evidence in a real MediaWiki, with pages written for the tests. Root has it installed if need be.
 test-wiki: $(READY)

@@ -28,7 +28,8 @@ async def bare_run(
         provider, output_type=ToolOutput(Opinion, name="answer"), instructions=instructions
     )
     writer = Agent(provider, instructions=PROMPT.text)
-    redis = Redis.from_url(redis_url)  # pyright: ignore[reportUnknownMemberType]
+    # One connection for each run under way: the client has at most 100 unless it is told.
+    redis = Redis.from_url(redis_url, max_connections=1000)  # pyright: ignore[reportUnknownMemberType]
 
     async def append(stream: str, response: ModelResponse) -> None:
         await redis.xadd(stream, {"answer": repr(response.parts)})

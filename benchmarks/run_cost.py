@@ -15,11 +15,14 @@ import anyio
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from redis.asyncio import Redis
 
 from benchmarks.bare_calls import bare_run
 from benchmarks.critics_wall import provider_at
 from benchmarks.http_load import MODEL, PROMPT, SETTINGS, TEXT
+from benchmarks.redis_monitor import delays_of_answers
 from benchmarks.report import Figure, Report
+from benchmarks.samples import percentile
 from benchmarks.servers import environment, listening, started
 from benchmarks.slow_provider import in_letters
 from benchmarks.stored_runs import copied, entries_of
@@ -65,7 +68,9 @@ def measure() -> Report:
         f"their processor time is that of this process. {ROUNDS} rounds of both in turn after one "
         "of 64 to warm up; medians. The share of a component is that of the ticks of the server's "
         "processor clock in which its code was the innermost, times the processor time of the "
-        f"event loop's thread. Then {MANY:,} runs of the same kind are put into the store.",
+        "event loop's thread. When an answer is sent its provider says, and when it is on record "
+        f"Redis, in one more round of {AT_ONCE[64]} runs. Then {MANY:,} runs of the same kind are "
+        "put into the store.",
         figures=tuple(figures),
     )
 
@@ -104,6 +109,9 @@ async def _measure(url: str, pid: int, redis: str, profile: Path) -> list[Figure
                     for name, seconds in _read_profile(pid, profile).items():
                         shares[name] = shares.get(name, 0.0) + seconds / runs / ROUNDS
                 bares[at_once].append(await _cost(bare, runs, at_once, process_time))
+        with delays_of_answers(redis) as delays:
+            await _rate(run, AT_ONCE[64], 64)
+            waited = delays()
         early = [await _cost(run, AT_ONCE[64], 64, lambda: _spent(pid)) for _ in range(ROUNDS)]
         store = RedisStorage(redis)
         entries = await entries_of(store, await store.load(ids[0]))
@@ -111,8 +119,23 @@ async def _measure(url: str, pid: int, redis: str, profile: Path) -> list[Figure
             copy = copied(entries)
             await store.append(copy.run, copy.entries, expected_version=0)
         await store.aclose()
+        await _quiet(redis)
         late = [await _cost(run, AT_ONCE[64], 64, lambda: _spent(pid)) for _ in range(ROUNDS)]
-    return [*_figures(costs, bares), *_flat(costs, early, late), *_components(shares)]
+    return [
+        *_figures(costs, bares),
+        *_delays(waited),
+        *_flat(costs, early, late),
+        *_components(shares),
+    ]
+
+
+async def _quiet(url: str) -> None:
+    """Return when Redis writes no file of its own any more, which takes one of the processors."""
+    async with Redis.from_url(url) as redis:  # pyright: ignore[reportUnknownMemberType]
+        with anyio.fail_after(WAIT):
+            info = redis.info  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]
+            while (await info("persistence"))["aof_rewrite_in_progress"]:  # noqa: ASYNC110 - no event tells
+                await anyio.sleep(0.1)
 
 
 async def _cost(
@@ -194,6 +217,18 @@ def _figures(costs: _Costs, bares: _Costs) -> list[Figure]:
             ),
         ]
     return figures
+
+
+def _delays(waited: list[float]) -> list[Figure]:
+    return [
+        Figure(
+            what=f"64 at once: an answer is on record after it was sent, p{share}",
+            value=percentile(waited, share) * 1000,
+            unit="ms",
+            most=most,
+        )
+        for share, most in ((50, None), (99, 100.0))
+    ]
 
 
 def _flat(

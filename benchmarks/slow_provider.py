@@ -7,6 +7,7 @@ The first number is how many seconds an answer takes, the second how many when t
 import json
 import socket
 import sys
+import time
 from itertools import count
 from typing import Any
 
@@ -27,6 +28,8 @@ just then is lost, retried, and counted as one more model call.
 """
 SLOW = "Take your time."
 """The mark of a question that is answered slowly."""
+SENT = "sent-"
+"""What the id of an answer begins with; then come the nanoseconds of the clock when it was sent."""
 _ENDING = "That is all, says reader"
 _LETTERS = str.maketrans("0123456789", "bcdfghjklm")
 _numbers = count(1000)
@@ -38,10 +41,10 @@ def _app(seconds: float, slow_seconds: float) -> Starlette:
         body = await request.body()
         question = json.loads(body)
         takes = slow_seconds if SLOW.encode() in body else seconds
-        answer = JSONResponse(_completion(question))
+        answer = _completion(question)
         # To read and answer is part of the time, and may take all of it on a busy machine.
         await anyio.sleep_until(began + takes)
-        return answer
+        return JSONResponse(answer | {"id": f"{SENT}{time.time_ns()}"})
 
     return Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
 
@@ -71,7 +74,6 @@ def _completion(question: dict[str, Any]) -> dict[str, Any]:
             "tool_calls": [{"id": "call_1", "type": "function", "function": call}],
         }
     return {
-        "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1_700_000_000,
         "model": "stub",

@@ -8,6 +8,7 @@ import struct
 import zlib
 from base64 import b64encode
 from collections.abc import Iterator
+from math import hypot
 from typing import NamedTuple
 
 from distribution.identity import ROOT
@@ -97,12 +98,26 @@ def module() -> str:
 
 def _blended(x: int, y: int, side: int) -> _Colour:
     """The colour of a pixel: of one shape, or half of two where they meet."""
+    if plain := _plain((x + 0.5) * 100 / side, (y + 0.5) * 100 / side, reach=100 / side):
+        return _parts(plain)
     seen = [_shown((x + dx) * 100 / side, (y + dy) * 100 / side) for dx, dy in _points()]
     often = sorted(set(seen), key=lambda colour: (-seen.count(colour), colour))[:2]
     if len(often) == 1 or seen.count(often[1]) < len(seen) // 4:
         return _parts(often[0])
     one, other = map(_parts, often)
     return (one[0] + other[0]) // 2, (one[1] + other[1]) // 2, (one[2] + other[2]) // 2
+
+
+def _plain(x: float, y: float, *, reach: float) -> str | None:
+    """The one colour of all that is so near to a point; None where an edge is as near."""
+    for shape in reversed(SHAPES):
+        away = hypot((x - shape.x) / shape.width, (y - shape.y) / shape.height)  # 1 on the edge
+        room = reach / min(shape.width, shape.height)
+        if away <= 1 - room:
+            return shape.colour
+        if away < 1 + room:
+            return None
+    return _GROUND
 
 
 def _points() -> Iterator[tuple[float, float]]:

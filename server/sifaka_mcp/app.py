@@ -9,7 +9,9 @@ from mcp.server.apps import Apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import Annotations, Icon, Resource
+from mcp_types import Tool as ListedTool
 
+from sifaka._internal.turns import turn
 from sifaka.errors import StorageError
 from sifaka.plugins import Plugins
 from sifaka.record.run import RunSummary
@@ -28,6 +30,7 @@ from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
+from sifaka_mcp.tools import listed_tools, tools
 from sifaka_mcp.ui.apps import CHOICE, declare_apps, hide_choice
 from sifaka_mcp.view.lines import flat
 
@@ -156,12 +159,18 @@ class SifakaServer(DeferredServer):
         self._life.stop()
         self._listening.end()
 
+    def listed(self) -> list[ListedTool]:
+        """See `DeferredServer`."""
+        return listed_tools(self._offered)
+
     def offer(self) -> list[Tool]:
         """See `DeferredServer`."""
-        from sifaka_mcp.tools import tools
+        return tools(self._offered)
 
+    @property
+    def _offered(self) -> AbstractSet[str]:
         offered = self._settings.tools
-        return tools({*offered, CHOICE} if "submit_revision" in offered else offered)
+        return {*offered, CHOICE} if "submit_revision" in offered else offered
 
     def register(self) -> None:
         """See `DeferredServer`."""
@@ -201,6 +210,7 @@ def _as_resource(run: RunSummary) -> Resource:
 
 async def _share(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:
     """Middleware: a tenant has its share of the processors, and of the money."""
+    await turn()
     with share_of_request(ctx.lifespan_context):
         return await call_next(ctx)
 

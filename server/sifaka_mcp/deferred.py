@@ -25,10 +25,10 @@ from sifaka_mcp.stdio import serve_stdio
 
 
 class DeferredServer(MCPServer[Any]):
-    """An `MCPServer` that builds its tools, resources and prompts on the first request for them.
+    """An `MCPServer` that builds its tools, resources and prompts on the first use of them.
 
-    Their schemas take longer to build than the handshake takes to answer. Subclasses say in
-    `offer` and `register` what there is.
+    What they import takes longer than a server to start. Subclasses say in `listed`, `offer` and
+    `register` what there is; only calls need what `offer` builds.
     """
 
     _tools: dict[str, Tool] | None = None
@@ -37,6 +37,10 @@ class DeferredServer(MCPServer[Any]):
     def __init__(self, name: str, **settings: Any) -> None:
         super().__init__(name, **settings)
         self._filling = threading.Lock()
+
+    def listed(self) -> list[ListedTool]:
+        """The tools as a client sees them, without the code that answers their calls."""
+        raise NotImplementedError
 
     def offer(self) -> list[Tool]:
         """The tools, newly built."""
@@ -65,18 +69,7 @@ class DeferredServer(MCPServer[Any]):
 
     async def list_tools(self) -> list[ListedTool]:
         """See `MCPServer`."""
-        return [
-            ListedTool(
-                name=tool.name,
-                title=tool.title,
-                description=tool.description,
-                input_schema=tool.parameters,
-                output_schema=tool.output_schema,
-                annotations=tool.annotations,
-                _meta=tool.meta,
-            )
-            for tool in self._tools_by_name().values()
-        ]
+        return self.listed()
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None

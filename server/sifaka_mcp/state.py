@@ -10,6 +10,7 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
+from sifaka._internal.turns import turn
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Host
@@ -202,6 +203,7 @@ class AppState:
                 return True
 
             async def work(listen: Listener, parting: Parting) -> "RunResult":
+                await turn()
                 chain = await state.chain_of(run)
                 return await chain.resume(key.run_id, listen=listen, parting=parting, reopen=False)
 

@@ -57,7 +57,7 @@ class SentimentClassifier:
         rated = [
             (span, score) for span in sentence_spans(prose) if (score := _score(prose, span)) != 0
         ]
-        sentences = sum(1 for _ in sentence_spans(prose))
+        sentences = len(sentence_spans(prose))
         if not sentences:
             return Classification(label=UNKNOWN, confidence=0, coverage=f"{coverage}; no sentence")
         mean = sum(score for _, score in rated) / sentences

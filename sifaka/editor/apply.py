@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from sifaka.editor.protection import Cover, verbatim
@@ -51,12 +52,18 @@ def keeps_facts(text: str, issue: Issue) -> bool:
     """
     start, end, fix = issue.start or 0, issue.end or 0, issue.fix or ""
     left, right = _window(text, start, end)
-    before = facts(text[left:right])
-    after = facts(text[left:start] + fix + text[end:right])
-    if issue.category == "encoding":
-        before.pop("not", None)
-        after.pop("not", None)
-    return before == after
+    after = text[left:start] + fix + text[end:right]
+    return _have_the_same_facts(text[left:right], after, encoding=issue.category == "encoding")
+
+
+# Asked when a fix is found, and again when it is applied.
+@lru_cache(maxsize=1_000)
+def _have_the_same_facts(before: str, after: str, *, encoding: bool) -> bool:
+    one, other = facts(before), facts(after)
+    if encoding:
+        one.pop("not", None)
+        other.pop("not", None)
+    return one == other
 
 
 def keeps_surroundings(text: str, issue: Issue) -> bool:

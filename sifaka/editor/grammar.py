@@ -53,6 +53,7 @@ _PROGRAM = (
     str(_IDLE_SECONDS),
 )
 """Harper's process, and its arguments."""
+_find_spec = cache(find_spec)
 _MOST_SECONDS = 120.0
 """Seconds for one text; the slowest of the longest texts took 17."""
 
@@ -69,7 +70,7 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
     """
     if len(parsed.text) > LIMIT:
         raise PluginError(f"grammar: not checked, the text has more than {LIMIT:,} characters")
-    if find_spec("harper") is None:
+    if _find_spec("harper") is None:
         raise PluginError("grammar: `harper-py` is not installed", "pip install harper-py")
     parts = list(stretches(parsed, rules))
     for rule, start, end, message, kind, fix in _lints(parts, rules) if parts else ():

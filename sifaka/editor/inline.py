@@ -1,7 +1,7 @@
 """The parts inside a line that are not prose: code, addresses, names of things, quotes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sifaka.text.formats import Format
 from sifaka.text.markdown import Markdown, code_spans
@@ -56,6 +56,9 @@ _IDENTIFIER = re.compile(
     """,
     re.VERBOSE,
 )
+_IN_MARKDOWN = {_WRAPPED_CODE: "`", _LINK_DESTINATION: "]", _REFERENCE: "]", _TAG: "<&", _MATH: "$"}
+"""What is markup in Markdown and plain text alone, each with marks of which it has one."""
+_NAMED = {_QUOTE: "\"“«„‘'", _CALL: "(", _PLACEHOLDER: "{%["}
 MARKDOWN_LIKE = frozenset({Format.MARKDOWN, Format.MDX, Format.TEXT})
 _LATIN = frozenset({"i.e", "e.g"})
 
@@ -66,16 +69,21 @@ def verbatim_inline(text: str, format: Format = Format.MARKDOWN) -> Iterator[Spa
     What is markup in Markdown alone is looked for in Markdown and plain text alone.
     """
     yield from urls(text)
-    patterns = (_EMAIL,)
+    patterns = {_EMAIL: "@"}
     if format in MARKDOWN_LIKE:
         yield from code_spans(text)
         yield from _delimited(text)
         yield from _references(text)
-        yield from (match.span() for match in _WRAPPED_CODE.finditer(text))
-        patterns = (_EMAIL, _LINK_DESTINATION, _REFERENCE, _TAG, _MATH)
-    for pattern in patterns:
-        yield from (match.span() for match in pattern.finditer(text))
+        patterns |= _IN_MARKDOWN
+    yield from _places(patterns, text)
     yield from (span for span in _tokens(text) if _PATH.match(text[slice(*span)]))
+
+
+def _places(patterns: Mapping[re.Pattern[str], str], text: str) -> Iterator[Span]:
+    """The matches of those patterns of which the text has one of the marks."""
+    for pattern, marks in patterns.items():
+        if any(mark in text for mark in marks):
+            yield from (match.span() for match in pattern.finditer(text))
 
 
 def _references(text: str) -> Iterator[Span]:
@@ -90,8 +98,7 @@ def _references(text: str) -> Iterator[Span]:
 
 def named_inline(text: str) -> Iterator[Span]:
     """Identifiers, flags, placeholders and short quotes: what stands for itself."""
-    for pattern in (_QUOTE, _CALL, _PLACEHOLDER):
-        yield from (match.span() for match in pattern.finditer(text))
+    yield from _places(_NAMED, text)
     for start, end in _tokens(text):
         token = text[start:end]
         if token in _LATIN:

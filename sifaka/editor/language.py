@@ -76,6 +76,14 @@ _SHARED = lexicon(
     "son comment tout mine fait pour or are am most all him her for in per bin du den dig dog na",
     "kan tag may gets mis ma pa uns mich el los las da vi ni ja van die hat war man mit par sur",
 )
+_POINTS = {
+    word: (
+        0 if word not in ENGLISH else 1 if word in _SHARED else 2,
+        0 if word not in _OTHER else 1 if word in _SHARED or word in ENGLISH else 2,
+    )
+    for word in ENGLISH | _OTHER
+}
+"""The points of a word for English, and for other languages."""
 _LETTER = re.compile("[ßøłęąśżźćńőűãõğışěřťďůčšžœæåñ]")
 _ENDING = re.compile(
     r"\w{3}(?:keit|heit|ungen|lich|lichen|isch|ische|schaft|lijk|lijke|ción|ciones|zione|zioni|ção|ções"
@@ -113,12 +121,11 @@ def _evidence(words: list[str]) -> tuple[int, int]:
         if number and word[0].isupper() and lowered not in ENGLISH:
             # Los Angeles, El Niño, Van der Berg: names of any origin stand in English too.
             continue
-        if lowered in ENGLISH:
-            english += 1 if lowered in _SHARED else 2
-        if lowered in _OTHER:
-            other += 1 if lowered in _SHARED or lowered in ENGLISH else 2
+        if known := _POINTS.get(lowered):
+            english += known[0]
+            other += known[1]
         elif not lowered.isascii():
             other += 2 if ord(lowered[0]) > 0x36F or _LETTER.search(lowered) else 1
-        elif _ENDING.search(lowered) and lowered not in ENGLISH:
+        elif _ENDING.search(lowered):
             other += 1
     return english, other

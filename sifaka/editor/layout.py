@@ -119,8 +119,8 @@ def _stands_alone(line: str) -> bool:
     tokens = [token.strip(",;|").lower() for token in stripped.split()]
     if len(tokens) >= 2 and all(token in _TRUTH or not token for token in tokens):
         return True
-    visible = [char for char in stripped if not char.isspace()]
-    return len(visible) > 5 and sum(char.isalpha() for char in visible) * 2 < len(visible)
+    visible = "".join(stripped.split())
+    return len(visible) > 5 and sum(map(str.isalpha, visible)) * 2 < len(visible)
 
 
 def _indented(text: str, lines: Sequence[Span]) -> Iterator[Span]:

@@ -38,6 +38,7 @@ def spelling(parsed: ParsedText) -> Iterator[Issue]:
             yield from _issue(parsed, match, word, fixes, terms)
 
 
+@lru_cache(maxsize=10_000)
 def corrections_of(word: str) -> Sequence[str]:
     """What a misspelt word may be meant to be; empty for one that is not known as misspelt."""
     lines = known_misspellings()

@@ -1,7 +1,7 @@
 """Wordy phrases, and the shorter words that mean the same in every context."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
@@ -159,8 +159,14 @@ _ORDERED = lexicon(
 
 _ALL = sorted([*PHRASES, *QUANTITIES, *OPENERS], key=len, reverse=True)
 # A phrase may be wrapped over two lines, but not across a paragraph or a list mark.
-_ANY = "|".join(phrase.replace(" ", r"(?:[ ]{1,3}|[ ]?\r?\n)") for phrase in _ALL)
-_PATTERN = re.compile(rf"(?<![\w'’\-])(?:{_ANY})(?![\w'’\-])", re.IGNORECASE)
+_GAP = r"(?:[ ]{1,3}|[ ]?\r?\n)"
+# By their first words, so that at most places one look shows that none begins there.
+_RESTS: Mapping[str, Sequence[str]] = {
+    first: [phrase.removeprefix(first) for phrase in _ALL if phrase.split()[0] == first]
+    for first in dict.fromkeys(phrase.split()[0] for phrase in _ALL)
+}
+_ANY = "|".join(f"{first}(?:{'|'.join(rests)})" for first, rests in _RESTS.items())
+_PATTERN = re.compile(rf"(?<![\w'’\-])(?:{_ANY.replace(' ', _GAP)})(?![\w'’\-])", re.IGNORECASE)
 
 
 def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:

@@ -13,7 +13,7 @@ from sifaka.calls.context import fan_out
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.evidence.classify import classify, ranked
-from sifaka.evidence.documents import ANYTHING, SearchFilters
+from sifaka.evidence.documents import ANYTHING, SearchFilters, spread
 from sifaka.evidence.model import (
     BatchEntry,
     Evidence,
@@ -212,11 +212,15 @@ async def concluded(
     evidence = [classify(each, made.criteria) for each in verifications]
     if any(each.classification == "unverified" for each in evidence):
         evidence = await _with_shares(made.question, evidence)
+    evidence = [*ranked(evidence)]
+    if all(each.classification == "unverified" for each in evidence):
+        of = {id(each.document): each for each in evidence}
+        evidence = [of[id(document)] for document in spread(each.document for each in evidence)]
     return EvidenceResult(
         question=made.question,
         plan=made,
         status=searched.status,
-        evidence=ranked(evidence),
+        evidence=tuple(evidence),
         degraded=(
             *((made.degraded,) if made.degraded is not None else ()),
             *searched.degraded,

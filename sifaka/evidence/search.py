@@ -170,8 +170,8 @@ async def _answer_of_adapter(task: _Task) -> _Answer:
 def _left_out(name: str, adapter: LeavesOut) -> Iterator[str]:
     """A line for each reason that files are left out."""
     by_reason: dict[str, list[str]] = {}
-    for name, reason in sorted(adapter.left_out.items()):
-        by_reason.setdefault(reason, []).append(name)
+    for file, reason in sorted(adapter.left_out.items()):
+        by_reason.setdefault(reason, []).append(file)
     for reason, names in by_reason.items():
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         yield f"{name}: left out: {', '.join(names[:_NAMED])}{more} ({reason})"

@@ -76,8 +76,9 @@ _PHASES: tuple[tuple[type[httpx2.TransportError], TransportPhase], ...] = (
 )
 _MOST_FITTED = 64
 _TIMEOUT = httpx2.Timeout(600, connect=5)
-_LIMITS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
-"""As PydanticAI's own clients have them."""
+_ONE = httpx2.Limits(max_connections=1, max_keepalive_connections=1)
+"""A client for each question under way: one that has all connections looks at each idle one,
+whenever a question comes and whenever an answer has come."""
 
 
 class ChatModel(Model[httpx2.AsyncClient]):
@@ -111,7 +112,7 @@ class ChatModel(Model[httpx2.AsyncClient]):
         self._system = system
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._trusted = _trust(urlsplit(base_url).scheme == "https")
-        self._client: httpx2.AsyncClient | None = None
+        self._idle: list[httpx2.AsyncClient] = []
         self._users = 0
         self._fitted: dict[int, tuple[ToolDefinition, list[ToolDefinition]]] = {}
 
@@ -133,13 +134,6 @@ class ChatModel(Model[httpx2.AsyncClient]):
     async def __aenter__(self) -> Self:
         """Keep the connections open until all that have entered have left."""
         self._users += 1
-        if self._client is None:
-            self._client = httpx2.AsyncClient(
-                headers=self._headers,
-                timeout=_TIMEOUT,
-                limits=_LIMITS,
-                verify=self._trusted,
-            )
         return self
 
     async def __aexit__(
@@ -150,9 +144,8 @@ class ChatModel(Model[httpx2.AsyncClient]):
     ) -> None:
         """Close the connections after the last one."""
         self._users -= 1
-        if not self._users and self._client is not None:
-            client, self._client = self._client, None
-            await client.aclose()
+        while not self._users and self._idle:
+            await self._idle.pop().aclose()
 
     def customize_request_parameters(
         self, model_request_parameters: ModelRequestParameters
@@ -226,9 +219,10 @@ class ChatModel(Model[httpx2.AsyncClient]):
         return body | (settings.get("extra_body") or {})
 
     async def _post(self, body: Body, settings: Mapping[str, Any]) -> bytes:
-        assert self._client is not None
+        # The client of the last answer first: its connection is open most likely.
+        client = self._idle.pop() if self._idle else self._new_client()
         try:
-            response = await self._client.post(
+            response = await client.post(
                 self._url,
                 content=json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
                 headers={"content-type": "application/json", **settings.get("extra_headers", {})},
@@ -240,9 +234,16 @@ class ChatModel(Model[httpx2.AsyncClient]):
             phases: list[TransportPhase] = [p for kind, p in _PHASES if isinstance(error, kind)]
             phase = phases[0] if phases else "read"
             raise failed(self._model_name, type(error).__name__, phase=phase) from error
+        finally:
+            self._idle.append(client)
         if response.is_success:
             return response.content
         raise self._error(response)
+
+    def _new_client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            headers=self._headers, timeout=_TIMEOUT, limits=_ONE, verify=self._trusted
+        )
 
     def _error(self, response: httpx2.Response) -> ModelHTTPError:
         told: Any = response.text

@@ -25,6 +25,7 @@ from pydantic_ai.models import (
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_core import PydanticSerializationError
 
+from sifaka._internal.turns import turn
 from sifaka.calls.context import current_calls
 from sifaka.calls.journal import asking
 from sifaka.errors import ModelProviderError
@@ -82,6 +83,7 @@ class JournaledModel(WrapperModel):
         await journal.record(
             Called(key=key, request=request, model=model, fallback=fallback, response=written)
         )
+        await turn()
         return response
 
     @asynccontextmanager

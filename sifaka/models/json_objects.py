@@ -106,7 +106,7 @@ def _object_at(text: str, start: int) -> tuple[object, str, int]:
     if not missing:
         return _repaired(source), source, end
     try:  # cut off
-        return strict(source + missing), source, len(text)
+        return strict(source + missing), text[start:], len(text)
     except (ValueError, RecursionError):
         # A quote that ends a string too early hides the closing brace: up to the last one there is.
         source = text[start : max(last, text.rfind("]") + 1)]

@@ -179,10 +179,15 @@ async def _asked(model: "Model[Any]") -> Abilities | None:
         called = [part for part in response.parts if isinstance(part, ToolCallPart)]
         # One that is still thinking has not shown that it cannot.
         calls_tools = response.finish_reason == "length" or any(map(_fits, called))
-    rate = tokens / max(0.001, perf_counter() - began - _FIRST_TOKEN)
+    rate = rate_of(tokens, perf_counter() - began)
     found = Abilities(calls_tools=calls_tools, tokens_per_second=rate, asked_at=datetime.now(UTC))
     logger.info("%s: %s", _name(model), found)
     return found
+
+
+def rate_of(tokens: int, seconds: float) -> float:
+    """The tokens a second of an answer that took so long, waiting for the first one left out."""
+    return tokens / max(0.001, seconds - _FIRST_TOKEN)
 
 
 def _fits(call: Any) -> bool:

@@ -185,6 +185,7 @@ class Remarks:
         self._kinds = [kind for kind in kinds if not any(map(kind.match, said))]
         self._inline = not any(map(_INLINE.match, said))
         self._refusal = not _REFUSAL.search(_plain(known))
+        self._shares: dict[tuple[str, bool], float] = {}
 
     def is_refusal(self, text: str) -> bool:
         """True when a text is the answer of a model that will not write."""
@@ -202,9 +203,12 @@ class Remarks:
             line: The line.
             letter: True in a letter, whose own words may be as polite as a model's.
         """
-        sentences = _SENTENCE.split(_plain(line))
-        said = sum(self._is_remark(sentence, letter=letter) for sentence in sentences)
-        return said / len(sentences)
+        known = self._shares.get((line, letter))
+        if known is None:
+            sentences = _SENTENCE.split(_plain(line))
+            said = sum(self._is_remark(sentence, letter=letter) for sentence in sentences)
+            known = self._shares[line, letter] = said / len(sentences)
+        return known
 
     def tail(self, line: str, *, letter: bool) -> int:
         """The place in a line from which all its sentences are remarks; its length without any."""

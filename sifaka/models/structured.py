@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from sifaka.errors import ModelProviderError
 from sifaka.models.coercion import Misfit, fit
 from sifaka.models.json_objects import Found, clean, normal, objects_in, strict
+from sifaka.models.meant import is_meant
 from sifaka.record.usage import Usage
 from sifaka.text.reasoning import answer_of
 
@@ -36,24 +37,8 @@ _WRAPPERS = frozenset(
     }
 )  # fmt: skip
 """Keys under which models put the answer instead of giving it."""
-_OPENING = re.compile(r"[\s:\"'(\[]*(?:```|~~~)?(?:json)?[\s\"'(\[]*$", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?:\s+|$)|\n\s*\n")
-_DENIED = re.compile(
-    r"(?:\b(?:not|never|cannot|refuse to|rather than|instead of|neither|nor)|n['’]t)\b(?:\W+(?:really|quite|yet|simply|just))?"
-    r"(?:\W+(?:say|said|answer|give|vote|return|respond|reply|write|output|with|be|call|it))*\W*$"
-    r"|\b(?:example|e\.g|for instance|such as|something like|would be|could be|might be|if i|imagine|"
-    r"suppose|format|template|schema|looks? like)\b|\b(?:beispiel|exemple|ejemplo|esempio)|例如|比如",
-    re.IGNORECASE,
-)
-"""Words before an object that make an example or a denial of it."""
-_TAKEN_BACK = re.compile(
-    r"\b(?:i|we) (?:can(?:no|['’])t|could ?n['’]t|could not|won['’]t|will not|would ?n['’]t|would not|do ?n['’]t|do not|"
-    r"refuse|decline|am (?:not|unable)|['’]m (?:not|unable)|am sorry|['’]m sorry|take (?:that|it) back)"
-    r"|\b(?:is|was) (?:only |just |merely )?(?:an example|not my|a placeholder|wrong|a joke)"
-    r"|\b(?:sorry|scratch that|ignore (?:that|this|the above)|never ?mind|just kidding|on second thought)\b",
-    re.IGNORECASE,
-)
-"""Words after an object that take it back."""
+_REFUSED = frozenset({"error", "refusal"})
+"""Fields by which an object says that it is no answer."""
 _HEADLESS = re.compile(r"[\"'][A-Za-z_ ]+[\"']\s*:")
 _QUOTING = str.maketrans(dict.fromkeys("‘’“”'`", '"') | {"\\": None})
 
@@ -176,7 +161,9 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
     Raises:
         Unreadable: There is no answer in it.
     """
-    if response.finish_reason in {"content_filter", "error"}:
+    from sifaka.models.agent import unfinished
+
+    if unfinished(response, calls_tools=True) not in {None, "output_limit"}:
         raise Unreadable("it was broken off")
     if size_of(response) > LONGEST_REPLY:
         raise Unreadable(f"it has more than {LONGEST_REPLY:,} characters")
@@ -187,8 +174,12 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
             reason = "it holds no JSON object with an answer"
             if found.source is not None and _squeezed(found.source) in _squeezed(question):
                 continue
+            answer = _unwrapped(found.value, form)
+            if any(answer.get(name) for name in _REFUSED - form.model_fields.keys()):
+                reason = "it refuses to answer"
+                continue
             try:
-                answers.append(fit(_unwrapped(found.value, form), form))
+                answers.append(fit(answer, form))
             except Misfit as error:
                 reason = str(error)
     except RecursionError:
@@ -217,21 +208,19 @@ def _found(response: "ModelResponse") -> Iterator[Found]:
             yield Found(found.value) if is_sent else found
     if not calls:
         said = "".join(p.content for p in response.parts if isinstance(p, TextPart))
-        answer = answer_of(said)
-        meant = [found for found in _written(answer.text) if _is_meant(found, answer.text)]
-        yield from meant
+        yield from _meant(answer_of(said).text)
 
 
-def _is_meant(found: Found, text: str) -> bool:
-    """False for an object in words that make an example of it, deny it or take it back."""
-    if found.source is None:
-        return True
-    at = text.find(found.source)
-    if at < 0:
-        return True
-    sentence = _SENTENCE.split(_OPENING.sub("", text[:at]))[-1]
-    after = text[at + len(found.source) :].lstrip("`\n }])\"'")
-    return not (_DENIED.search(sentence) or _TAKEN_BACK.search(after))
+def _meant(text: str) -> Iterator[Found]:
+    """The objects in a text that are not only examples or quotes in it."""
+    before, end = "", 0
+    for found in _written(text):
+        if found.source is not None and (at := text.find(found.source, end)) >= 0:
+            before += text[end:at]
+            end = at + len(found.source)
+            if not is_meant(before, text[end:]):
+                continue
+        yield found
 
 
 def _written(text: str) -> Iterator[Found]:

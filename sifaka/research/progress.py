@@ -4,6 +4,7 @@ import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from sifaka.calls.context import Calls, current_calls
@@ -149,7 +150,9 @@ def _is_a_models(call: Called) -> bool:
     return call.response.startswith('{"parts":')
 
 
+@cache
 def _responses() -> "TypeAdapter[ModelResponse]":
+    # It takes long to build.
     from pydantic import TypeAdapter
     from pydantic_ai.messages import ModelResponse
 

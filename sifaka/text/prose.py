@@ -1,7 +1,8 @@
 """The sentences and URLs of a text, each with its place."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 Span = tuple[int, int]
 """Start and end offset, in Unicode code points."""
@@ -69,14 +70,26 @@ PIECE = 1_000
 LONG_PIECE = 2_000
 """From how many on a piece ends even where that may split an abbreviation from what follows."""
 
+_SHORT, _KEPT = 20_000, 64
+"""Texts of up to so many characters are kept with their sentences, so many at most."""
+
 _BLOCK_END = re.compile(r"\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,3}[.)])[ \t]))")
 _SURE_END = re.compile(r"[a-z]{7}[.!?]\s+(?=[A-Z])")
 """The end of a sentence that cannot be an abbreviation."""
 _ANY_END = re.compile(r"[.!?।؟۔]\s+|[。！？｡][」』）】〉》]*")
 
 
-def sentence_spans(text: str) -> Iterator[Span]:
+def sentence_spans(text: str) -> Sequence[Span]:
     """The sentences of `sifaka.text.prose`; an item of a list ends one as well."""
+    return _kept_spans(text) if len(text) <= _SHORT else tuple(_spans(text))
+
+
+@lru_cache(maxsize=_KEPT)
+def _kept_spans(text: str) -> Sequence[Span]:
+    return tuple(_spans(text))
+
+
+def _spans(text: str) -> Iterator[Span]:
     start = 0
     for cut in _BLOCK_END.finditer(text):
         yield from _in_block(text, start, cut.end())

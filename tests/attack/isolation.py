@@ -1,6 +1,8 @@
 """One tenant's expensive requests, and how long another waits meanwhile."""
 
+import json
 import statistics
+import sys
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 
 import anyio
 import httpx2
+from anyio.streams.text import TextReceiveStream
 
 from tests.attack.table import Row
 from tests.stubs.served import asking, bearer, grant_token
@@ -20,6 +23,8 @@ MODEST = 1.0
 """Seconds in which another tenant's one-line `validate_text` must answer, 99 times in 100."""
 _AT_ONCE = 8
 """Requests of the hostile tenant that are under way together."""
+_BEGUN = "begun\n"
+"""What the attacker says before its first request."""
 
 _DEEP: dict[str, Any] = {"$ref": "#/$defs/d0", "$defs": {"d30": {"type": "string"}}}
 for _level in range(30):
@@ -46,10 +51,17 @@ KINDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
                 {
                     "type": "format",
                     "format": "json",
-                    "schema": {"items": {"oneOf": [{"const": 0}] * 4000}},
+                    "schema": {"items": {"oneOf": [{"const": 0}] * 3200}},
                 }
             ]
             * 10,
+        },
+    ),
+    "millions of values": (
+        "validate_text",
+        {
+            "text": "[1]",
+            "validators": [{"type": "format", "format": "json", "schema": {"enum": [[]] * 10**6}}],
         },
     ),
     "schemas that double": (
@@ -67,16 +79,16 @@ KINDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 """The tool and the arguments of each kind of request."""
 
-_ONE_LINE = {
-    "name": "validate_text",
-    "arguments": {
+_ONE_LINE: tuple[str, Mapping[str, Any]] = (
+    "validate_text",
+    {
         "text": "A line.",
         "validators": [
             {"type": "length", "max_words": 5},
             {"type": "regex", "must_match": ["line"]},
         ],
     },
-}
+)
 
 
 @dataclass
@@ -127,44 +139,62 @@ async def _one(
     url: str, mallory: str, alice: str, name: str, kinds: tuple[str, ...], seconds: float
 ) -> Row:
     row = Waits(name)
-    limits = httpx2.Limits(max_connections=100)
+    line = _body(*_ONE_LINE)
+    # A process of its own: the attacker's work must not look like the server's.
+    command = [sys.executable, "-m", __name__, url, mallory, str(seconds), *kinds]
     async with (
-        httpx2.AsyncClient(limits=limits, timeout=300, headers=bearer(mallory)) as hostile,
         httpx2.AsyncClient(timeout=60, headers=bearer(alice)) as modest,
+        await anyio.open_process(command, stderr=None) as attacker,
     ):
-        await _ask(modest, url, _ONE_LINE)  # what is imported at the first call is not the attack's
-        async with anyio.create_task_group() as group:
-            for kind in kinds:
-                tool, arguments = KINDS[kind]
-                for _ in range(max(1, _AT_ONCE // len(kinds))):
-                    group.start_soon(_fire, hostile, url, tool, arguments, row)
-            with anyio.move_on_after(seconds):
-                while True:
-                    row.health.append(await _timed(modest.get(f"{url}/healthz")))
-                    row.modest.append(await _timed(_ask(modest, url, _ONE_LINE)))
-                    await anyio.sleep(0.05)
-            group.cancel_scope.cancel()
+        assert attacker.stdout is not None
+        said = TextReceiveStream(attacker.stdout)
+        await _ask(modest, url, line)  # what is imported at the first call is not the attack's
+        assert await said.receive() == _BEGUN
+        with anyio.move_on_after(seconds):
+            while True:
+                row.health.append(await _timed(modest.get(f"{url}/healthz")))
+                row.modest.append(await _timed(_ask(modest, url, line)))
+                await anyio.sleep(0.05)
+        told = "".join([part async for part in said])
+        row.answered, row.slowest, row.failures = json.loads(told)
     return row.row()
 
 
-async def _fire(
-    http: httpx2.AsyncClient, url: str, tool: str, arguments: Mapping[str, Any], row: Waits
-) -> None:
-    while True:
-        began = perf_counter()
-        try:
-            await _ask(http, url, {"name": tool, "arguments": arguments})
-        except (httpx2.TransportError, AssertionError) as error:
-            row.failures.append(f"{tool}: {error!r}"[:300])
-            return
-        row.answered += 1
-        row.slowest = max(row.slowest, perf_counter() - began)
+async def _fire(url: str, token: str, seconds: float, kinds: list[str]) -> None:
+    """The attacker: asks for so long, and tells what became of it."""
+    answers: list[float] = []
+    failures: list[str] = []
+
+    async def ask(kind: str, body: bytes) -> None:
+        while True:
+            try:
+                answers.append(await _timed(_ask(http, url, body)))
+            except (httpx2.TransportError, AssertionError) as error:
+                failures.append(f"{kind}: {error!r}"[:300])
+                return
+
+    bodies = {kind: _body(*KINDS[kind]) for kind in kinds}
+    limits = httpx2.Limits(max_connections=100)
+    async with httpx2.AsyncClient(limits=limits, timeout=300, headers=bearer(token)) as http:
+        sys.stdout.write(_BEGUN)
+        sys.stdout.flush()
+        async with anyio.create_task_group() as group:
+            for kind, body in bodies.items():
+                for _ in range(max(1, _AT_ONCE // len(kinds))):
+                    group.start_soon(ask, kind, body)
+            await anyio.sleep(seconds)
+            group.cancel_scope.cancel()
+    sys.stdout.write(json.dumps([len(answers), max(answers, default=0.0), failures]))
 
 
-async def _ask(http: httpx2.AsyncClient, url: str, params: Mapping[str, Any]) -> None:
-    question = asking("tools/call", **params)
-    answer = await http.post(f"{url}/mcp", json=question["json"], headers=question["headers"])
-    assert answer.status_code in (200, 429), answer.text
+def _body(tool: str, arguments: Mapping[str, Any]) -> bytes:
+    return json.dumps(asking("tools/call", name=tool, arguments=arguments)["json"]).encode()
+
+
+async def _ask(http: httpx2.AsyncClient, url: str, body: bytes) -> None:
+    headers = asking()["headers"] | {"content-type": "application/json"}
+    answer = await http.post(f"{url}/mcp", content=body, headers=headers)
+    assert answer.status_code in (200, 413, 429), answer.text
 
 
 async def _timed(awaitable: Any) -> float:
@@ -175,3 +205,8 @@ async def _timed(awaitable: Any) -> float:
 
 def _p99(seconds: list[float]) -> float:
     return statistics.quantiles(seconds, n=100)[98] if len(seconds) > 1 else float("inf")
+
+
+if __name__ == "__main__":
+    _url, _token, _seconds, *_kinds = sys.argv[1:]
+    anyio.run(_fire, _url, _token, float(_seconds), _kinds)

@@ -22,6 +22,7 @@ from sifaka.evidence.sources.files import title_of
 from sifaka.evidence.sources.readers import decoded
 from sifaka.models.draft import draft_of, mended
 from sifaka.models.draft_lines import Source, lines_of
+from sifaka.models.meant import is_meant
 from sifaka.models.prompt import contents, frame
 from sifaka.models.section import in_place_of
 from sifaka.record.diff import diff
@@ -95,6 +96,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "its next version": (draft_of, lambda t: draft_of(changed(t), Source(t))),
     "an answer, mended": (mended, lambda t: mended(t, Source(_SHORT))),
     "lines of an answer": (lines_of, lambda t: lines_of(t, Source(_SHORT))),
+    "words around an answer": (is_meant, lambda t: is_meant(t, t)),
     "framed": (frame, lambda t: contents(frame("text", t))),
     "a prompt": (contents, contents),
     "diff": (diff, lambda t: diff(t, changed(t))),

@@ -1,7 +1,7 @@
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import Generator
 from pathlib import Path
 
 import anyio
@@ -16,11 +16,12 @@ pytestmark = pytest.mark.anyio
 COMMAND = [sys.executable, str(Path(__file__).with_name("fragile_server.py"))]
 
 
-@pytest.fixture
-async def session() -> AsyncGenerator[StdioToolSession]:
+@pytest.fixture(scope="module")
+def session() -> Generator[StdioToolSession]:
+    """One for all tests: its server is started again when a test has ended it."""
     session = StdioToolSession(COMMAND)
     yield session
-    await session.aclose()
+    session.close()
 
 
 def is_alive(process: int) -> bool:
@@ -134,7 +135,8 @@ async def test_a_server_that_does_not_start_is_named(command: list[str], said: s
     assert "\n" not in str(caught.value)
 
 
-async def test_a_closed_session_is_not_opened_again(session: StdioToolSession) -> None:
+async def test_a_closed_session_is_not_opened_again() -> None:
+    session = StdioToolSession(COMMAND)
     await session.aclose()
     await session.aclose()
     with pytest.raises(StorageError, match="is closed"):

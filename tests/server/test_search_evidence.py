@@ -17,7 +17,7 @@ from sifaka_mcp.settings import Settings
 from tests.stubs.provider import Reply, calls, provider, told_of
 from tests.stubs.sampling_client import data
 from tests.stubs.served import grant_token, served
-from tests.stubs.servers import Era, http_server
+from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
 QUESTION = "How tall is the tower, and when was it built?"
@@ -119,9 +119,9 @@ async def test_open_sifts_requests_are_answered(
     tmp_path: Path, pages: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with provider(judged) as provided:
-        told = told_of(provided, monkeypatch)
-        settings = {"SIFAKA_TOOLSETS": "evidence", "SIFAKA_ADAPTERS": pages, **told}
-        with http_server(tmp_path, **settings) as (url, _):
+        told_of(provided, monkeypatch)
+        settings = {"toolsets": "evidence", "adapters": pages, "model": "openai-chat:stub"}
+        with served(tmp_path, **settings) as url:
             async with httpx.AsyncClient(base_url=base(url), timeout=60) as http:
                 plain = (await http.post("/v1/search", json={"query": QUESTION})).json()
                 raw = await http.post(

@@ -21,7 +21,8 @@ from pydantic import FileUrl
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.sampling_client import ScriptedHost, data, said
-from tests.stubs.servers import Era, http_server, stdio_server
+from tests.stubs.served import served
+from tests.stubs.servers import Era, stdio_server
 
 pytestmark = pytest.mark.anyio
 
@@ -90,9 +91,9 @@ async def test_a_file_of_a_granted_root_is_read(
     assert (out["text"], out["changed"], roots.asked) == (BETTER, True, 1)
 
 
-async def test_over_stdio_as_well(granted: Path, tmp_path: Path, era: Era) -> None:
+async def test_over_stdio_as_well(granted: Path, tmp_path: Path) -> None:
     server, roots = stdio_server(tmp_path), Roots(granted)
-    async with Client(server, mode=era, list_roots_callback=roots) as client:
+    async with Client(server, list_roots_callback=roots) as client:
         assert (await improved(client, str(granted / "a.txt")))["text"] == BETTER
 
 
@@ -121,7 +122,7 @@ async def test_what_is_outside_or_no_text_is_refused(
 
 async def test_over_http_no_file_is_read(granted: Path, tmp_path: Path, era: Era) -> None:
     roots = Roots(granted)
-    with http_server(tmp_path) as (url, _):
+    with served(tmp_path) as url:
         async with Client(url, mode=era, list_roots_callback=roots) as client:
             arguments = {"source": str(granted / "a.txt")}
             result = await client.call_tool("improve_text", arguments)

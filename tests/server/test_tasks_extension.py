@@ -28,7 +28,7 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.server.test_subscriptions import token_of
 from tests.stubs.provider import HANGS, Reply, provider, says, told_of
-from tests.stubs.servers import http_server
+from tests.stubs.served import served
 from tests.stubs.tasks_client import (
     TASKS,
     AnyResult,
@@ -75,8 +75,8 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
         told_of(served.__enter__(), monkeypatch)
 
     yield start
-    for served in open_:
-        served.__exit__(None, None, None)
+    for opened in open_:
+        opened.__exit__(None, None, None)
 
 
 @pytest.fixture
@@ -333,7 +333,7 @@ async def test_a_server_that_starts_no_runs_offers_no_tasks(tmp_path: Path) -> N
 
 
 async def test_over_http_a_task_is_asked_for_under_its_own_name(tmp_path: Path) -> None:
-    with http_server(tmp_path) as (url, _):
+    with served(tmp_path) as url:
         async with tasks_client(url) as client:
             result = await client.call_tool("improve_text", WAITING)
             assert result.structured_content is not None

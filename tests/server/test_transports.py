@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from tests.stubs.served import served
 from tests.stubs.servers import Era, Transport, connected, http_server, stdio_server
 
 pytestmark = pytest.mark.anyio
@@ -84,7 +85,7 @@ async def test_a_run_started_on_one_server_is_finished_on_another(tmp_path: Path
 async def test_health_is_answered_and_foreign_hosts_are_not(tmp_path: Path) -> None:
     import httpx
 
-    with http_server(tmp_path) as (url, _):
+    with served(tmp_path) as url:
         async with httpx.AsyncClient() as http:
             health = await http.get(url.replace("/mcp", "/healthz"))
             assert (health.status_code, health.json()) == (200, {"status": "ok"})

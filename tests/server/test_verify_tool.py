@@ -21,7 +21,8 @@ from tests.server.test_injection import lines_of
 from tests.sifaka.models.test_prompt import HACKED
 from tests.stubs.provider import HANGS, Reply, calls, fails, provider, told_of
 from tests.stubs.sampling_client import data, said, words
-from tests.stubs.servers import Era, http_server, stdio_server
+from tests.stubs.served import served
+from tests.stubs.servers import Era, stdio_server
 
 pytestmark = pytest.mark.anyio
 
@@ -437,12 +438,11 @@ async def test_the_tool_is_offered_where_it_is_asked_for_and_nowhere_else(tmp_pa
     assert out["verdicts"][0]["verdict"] == "supported"
 
 
-async def test_it_works_over_stdio_and_over_http(tmp_path: Path, era: Era) -> None:
-    toolset = {"SIFAKA_TOOLSETS": "evidence"}
-    async with Client(stdio_server(tmp_path, **toolset), mode=era) as client:
+async def test_it_works_over_stdio_and_over_http(tmp_path: Path) -> None:
+    async with Client(stdio_server(tmp_path, SIFAKA_TOOLSETS="evidence")) as client:
         over_stdio = await verified(client, claims=[TALL], sources=[TOWER])
-    with http_server(tmp_path, **toolset) as (url, _):
-        async with Client(url, mode=era) as client:
+    with served(tmp_path, toolsets=("evidence",)) as url:
+        async with Client(url) as client:
             over_http = await verified(client, claims=[TALL], sources=[TOWER])
     for out in (over_stdio, over_http):
         assert out["verdicts"][0]["evidence"][0]["title"] == "Tower"

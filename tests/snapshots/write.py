@@ -1,27 +1,46 @@
-"""Write the snapshots anew: `make snapshots`."""
+"""Write what is derived from the code anew: `make snapshots`."""
 
 import json
 from pathlib import Path
 
-import anyio
-from mcp import Client
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import Tool as ListedTool
 
-from sifaka_mcp.app import SifakaServer
+import sifaka_mcp.tools
 from sifaka_mcp.settings import TOOLSETS, Settings
+from sifaka_mcp.tools import tools
+from sifaka_mcp.ui.apps import CHOICE
 from tests.snapshots.prompts import PAGE, put_into
 
+LISTED = Path(sifaka_mcp.tools.__file__).parent / "listed"
+"""The files from which a server lists its tools."""
 
-async def main() -> None:
-    """Write the schemas of the tools."""
-    folder = Path(__file__).parent / "tools"
-    folder.mkdir(exist_ok=True)
-    async with Client(SifakaServer(Settings(store="memory:", toolsets=tuple(TOOLSETS)))) as client:
-        for tool in (await client.list_tools()).tools:
-            schema = tool.model_dump(mode="json", exclude_none=True)
-            text = json.dumps(schema, indent=2, ensure_ascii=False)
-            (folder / f"{tool.name}.json").write_text(f"{text}\n", encoding="utf-8")
+
+def listings() -> dict[str, str]:
+    """The text of each of these files, made of the tools themselves."""
+    names = {*Settings(toolsets=tuple(TOOLSETS)).tools, CHOICE}
+    return {f"{tool.name}.json": _text(as_listed(tool)) for tool in tools(names)}
+
+
+def as_listed(tool: Tool) -> ListedTool:
+    """A tool as a client sees it."""
+    return ListedTool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.parameters,
+        output_schema=tool.output_schema,
+        annotations=tool.annotations,
+        _meta=tool.meta,
+    )
+
+
+def _text(tool: ListedTool) -> str:
+    data = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    anyio.run(main)
+    for name, text in listings().items():
+        (LISTED / name).write_text(text, encoding="utf-8")
     PAGE.write_text(put_into(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

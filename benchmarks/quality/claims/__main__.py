@@ -7,6 +7,7 @@ from pathlib import Path
 
 import anyio
 
+from benchmarks.quality.claims.attacks import ROUNDS, attacked
 from benchmarks.quality.claims.floors import FLOORS, Effect, KnownTexts, effect
 from benchmarks.quality.claims.judges import HONEST, JUDGES
 from benchmarks.quality.claims.labelled import Kind, SetName, load
@@ -47,7 +48,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     totals, near = anyio.run(_measured), anyio.run(_measured_near)
-    tables = [_judges(totals), _rules(totals, near)]
+    tables = [_judges(totals), _rules(totals, near), _attacks()]
     if options.embedder:
         tables.append(_floors(anyio.run(_measured_floors, options.embedder)))
     print("\n\n".join(table.as_text() for table in tables))
@@ -153,6 +154,27 @@ def _rules(totals: Totals, near: Totals) -> Table:
         ),
         words=2,
     )  # fmt: skip
+
+
+def _attacks() -> Table:
+    return Table(
+        name="attacks",
+        title="One word or turn away",
+        header=("round", "false", "supported", "true", "refused", "the rules alone wrong"),
+        rows=tuple(
+            (
+                name,
+                str(found.false),
+                str(len(found.supported)),
+                str(found.true),
+                str(len(found.refused)),
+                str(len(found.wrong)),
+            )
+            for name in ROUNDS
+            for found in (attacked(name),)
+        ),
+        words=1,
+    )
 
 
 def _floors(found: Sequence[tuple[str, MeaningFloor | None, Effect, Effect]]) -> Table:

@@ -6,10 +6,9 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
@@ -126,6 +125,18 @@ class _Parser(argparse.ArgumentParser):
         self.exit(USAGE, f"sifaka: {visible(message)} — see `{self.prog} --help`\n")
 
 
+class _Version(argparse.Action):
+    """Prints the version, which is looked up only for that."""
+
+    def __init__(self, *names: Any, **settings: Any) -> None:
+        super().__init__(*names, nargs=0, **settings)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import version
+
+        parser.exit(message=f"{version('sifaka-mcp')}\n")
+
+
 def _similar(unknown: Sequence[str], command: argparse.ArgumentParser) -> str:
     """The option that the first unknown one resembles, as a question."""
     options = [each.partition("=")[0] for each in unknown if each.startswith("--")]
@@ -149,7 +160,7 @@ def _parser(
     parser = _Parser(
         prog="sifaka", description="Check, criticise and improve texts, and remember every version."
     )
-    parser.add_argument("--version", action="version", version=version("sifaka-mcp"))
+    parser.add_argument("--version", action=_Version, help="show program's version number and exit")
     called: argparse.ArgumentParser = parser
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, summary in COMMANDS.items():

@@ -3,7 +3,7 @@
 import argparse
 import re
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from sifaka.errors import ConfigurationError, StorageError
 from sifaka.plugins import Plugins
 from sifaka.record.usage import Budget
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.cli.spec import parse_spec
+from sifaka_mcp.cli.spec import Specs, parse_spec
 from sifaka_mcp.settings import Settings
 
 if TYPE_CHECKING:
@@ -166,8 +166,7 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> "C
     from sifaka.models.provider import start_loading
 
     start_loading(settings.model)  # while the store is opened and the rest is read
-    file = getattr(options, "spec", None)
-    validators, critics = parse_spec(read_text(file), file) if file else ((), None)
+    validators, critics = _spec_of(options)
     store = settings.open_store()
     named = [name.strip() for name in (getattr(options, "critics", None) or "").split(",")]
     return Chain(
@@ -182,6 +181,15 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> "C
         connections=Connections(settings.local_providers()),
         **more,
     )
+
+
+def rules_of(options: argparse.Namespace) -> list[Mapping[str, object]]:
+    """The specs of the validators that the options describe.
+
+    Raises:
+        ConfigurationError: An option is wrong.
+    """
+    return [*_rules(options), *_spec_of(options)[0]]
 
 
 @asynccontextmanager
@@ -208,6 +216,13 @@ async def check_store(store: ThoughtStore) -> None:
         if error.retryable:
             raise
         raise ConfigurationError(error.message, error.suggestion) from error
+
+
+def _spec_of(
+    options: argparse.Namespace,
+) -> tuple[Specs, Sequence[str | Mapping[str, object]] | None]:
+    file = getattr(options, "spec", None)
+    return parse_spec(read_text(file), file) if file else ((), None)
 
 
 def _rules(options: argparse.Namespace) -> Iterator[Mapping[str, object]]:

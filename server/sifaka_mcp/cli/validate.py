@@ -6,6 +6,7 @@ from functools import partial
 import anyio
 
 from sifaka.errors import ConfigurationError
+from sifaka.plugins import Plugins
 from sifaka.tasks import validate as check
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_json, printing
@@ -26,11 +27,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def validate(options: argparse.Namespace, settings: Settings) -> int:
     """Print every validator's verdict; 0 when all required ones pass."""
     text = opt.read_text(options.file)
-    validators = opt.chain_of(options, settings).settings.validators
-    if not validators:
+    rules, plugins = opt.rules_of(options), Plugins(settings.plugins)
+    if not rules:
         raise ConfigurationError("there are no rules", "give some, such as --max-words 120")
     original = opt.read_text(options.original) if options.original else ""
-    report = anyio.run(partial(check, text, validators, original=original))
+    report = anyio.run(partial(check, text, rules, original=original, plugins=plugins))
     if options.json:
         print_json(ValidateOut.of(report))
     else:

@@ -50,8 +50,8 @@ class Leases(Protocol):
         """Give a lease up."""
         ...
 
-    async def held(self, key: RunKey) -> bool:
-        """True when a process works on a run."""
+    async def held(self, key: RunKey) -> bool | None:
+        """True when a process works on a run; None when that cannot be found out now."""
         ...
 
 
@@ -121,8 +121,8 @@ class RunGuard:
     def __init__(self, leases: Leases | None) -> None:
         self._leases = leases
 
-    async def sees(self, key: RunKey) -> bool:
-        """True when a process holds a run, or it waits in the queue."""
+    async def sees(self, key: RunKey) -> bool | None:
+        """True when a process holds a run, or it waits in the queue; None as for `Leases.held`."""
         return self._leases is not None and await self._leases.held(key)
 
     async def claim(self, key: RunKey) -> bool:

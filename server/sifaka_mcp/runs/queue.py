@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
 
 import anyio
 import anyio.to_thread
@@ -43,6 +44,10 @@ _DUE = timedelta(seconds=0.25)
 """Between two looks for tasks that are due."""
 _RECONNECTION = timedelta(seconds=1)
 _CLOSING_SECONDS = 3.0
+_QUESTIONS = 32
+"""Questions of this process to Redis at the same time; further ones wait for their turn."""
+_SPARE = 100
+"""Connections of docket besides one for each run that is worked on."""
 _UNTIL_WANTED = 10.0
 """Seconds after which a process works on the runs of others although no client has come to it;
 before that a first client is answered."""
@@ -87,6 +92,7 @@ class RunQueue:
         self._closed = anyio.Event()
         self._scope = anyio.CancelScope(shield=True)
         self._works = True
+        self._questions = anyio.CapacityLimiter(_QUESTIONS)
 
     @property
     def is_open(self) -> bool:
@@ -151,13 +157,19 @@ class RunQueue:
         """See `Leases.let_go`."""
         await self._ask(lambda docket, redis: redis.delete(lease_of(docket, key)))
 
-    async def held(self, key: RunKey) -> bool:
-        """True when a run is queued, worked on or held; False while Redis is away."""
-        return bool(await self._ask(lambda docket, redis: is_ahead(docket, redis, key)))
+    async def held(self, key: RunKey) -> bool | None:
+        """True when a run is queued, worked on or held; None while Redis is away."""
+        if not await self.opened():
+            return False
+        return await self._ask(lambda docket, redis: is_ahead(docket, redis, key))
 
     async def expects(self, key: RunKey) -> bool:
-        """True while a run waits for a worker, or this process' own one has taken it."""
-        return bool(await self._ask(partial(may_begin_at, worker=self._worker, key=key)))
+        """False when a run neither waits for a worker nor has been taken by that of this process.
+
+        While Redis is away it may still wait.
+        """
+        answer = await self._ask(partial(may_begin_at, worker=self._worker, key=key))
+        return answer is not False
 
     def stop(self) -> None:
         """Take no further run from now on."""
@@ -178,7 +190,9 @@ class RunQueue:
 
         # What it has to say of a server that is away, every few seconds, the store says as well.
         logging.getLogger("docket").setLevel(logging.CRITICAL)
-        async with Docket(name=self._name, url=self._url) as docket:
+        most = urlencode({"max_connections": self._at_once + _SPARE})
+        url = f"{self._url}{'&' if urlsplit(self._url).query else '?'}{most}"
+        async with Docket(name=self._name, url=url) as docket:
             docket.register(self._task(docket), [_TASK])
             async with Worker(
                 docket,
@@ -264,9 +278,10 @@ class RunQueue:
         if not await self.opened() or self._docket is None:
             return None
         try:
-            with failures(self._shown), anyio.fail_after(_PATIENCE):
-                async with self._docket.redis() as redis:
-                    answer = await question(self._docket, redis)
+            async with self._questions:
+                with failures(self._shown), anyio.fail_after(_PATIENCE):
+                    async with self._docket.redis() as redis:
+                        answer = await question(self._docket, redis)
         except StorageError as error:
             self._report(error)
             return None

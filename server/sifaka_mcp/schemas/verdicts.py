@@ -1,14 +1,16 @@
 """Verdicts of validators and critics, and the answers of the tools that only judge a text."""
 
 from collections.abc import Iterable
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import BaseModel, PrivateAttr
 
-from sifaka.chain import Review
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.usage import Usage
 from sifaka.tasks import ValidationReport
+
+if TYPE_CHECKING:
+    from sifaka.chain import Review
 
 
 class IssueOut(BaseModel):
@@ -152,7 +154,7 @@ class CritiqueTextOut(BaseModel):
     degraded: list[str]
 
     @classmethod
-    def of(cls, review: Review) -> Self:
+    def of(cls, review: "Review") -> Self:
         """The wire form."""
         return cls(
             verdict=review.verdict or "undecided",

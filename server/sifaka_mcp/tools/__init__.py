@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from importlib.resources import files
 from types import MappingProxyType
 
 from mcp.server.mcpserver.tools import Tool
+from mcp_types import Tool as ListedTool
 
 _FACTORIES: Mapping[str, str] = MappingProxyType(
     {
@@ -25,9 +27,19 @@ _FACTORIES: Mapping[str, str] = MappingProxyType(
 
 
 def tools(names: Iterable[str]) -> list[Tool]:
-    """The tools of these names, newly built."""
+    """The tools of these names, newly built, which imports what they work with."""
     wanted = set(names)
     return [_built(place) for name, place in _FACTORIES.items() if name in wanted]
+
+
+def listed_tools(names: Iterable[str]) -> list[ListedTool]:
+    """The tools of these names as a client sees them, read from the files of `make snapshots`."""
+    wanted, folder = set(names), files(__name__) / "listed"
+    return [
+        ListedTool.model_validate_json((folder / f"{name}.json").read_bytes())
+        for name in _FACTORIES
+        if name in wanted
+    ]
 
 
 def _built(place: str) -> Tool:

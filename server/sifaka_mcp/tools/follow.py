@@ -17,9 +17,9 @@ from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.view.progress import most_rounds
 
-_HERE_SECONDS = 0.01
-"""The first pause between two checks that a queued run may still begin in this process; then they
-double, and at last the run is followed in the store."""
+_HERE_SECONDS = 0.05
+"""The first pause between two checks that a queued run may still begin in this process; each later
+one is three times as long, and at last the run is followed in the store."""
 _LOOK_AGAIN = 1.0
 """Seconds between two checks that a run is still worked on."""
 
@@ -65,7 +65,7 @@ async def after_worker(state: AppState, job: Job, listen: Listener) -> None:
             await job.begun.wait()
         if job.begun.is_set() or not await state.jobs.expects(job.assignment.key):
             break
-        pause *= 2
+        pause *= 3
     if not job.begun.is_set():
         await _follow(state, job.assignment.run, listen, until=job.begun)
     state.jobs.withdraw(job)
@@ -96,7 +96,9 @@ async def _follow(
         group.cancel_scope.cancel()
 
     async def look() -> None:
-        while await state.jobs.attended(state.key(run.run_id)):  # noqa: ASYNC110 - there is no event
+        key = state.key(run.run_id)
+        # A store that fails for good ends the waiting too, by the other branch.
+        while await state.jobs.attended(key, in_doubt=True):  # noqa: ASYNC110 - there is no event
             await anyio.sleep(_LOOK_AGAIN)
         group.cancel_scope.cancel()
 

@@ -1,16 +1,17 @@
 """Results for a person at a terminal; plain text when the output is a pipe."""
 
 from collections.abc import Iterator, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from sifaka.chain import RunResult
 from sifaka.record.results import Issue, ValidationResult
-from sifaka_mcp.view.changes import list_changes, show_changes
 from sifaka_mcp.view.console import Console, Table, Text
 from sifaka_mcp.view.lines import flat, visible
 
+if TYPE_CHECKING:
+    from sifaka.chain import RunResult
 
-def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
+
+def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
     """Print a run: its changes with their reasons, the text, the verdicts, what is left.
 
     Where the text is printed the changes are a list; otherwise they are marked in the text.
@@ -18,6 +19,8 @@ def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
     console = Console(file=stream, highlight=False, soft_wrap=True)
     original = result.run.original
     if original is not None and result.changed and original.text:
+        from sifaka_mcp.view.changes import list_changes, show_changes
+
         tell = list_changes if show_text else show_changes
         tell(result.diff, console)
     if show_text:
@@ -44,7 +47,7 @@ def show_run(result: RunResult, stream: TextIO, *, show_text: bool) -> None:
     console.print(Text(f"history: sifaka history {result.run_id}", style="dim"))
 
 
-def _notes(result: RunResult) -> Iterator[str]:
+def _notes(result: "RunResult") -> Iterator[str]:
     """The versions that were not kept, and what was not checked."""
     decisions = result.run.decisions
     if result.turned_down and not result.changed:

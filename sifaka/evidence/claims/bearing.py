@@ -3,29 +3,29 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from fractions import Fraction
 from typing import NamedTuple
 
-from sifaka.evidence.claims.polarity import clauses_of, said_otherwise
+from sifaka.evidence.claims.bounds import bounded_otherwise
+from sifaka.evidence.claims.contrasts import contrast
+from sifaka.evidence.claims.polarity import said_otherwise
+from sifaka.evidence.claims.wording import added, exchanged, said_of_another, stands_in, valued
 from sifaka.evidence.passages import stems, without_heading
 from sifaka.evidence.quotes import QuotableText
 from sifaka.text.prose import sentence_spans
 from sifaka.validators.facts.comparison import Difference, compare
 from sifaka.validators.facts.fact import Fact
-from sifaka.validators.facts.reading import Reading, names_of, read
+from sifaka.validators.facts.reading import Reading, read
 
 ELSEWHERE = "the words quoted speak about something else"
 FLOOR = 0.34
 """The share of a claim's telling words that the words quoted for it have, at least."""
 _AROUND = 1_500
 """Characters on each side of a quote in which its sentences begin and end."""
-_NEARLY = 0.6
-"""The likeness from which a claim repeats a sentence, so that another word in it is a change."""
 _AS_NEAR, _MOST = 0.7, 0.7
 """The part of the nearness of the best sentence that another needs; that from which one will do."""
 _FEWEST = 2
-_LONGEST_NAME = 3
+_SHORT, _HALF = 3, 0.51
 _HEDGE = 20
 """Characters before a number in which it is hedged."""
 _HEDGES = tuple(
@@ -37,14 +37,7 @@ _HEDGES = tuple(
     )
 )
 """The words that make a number a rough one, and the part of it from which and to which it is so."""
-_BEFORE_NAMES = frozenset(
-    re.findall(
-        r"\w+",
-        """by from of in at for to with her his their its von vom der dem den bei par de del por la
-        el les des aus""",
-    )
-)
-_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_ROW = re.compile(r"^[ \t]*(?:[|•*+-]|\d{1,3}[.)])(?=[ \t|])", re.MULTILINE)
 
 
 class Passage(NamedTuple):
@@ -72,10 +65,24 @@ def passage_of(quote: str, document: QuotableText, title: str) -> Passage:
     first, last = max(0, place[0] - _AROUND), min(len(text), place[1] + _AROUND)
     around = text[first:last]
     start, end = place[0] - first, place[1] - first
-    spans = [span for span in sentence_spans(around) if span[0] < end and span[1] > start]
+    spans = [
+        span
+        for sentence in sentence_spans(around)
+        for span in rows(around, *sentence)
+        if span[0] < end and span[1] > start
+    ]
     spans = spans or [(start, end)]
     sentences = (without_heading(around[slice(*span)]) for span in spans)
     return Passage(tuple(sentences), f"{title}. {around[: spans[0][0]]}", title)
+
+
+def rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A sentence, or the rows of a table and the items of a list, each by itself."""
+    for found in _ROW.finditer(text, start, end):
+        if found.start() > start:
+            yield start, found.start()
+            start = found.start()
+    yield start, end
 
 
 def disagreement(claim: str, passages: Sequence[Passage], others: Sequence[str] = ()) -> str:
@@ -108,16 +115,17 @@ def disagreement(claim: str, passages: Sequence[Passage], others: Sequence[str] 
 def _windows(passage: Passage, ours: Reading, best: float) -> Iterator[tuple[str, str]]:
     """The words that may bear a claim out, each with what stands before them."""
     single = [_nearness(ours, passage.title, text) for text in passage.sentences]
+    # One word of two or three is any word.
+    floor = _HALF if len(_wanted(ours, passage.title)) <= _SHORT else FLOOR
     for at, near in enumerate(single):
-        if near < FLOOR and len(single) == 1:
-            continue
         before = " ".join((passage.before, *passage.sentences[:at]))
-        if near >= FLOOR and near >= _AS_NEAR * best:
+        if near >= floor and near >= _AS_NEAR * best:
             yield passage.sentences[at], before
-        if at + 1 < len(single) and best < _MOST:
-            both = " ".join(passage.sentences[at : at + 2])
-            if _nearness(ours, passage.title, both) > max(FLOOR, near, single[at + 1], best):
-                yield both, before
+        two = passage.sentences[at : at + 2]
+        if len(two) == 1 or best >= _MOST or all(_ROW.match(each) for each in two):
+            continue
+        if _nearness(ours, passage.title, " ".join(two)) > max(floor, near, single[at + 1], best):
+            yield " ".join(two), before
 
 
 def speaks_about(claim: str, passages: Sequence[Passage]) -> bool:
@@ -140,40 +148,37 @@ def repeats_in_most(claim: str, passages: Sequence[Passage]) -> bool:
 def _disagreement(ours: Reading, quoted: str, before: str) -> str:
     theirs = read(quoted)
     for difference in differences(ours, theirs):
-        if not (difference.kind == "name" and _stands_in(difference.after, before)):
+        if not (difference.kind == "name" and stands_in(difference.after, before)):
             return _told(difference)
     return (
         _counted_otherwise(ours, theirs)
         or said_otherwise(ours.text, quoted)
-        or _of_another(ours, quoted)
-        or _exchanged(valued(ours), valued(theirs), before)
+        or bounded_otherwise(ours, theirs)
+        or contrast(ours, theirs)
+        or added(ours, quoted, before)
+        or said_of_another(ours, quoted)
+        or exchanged(valued(ours), valued(theirs), before)
     )
 
 
 def _nearness(ours: Reading, title: str, text: str) -> float:
     """The share of what the claim says of the document's subject that stands in a text, 0 to 1."""
-    wanted = stems(valued(ours))
-    own = wanted - stems(title)
-    # A claim that has little besides the subject is compared with all its words.
-    wanted = own if len(own) >= _FEWEST else wanted
+    wanted = _wanted(ours, title)
     return len(wanted & stems(valued(read(text)))) / max(1, len(wanted))
 
 
-def valued(reading: Reading) -> str:
-    """The text with numbers as digits: twelve and 12 are one word."""
-    text, at, parts = reading.text, 0, list[str]()
-    numbers = (f for f in reading.facts if f.kind == "number" and f.value is not None)
-    for fact in sorted(numbers, key=lambda fact: fact.start):
-        if fact.start >= at:
-            parts += [text[at : fact.start], f" {fact.value} "]
-            at = fact.end
-    return "".join((*parts, text[at:]))
+def _wanted(ours: Reading, title: str) -> frozenset[str]:
+    wanted = stems(valued(ours))
+    own = wanted - stems(title)
+    # A claim that has little besides the subject is compared with all its words.
+    return own if len(own) >= _FEWEST else wanted
 
 
 def differences(ours: Reading, theirs: Reading) -> Iterator[Difference]:
     """The facts of a claim that a sentence does not have, or has of something else."""
     for difference in compare(theirs.text, ours.text):
-        if difference.what == "lost":
+        # A claim is shorter than what it is taken from.
+        if difference.what == "lost" or difference.kind == "text":
             continue
         if difference.kind == "number" and _is_near_enough(difference, ours, theirs):
             continue
@@ -220,25 +225,6 @@ def _values(reading: Reading) -> list[Fraction]:
     return [f.value for f in reading.facts if f.kind == "number" and f.value is not None]
 
 
-def _of_another(ours: Reading, quoted: str) -> str:
-    """The reason where a sentence says it of another, and names the claim's in another clause."""
-    clauses = clauses_of(quoted)
-    named = [stems(fact.shown) for fact in names_of(ours)]
-    if len(clauses) < 2 or not named:
-        return ""
-    said = stems(ours.text).difference(*named)
-    best = max(clauses, key=lambda clause: len(said & stems(clause)))
-    here = stems(best)
-    if any(name & here for name in named) or not said & here:
-        return ""
-    if not any(name <= stems(clause) for name in named for clause in clauses):
-        return ""
-    others = [
-        fact.shown for fact in names_of(read(best)) if not stems(fact.shown) & stems(ours.text)
-    ]
-    return f"the words quoted say it of {others[0]!r}" if others else ""
-
-
 def _told(difference: Difference) -> str:
     match difference.what:
         case "changed":
@@ -247,30 +233,3 @@ def _told(difference: Difference) -> str:
             return f"{difference.before!r} and {difference.after!r} are said of each other's things"
         case _:
             return f"the words quoted do not say {difference.after!r}"
-
-
-def _stands_in(name: str, text: str) -> bool:
-    return stems(name) <= stems(text)
-
-
-def _exchanged(claim: str, quoted: str, before: str) -> str:
-    """A word that stands in a claim in the place of another one, where all else is repeated.
-
-    A sentence need not repeat the subject of its document, unless it names another.
-    """
-    ours, theirs = _WORD.findall(claim), _WORD.findall(quoted)
-    a, b = [w.casefold() for w in ours], [w.casefold() for w in theirs]
-    matcher = SequenceMatcher(None, b, a, autojunk=False)
-    if sum(block.size for block in matcher.get_matching_blocks()) < _NEARLY * len(a):
-        return ""
-    known = stems(quoted)
-    for kind, i, j, m, n in matcher.get_opcodes():
-        if kind != "replace" or not i or not m or n - m > _LONGEST_NAME:
-            continue
-        old, new = " ".join(theirs[i:j]), " ".join(ours[m:n])
-        if _stands_in(new, before) and not any(word[:1].isupper() for word in theirs[i:j]):
-            continue
-        names = a[m - 1] in _BEFORE_NAMES or new[:1].isupper()
-        if names and stems(new) and stems(old) and not stems(new) & known:
-            return f"the claim says {new!r} where the words quoted say {old!r}"
-    return ""

@@ -18,12 +18,13 @@ from sifaka.evidence.claims.bearing import (
     disagreement,
     passage_of,
     repeats_in_most,
+    rows,
     speaks_about,
-    valued,
 )
 from sifaka.evidence.claims.meaning import FLOOR, MeaningFloor, means_something_else
 from sifaka.evidence.claims.polarity import said_otherwise
 from sifaka.evidence.claims.verdicts import JudgedSource
+from sifaka.evidence.claims.wording import valued
 from sifaka.evidence.documents import SourceDocument, plain
 from sifaka.evidence.model import Assessment, Criterion, Verification
 from sifaka.evidence.passages import NAMED, nearest, overlap, passages_of, stems, without_heading
@@ -62,6 +63,10 @@ def judged_by_rule(claim: str, document: SourceDocument) -> Assessment | None:
     found = list(differences(read(claim), read(about[0])))
     if len(found) != 1 or found[0].what != "changed" or found[0].kind not in {"number", "date"}:
         return None
+    changed = next((f for f in read(claim).facts if f.start == found[0].start), None)
+    others = [f for f in read(about[0]).facts if f.shown != found[0].before]
+    if changed is not None and any(f.value == changed.value for f in others if f.value is not None):
+        return None  # it has the number too, of something else or without its unit
     # With the number of the sentence the claim has to be borne out in all else.
     mended = claim.replace(found[0].after, found[0].before)
     if mended == claim or disagreement(mended, [_alone(about[0], document)]):
@@ -74,7 +79,8 @@ def sentences_near(claim: str, document: SourceDocument) -> Iterable[str]:
     passages = nearest(claim, passages_of([document], longest=_READ), _PASSAGES)
     for passage in passages:
         text = without_heading(passage.text)
-        yield from (text[slice(*span)] for span in sentence_spans(text))
+        for sentence in sentence_spans(text):
+            yield from (text[slice(*span)] for span in rows(text, *sentence))
 
 
 def _alone(sentence: str, document: SourceDocument) -> Passage:

@@ -149,12 +149,18 @@ _NOT_READ = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", _FALLBACK}
 _HEADING = re.compile(r"(?:heading|title)\s*([1-6]?)", re.IGNORECASE)
 
 
+_TEMPLATE = ("python-docx", "2013-12-23")
+"""What a document says that was made with python-docx and not given an author and a date."""
+
+
 def _docx(content: bytes) -> Reading:
     import docx
 
     document: Any = docx.Document(BytesIO(content))
     told = document.core_properties
     written = told.modified or told.created
+    if told.author == _TEMPLATE[0] and str(written).startswith(_TEMPLATE[1]):
+        written = None
     text = "\n\n".join(_blocks_of(document.element.body))
     day = written.isoformat() if written else ""
     return Reading(told.title or "", told.author or "", day, (Page("", text),))

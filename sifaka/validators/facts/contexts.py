@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from sifaka.text.prose import sentence_spans
 from sifaka.validators.facts.fact import Fact
@@ -177,13 +178,34 @@ class _Text:
 
     def __init__(self, reading: Reading, facts: Sequence[Fact]) -> None:
         self.text = reading.text
-        self.words = [(m.start(), m.group()) for m in _WORD.finditer(reading.text)]
-        self.starts = [start for start, _ in self.words]
-        self.ends = sorted({end for _, end in sentence_spans(reading.text)})
-        self.names = sorted(fact.start for fact in facts if fact.kind == "name")
-        self._facts: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-        for fact in sorted(facts, key=lambda fact: fact.start):
-            self._facts[fact.kind, fact.unit].append((fact.start, fact.end))
+        self._given = facts
+
+    @cached_property
+    def words(self) -> Sequence[tuple[int, str]]:
+        """The words and the marks that separate, each with its place."""
+        return [(m.start(), m.group()) for m in _WORD.finditer(self.text)]
+
+    @cached_property
+    def starts(self) -> Sequence[int]:
+        """The places of the words."""
+        return [start for start, _ in self.words]
+
+    @cached_property
+    def ends(self) -> Sequence[int]:
+        """The places where sentences end."""
+        return sorted({end for _, end in sentence_spans(self.text)})
+
+    @cached_property
+    def names(self) -> Sequence[int]:
+        """The places of the names."""
+        return sorted(fact.start for fact in self._given if fact.kind == "name")
+
+    @cached_property
+    def _facts(self) -> Mapping[tuple[str, str], list[tuple[int, int]]]:
+        found: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        for fact in sorted(self._given, key=lambda fact: fact.start):
+            found[fact.kind, fact.unit].append((fact.start, fact.end))
+        return found
 
     def _around(self, fact: Fact, step: int) -> Iterator[tuple[float, str]]:
         """The stems on one side of a fact, each with its distance."""

@@ -28,6 +28,8 @@ _MONTH_FIRST = re.compile(
 _MONTH_YEAR = re.compile(rf"(?<![\w]){_MONTH},?\s+(?:of\s+|de\s+|del\s+)?(?P<year>\d{{4}})(?!\d)")
 _LISTED = sorted((*WEEKDAYS, *(m for m in MONTHS if len(m) > 2)), key=len, reverse=True)
 _WORD = re.compile(rf"\b(?:{'|'.join(_LISTED)})s?\b", re.IGNORECASE)
+_RUN = re.compile(r"\w+")
+_FIRST = frozenset(f"{word.partition('-')[0]}{s}" for word in _LISTED for s in ("", "s"))
 _AMBIGUOUS = """
     mar may march mai sept jan dec mars mei august april marzo maggio jun jul nov feb apr aug
     sep oct okt dez avril juin
@@ -73,7 +75,9 @@ def dates(text: str) -> Iterator[Fact]:
         if taken:
             blank = _without(blank, taken)
             taken = []
-    for match in _WORD.finditer(blank):
+    # The pattern is slow, and most texts name neither a month nor a day.
+    any_named = not _FIRST.isdisjoint(_RUN.findall(blank.lower()))
+    for match in _WORD.finditer(blank) if any_named else ():
         word = match.group().lower()
         day = WEEKDAYS.get(word)
         if day is None and word.endswith("s"):

@@ -4,12 +4,13 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from sifaka.text.scripts import script
 from sifaka.validators.facts.fact import Fact
 from sifaka.validators.facts.names import COMMON
-from sifaka.validators.facts.reading import Reading, names_of
+from sifaka.validators.facts.reading import KEPT, SHORT, Reading, names_of
 
 _WORD = re.compile(r"[^\W_]+(?:[-’'][^\W\d_]+)*")
 _ALIKE = 4
@@ -58,7 +59,7 @@ def compare_names(before: Reading, after: Reading, task: str) -> Named:
     """The names of both texts, those that are lost, and those that are new."""
     old = names_of(before, _words(names_of(after)))
     new = names_of(after, _words(old))
-    in_new, in_old, asked = _Vocabulary(after.text), _Vocabulary(before.text), _Vocabulary(task)
+    in_new, in_old, asked = map(_vocabulary, (after.text, before.text, task))
     invented = [f for f in new if not f.weak and not _known(f, in_old, asked)]
     lost = [f for f in old if not f.weak and not _kept(f, in_new, bool(invented))]
     return Named(old, new, _once(lost), _once(invented))
@@ -97,6 +98,13 @@ class _Vocabulary:
         return any(
             _derived(other, word) for other in self._leads.get(word[:_ALIKE], ()) if other != word
         )
+
+
+def _vocabulary(text: str) -> _Vocabulary:
+    return _kept_vocabulary(text) if len(text) <= SHORT else _Vocabulary(text)
+
+
+_kept_vocabulary = lru_cache(maxsize=KEPT)(_Vocabulary)
 
 
 def _kept(name: Fact, words: _Vocabulary, fresh: bool) -> bool:

@@ -15,7 +15,7 @@ from sifaka.validators.facts.vocabulary import (
     SCALES,
     compound,
     number_words,
-    opening_words,
+    openings,
 )
 
 _HAN = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0, "兩": 2}
@@ -60,7 +60,7 @@ def in_words(text: str, language: str, taken: bytearray) -> Iterator[Fact]:
     """The numbers in words outside the places that are taken."""
     small = number_words(language)
     done = 0
-    for opening in opening_words(language).finditer(text):
+    for opening in openings(text, language):
         if opening.start() < done or taken[opening.start()]:
             continue
         around = text[opening.start() : opening.start() + _LONGEST]

@@ -18,7 +18,7 @@ _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _LIST_MARKER = re.compile(r"^[ \t>]*\d{1,3}[.)](?=[ \t])", re.MULTILINE)
 _RULE = re.compile(r"^[ \t|]*:?-{2,}:?[-:| \t]*$", re.MULTILINE)
 _FEWEST_WORDS = 2
-_SHORT, _KEPT = 20_000, 64
+SHORT, KEPT = 20_000, 64
 """Texts of up to so many characters are kept with what was read of them, so many at most."""
 
 
@@ -44,7 +44,7 @@ def read(text: str, language: str = "") -> Reading:
         text: The text.
         language: Its language where it is known; else it is told by the text.
     """
-    return (_read_again if len(text) <= _SHORT else _read)(text, language)
+    return (_read_again if len(text) <= SHORT else _read)(text, language)
 
 
 def _read(text: str, language: str) -> Reading:
@@ -93,15 +93,15 @@ def _read(text: str, language: str) -> Reading:
 
 def language_of(text: str) -> str:
     """The ISO 639-1 code of a text's language, or `unknown`."""
-    return (_told_again if len(text) <= _SHORT else _told)(text)
+    return (_told_again if len(text) <= SHORT else _told)(text)
 
 
 def _told(text: str) -> str:
     return LanguageClassifier(engine="own").classify(text).label
 
 
-_read_again = lru_cache(maxsize=_KEPT)(_read)
-_told_again = lru_cache(maxsize=_KEPT)(_told)
+_read_again = lru_cache(maxsize=KEPT)(_read)
+_told_again = lru_cache(maxsize=KEPT)(_told)
 
 
 def names_of(reading: Reading, also: frozenset[str] = frozenset()) -> tuple[Fact, ...]:

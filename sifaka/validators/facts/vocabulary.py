@@ -1,12 +1,13 @@
 """Words for numbers, months, days and units, in the languages that are read."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from sifaka.text.function_words import FUNCTION_WORDS
 
 _STEM = 5
+_RUN = re.compile(r"\w+")
 
 _SMALL = {
     "en": """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
@@ -126,17 +127,31 @@ def number_words(language: str) -> Mapping[str, int]:
     return found | _MORE[code]
 
 
+def openings(text: str, language: str) -> Iterator[re.Match[str]]:
+    """The words of a text that a number in words may begin with; none overlaps another."""
+    pattern, first = _opening_words(language)
+    if first is None:
+        yield from pattern.finditer(text)
+        return
+    end = 0
+    for word in _RUN.finditer(text):
+        if word.start() < end or word.group().lower() not in first:
+            continue
+        if match := pattern.match(text, word.start()):
+            end = match.end()
+            yield match
+
+
 @cache
-def opening_words(language: str) -> re.Pattern[str]:
-    """Finds the words that a number in words may begin with."""
+def _opening_words(language: str) -> tuple[re.Pattern[str], frozenset[str] | None]:
+    """Their pattern, and what each begins with; None where a word may be joined of several."""
     parts = [*number_words(language), *HUNDREDS, *ORDINALS]
     listed = "|".join(re.escape(word) for word in sorted(parts, key=len, reverse=True))
-    joined = (
-        r"|\w*(?:zig|ßig|hundert|tausend|zehn|honderd|duizend|tig)\w*"
-        if language in {"de", "nl"}
-        else ""
-    )
-    return re.compile(rf"\b(?:(?:{listed})(?:-\w+)*\b{joined})", re.IGNORECASE)
+    joins = language in {"de", "nl"}
+    joined = r"|\w*(?:zig|ßig|hundert|tausend|zehn|honderd|duizend|tig)\w*" if joins else ""
+    pattern = re.compile(rf"\b(?:(?:{listed})(?:-\w+)*\b{joined})", re.IGNORECASE)
+    first = (match for word in parts if (match := _RUN.match(word)))
+    return pattern, None if joins else frozenset(match.group() for match in first)
 
 
 @cache

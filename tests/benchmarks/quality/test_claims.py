@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks.quality.claims.attacks import attacked
 from benchmarks.quality.claims.judges import HONEST, JUDGES
 from benchmarks.quality.claims.labelled import SetName, load
 from benchmarks.quality.claims.measure import judged, of
@@ -44,3 +45,17 @@ def test_no_claim_is_in_both_halves_and_each_sentence_stands_in_its_document(nea
         for claim in page.claims:
             assert claim.sentence in page.text
             assert (claim.kind == "verbatim") == (claim.claim == claim.sentence)
+
+
+@pytest.mark.parametrize(
+    ("name", "most_false", "most_refused"),
+    [("first", 0.04, 0.1), ("second", 0.12, 0.1), ("third", 0.25, 0.1)],
+)
+def test_a_claim_one_word_away_seldom_stands_whatever_is_quoted_for_it(
+    name: str, most_false: float, most_refused: float
+) -> None:
+    found = attacked(name)
+    assert found.false >= 50
+    assert len(found.supported) <= most_false * found.false, found.supported
+    assert len(found.refused) <= most_refused * found.true, found.refused
+    assert not found.wrong

@@ -97,7 +97,10 @@ def test_a_look_back_costs_as_many_comparisons_as_a_clear_lead_needs(lead: int, 
     assert max(found.calls) <= 1 + 2 * 2 + 2 * most
 
 
-@pytest.mark.parametrize(("name", "world"), [("base", BASE), *OTHERS])
+@pytest.mark.parametrize(
+    ("name", "world"),
+    [("base", BASE), *(pytest.param(*each, marks=pytest.mark.servers) for each in OTHERS)],
+)
 def test_an_effort_seldom_returns_what_is_worse(name: str, world: ContinuousWorld) -> None:
     """The bounds are the goals; the whole simulation has 1,000 runs and the same ones."""
     for effort, most in MOST_WORSE.items():

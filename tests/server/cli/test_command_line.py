@@ -1,30 +1,58 @@
-"""The commands as a person or a script calls them."""
+"""The commands as a person or a script calls them: a few as processes, most in this one."""
 
+import io
 import json
 import os
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
+from sifaka_mcp.cli import run
 from tests.stubs.servers import environment
 from tests.stubs.static_models import write_static_model
 
 MISTAKES = "We recieve all of the the goods .\n"
 MENDED = "We receive all of the goods.\n"
 
+Done = subprocess.CompletedProcess[str]
+
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "text.md").write_text(MISTAKES)
-    return tmp_path
+def folder(here: Path) -> Path:
+    (here / "text.md").write_text(MISTAKES)
+    return here
 
 
+class Sifaka(Protocol):
+    """Calls a command in this process, in the folder, which takes a tenth of a process's time."""
+
+    def __call__(self, *arguments: str, given: str | None = None, **more: str) -> Done: ...
+
+
+@pytest.fixture
 def sifaka(
-    folder: Path, *arguments: str, given: str | None = None, **more: str
-) -> subprocess.CompletedProcess[str]:
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Sifaka:
+    def call(*arguments: str, given: str | None = None, **more: str) -> Done:
+        with monkeypatch.context() as call:
+            for name, value in more.items():
+                call.setenv(name, value)
+            call.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((given or "").encode())))
+            try:
+                code = run(arguments)
+            except SystemExit as stop:
+                code = stop.code if isinstance(stop.code, int) else -1
+        told = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, told.out, told.err)
+
+    return call
+
+
+def sifaka_process(folder: Path, *arguments: str, given: str | None = None, **more: str) -> Done:
     return subprocess.run(
         [sys.executable, "-m", "sifaka_mcp.cli", *arguments],
         cwd=folder,
@@ -38,7 +66,7 @@ def sifaka(
 
 
 def test_improve_shows_the_changes_with_their_reasons_and_the_text(folder: Path) -> None:
-    done = sifaka(folder, "improve", "text.md", "--max-words", "9")
+    done = sifaka_process(folder, "improve", "text.md", "--max-words", "9")
     assert done.returncode == 0, done.stderr
     assert "'recieve' -> 'receive'" in done.stdout
     assert '"recieve" should be "receive"' in done.stdout
@@ -49,7 +77,7 @@ def test_improve_shows_the_changes_with_their_reasons_and_the_text(folder: Path)
 
 
 def test_improve_gives_the_tools_structured_result_as_json(folder: Path) -> None:
-    done = sifaka(folder, "improve", "-", "--json", given=MISTAKES)
+    done = sifaka_process(folder, "improve", "-", "--json", given=MISTAKES)
     result = json.loads(done.stdout)
     assert (result["status"], result["text"]) == ("done", MENDED)
 
@@ -58,72 +86,72 @@ def test_improve_in_place_keeps_the_mode_and_the_line_endings(folder: Path) -> N
     path = folder / "text.md"
     path.write_bytes(b"We recieve it.\r\nAnd we keep it.\r\n")
     path.chmod(0o640)
-    assert sifaka(folder, "improve", "text.md", "--in-place").returncode == 0
+    assert sifaka_process(folder, "improve", "text.md", "--in-place").returncode == 0
     assert path.read_bytes() == b"We receive it.\r\nAnd we keep it.\r\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert [p.name for p in folder.iterdir() if p.name.startswith(".")] == []
 
 
-def test_improve_writes_to_another_file(folder: Path) -> None:
-    assert sifaka(folder, "improve", "text.md", "--out", "new.md").returncode == 0
+def test_improve_writes_to_another_file(sifaka: Sifaka, folder: Path) -> None:
+    assert sifaka("improve", "text.md", "--out", "new.md").returncode == 0
     assert (folder / "new.md").read_text() == MENDED
     assert (folder / "text.md").read_text() == MISTAKES
 
 
 def test_a_text_that_does_not_pass_is_exit_code_1(folder: Path) -> None:
-    done = sifaka(folder, "improve", "text.md", "--min-words", "99")
+    done = sifaka_process(folder, "improve", "text.md", "--min-words", "99")
     assert done.returncode == 1
     assert "needs_revision" in done.stdout
 
 
-def test_validate_prints_a_table_and_says_by_its_exit_code(folder: Path) -> None:
-    passing = sifaka(folder, "validate", "text.md", "--max-words", "9")
+def test_validate_prints_a_table_and_says_by_its_exit_code(sifaka: Sifaka) -> None:
+    passing = sifaka("validate", "text.md", "--max-words", "9")
     assert passing.returncode == 0
-    failing = sifaka(folder, "validate", "text.md", "--max-words", "2", "--forbid", "goods=things")
+    failing = sifaka("validate", "text.md", "--max-words", "2", "--forbid", "goods=things")
     assert failing.returncode == 1
     assert "FAIL" in failing.stdout
 
 
-def test_rules_can_come_from_a_file(folder: Path) -> None:
+def test_rules_can_come_from_a_file(sifaka: Sifaka, folder: Path) -> None:
     spec = "validators:\n  - {type: length, max_words: 2}\n"
     (folder / "rules.yaml").write_text(spec)
-    assert sifaka(folder, "validate", "text.md", "--spec", "rules.yaml").returncode == 1
+    assert sifaka("validate", "text.md", "--spec", "rules.yaml").returncode == 1
 
 
-def test_critique_reports_without_changing(folder: Path) -> None:
-    done = sifaka(folder, "critique", "text.md")
+def test_critique_reports_without_changing(sifaka: Sifaka, folder: Path) -> None:
+    done = sifaka("critique", "text.md")
     assert done.returncode == 1
     assert "recieve" in done.stdout
     assert (folder / "text.md").read_text() == MISTAKES
 
 
-def test_history_search_and_resume_find_the_run(folder: Path) -> None:
-    run_id = json.loads(sifaka(folder, "improve", "text.md", "--json").stdout)["run_id"]
-    assert run_id in sifaka(folder, "history").stdout
-    assert "version 1" in sifaka(folder, "history", run_id).stdout
-    assert run_id in sifaka(folder, "search", "goods").stdout
-    assert sifaka(folder, "resume", run_id).returncode == 0
+def test_history_search_and_resume_find_the_run(sifaka: Sifaka) -> None:
+    run_id = json.loads(sifaka("improve", "text.md", "--json").stdout)["run_id"]
+    assert run_id in sifaka("history").stdout
+    assert "version 1" in sifaka("history", run_id).stdout
+    assert run_id in sifaka("search", "goods").stdout
+    assert sifaka("resume", run_id).returncode == 0
 
 
-def test_doctor_tells_a_store_and_an_embedding_model_apart(folder: Path) -> None:
-    done = sifaka(folder, "doctor", "--json", SIFAKA_EMBEDDING_MODEL="model2vec:/no/model")
+def test_doctor_tells_a_store_and_an_embedding_model_apart(sifaka: Sifaka) -> None:
+    done = sifaka("doctor", "--json", SIFAKA_EMBEDDING_MODEL="model2vec:/no/model")
     report = {finding["part"]: finding for finding in json.loads(done.stdout)}
     assert done.returncode == 1
     assert report["store"]["works"]
     assert not report["embedding model"]["works"]
     assert "/no/model" in report["embedding model"]["found"]
-    unknown = sifaka(folder, "doctor", SIFAKA_EMBEDDING_MODEL="no-such-provider:x")
+    unknown = sifaka("doctor", SIFAKA_EMBEDDING_MODEL="no-such-provider:x")
     assert "FAIL  embedding model" in unknown.stdout
 
 
-def test_doctor_says_what_is_configured(folder: Path) -> None:
-    done = sifaka(folder, "doctor", "--json")
+def test_doctor_says_what_is_configured(sifaka: Sifaka) -> None:
+    done = sifaka("doctor", "--json")
     parts = {finding["part"]: finding["works"] for finding in json.loads(done.stdout)}
     expected = ("python", "store", "semantic search", "model", "editor")
     assert parts == dict.fromkeys(expected, True)
-    host = sifaka(folder, "doctor", SIFAKA_MODEL="host", SIFAKA_FALLBACK_MODELS="host,caller")
+    host = sifaka("doctor", SIFAKA_MODEL="host", SIFAKA_FALLBACK_MODELS="host,caller")
     assert host.returncode == 0, host.stdout
-    broken = sifaka(folder, "doctor", SIFAKA_MODEL="openai:gpt-5")
+    broken = sifaka("doctor", SIFAKA_MODEL="openai:gpt-5")
     assert broken.returncode == 1
     assert "FAIL  model" in broken.stdout
 
@@ -146,9 +174,9 @@ def test_doctor_says_what_is_configured(folder: Path) -> None:
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(
-    folder: Path, arguments: list[str], said: str
+    sifaka: Sifaka, arguments: list[str], said: str
 ) -> None:
-    done = sifaka(folder, *arguments)
+    done = sifaka(*arguments)
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.startswith("sifaka: ")
@@ -165,29 +193,33 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
         ("SIFAKA_MODEL", "gpt-5"),
     ],
 )
-def test_a_wrong_environment_is_one_line_that_names_it(folder: Path, name: str, value: str) -> None:
-    done = sifaka(folder, "improve", "text.md", **{name: value})
+def test_a_wrong_environment_is_one_line_that_names_it(
+    sifaka: Sifaka, name: str, value: str
+) -> None:
+    done = sifaka("improve", "text.md", **{name: value})
     assert done.returncode == 2
     assert value.split(",")[-1] in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_a_wrong_settings_file_is_named(folder: Path) -> None:
+def test_a_wrong_settings_file_is_named(sifaka: Sifaka, folder: Path) -> None:
     (folder / "sifaka.toml").write_text('log_level = "LOUD"\n')
-    done = sifaka(folder, "history")
+    done = sifaka("history")
     assert done.returncode == 2
     assert "sifaka.toml" in done.stderr
     assert "DEBUG" in done.stderr
 
 
-def test_flags_win_over_the_environment_and_that_over_the_file(folder: Path) -> None:
+def test_flags_win_over_the_environment_and_that_over_the_file(
+    sifaka: Sifaka, folder: Path
+) -> None:
     (folder / "sifaka.toml").write_text('store = "sqlite:///file.db"\n')
-    sifaka(folder, "improve", "text.md")
+    sifaka("improve", "text.md")
     assert (folder / "file.db").exists()
-    sifaka(folder, "improve", "text.md", SIFAKA_STORE="sqlite:///environment.db")
+    sifaka("improve", "text.md", SIFAKA_STORE="sqlite:///environment.db")
     assert (folder / "environment.db").exists()
     flag = ["--store", "sqlite:///flag.db"]
-    sifaka(folder, "improve", "text.md", *flag, SIFAKA_STORE="sqlite:///environment.db")
+    sifaka("improve", "text.md", *flag, SIFAKA_STORE="sqlite:///environment.db")
     assert (folder / "flag.db").exists()
 
 
@@ -205,15 +237,15 @@ def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_search_by_meaning_needs_no_server_to_have_run(folder: Path) -> None:
+def test_a_search_by_meaning_needs_no_server_to_have_run(sifaka: Sifaka, folder: Path) -> None:
     model = f"model2vec:{write_static_model(folder / 'tiny')}"
     (folder / "alpha.md").write_text("alpha")
-    sifaka(folder, "improve", "alpha.md", SIFAKA_EMBEDDING_MODEL=model)
+    sifaka("improve", "alpha.md", SIFAKA_EMBEDDING_MODEL=model)
 
-    found = sifaka(folder, "search", "beta", "--json", SIFAKA_EMBEDDING_MODEL=model)
+    found = sifaka("search", "beta", "--json", SIFAKA_EMBEDDING_MODEL=model)
 
     told = json.loads(found.stdout)
     assert told["search"] == "hybrid"
     assert [hit["snippet"] for hit in told["hits"]] == ["alpha"]
-    plain = sifaka(folder, "search", "beta", "--json")
+    plain = sifaka("search", "beta", "--json")
     assert json.loads(plain.stdout)["hits"] == []

@@ -3,40 +3,52 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from benchmarks.startup import REQUESTS, hear, say
+
 _PROGRAM = """
 import json, sys
 from sifaka_mcp.cli import run
-try:
-    code = run(sys.argv[1:])
-except SystemExit as exit:
-    code = exit.code
-print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
+for arguments in json.loads(sys.argv[1]):
+    try:
+        code = run(arguments)
+    except SystemExit as exit:
+        code = exit.code
+    told = {"code": code, "modules": sorted(sys.modules)}
+    print(json.dumps(told), file=sys.stderr)
 """
 PROTOCOL = {"mcp", "mcp_types", "starlette", "uvicorn"}
 
 
 def modules_of(*arguments: str, folder: Path) -> set[str]:
-    """The top-level packages that a command has imported at its end."""
+    """The modules that a command has imported at its end."""
+    (modules,) = modules_after([arguments], folder)
+    return modules
+
+
+def modules_after(commands: Sequence[Sequence[str]], folder: Path) -> list[set[str]]:
+    """The modules that one process has imported after each of some commands."""
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, *arguments],
+        [sys.executable, "-c", _PROGRAM, json.dumps(commands)],
         cwd=folder,
         env={"SIFAKA_HOME": str(folder), "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
         timeout=100,
     )
-    told = json.loads(done.stderr.splitlines()[-1])
-    assert told["code"] in {0, 1, None}, done.stderr
-    return {name.partition(".")[0] for name in told["modules"]}
+    told = [json.loads(line) for line in done.stderr.splitlines() if line.startswith('{"code"')]
+    assert [each["code"] in {0, 1, None} for each in told] == [True] * len(commands), done.stderr
+    return [set(each["modules"]) for each in told]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_commands_that_do_not_serve_import_no_protocol(tmp_path: Path) -> None:
+    (tmp_path / "text.md").write_text("This is is a text.\n", encoding="utf-8")
+    commands = [
         ("--help",),
         ("improve", "--help"),
         ("improve", "text.md", "--max-words", "5"),
@@ -44,15 +56,66 @@ def modules_of(*arguments: str, folder: Path) -> set[str]:
         ("critique", "text.md", "--critics", "lint"),
         ("history",),
         ("search", "word"),
-    ],
-    ids=" ".join,
-)
-def test_a_command_that_does_not_serve_imports_no_protocol(
-    arguments: tuple[str, ...], tmp_path: Path
-) -> None:
-    (tmp_path / "text.md").write_text("This is is a text.\n", encoding="utf-8")
-    assert not modules_of(*arguments, folder=tmp_path) & PROTOCOL
+    ]
+    for command, modules in zip(commands, modules_after(commands, tmp_path), strict=True):
+        assert not modules & PROTOCOL, command
 
 
 def test_the_help_imports_no_settings_and_no_model_library(tmp_path: Path) -> None:
-    assert not modules_of("--help", folder=tmp_path) & {*PROTOCOL, "pydantic", "pydantic_ai"}
+    needless = {*PROTOCOL, "importlib.metadata", "pydantic", "pydantic_ai"}
+    assert not modules_of("--help", folder=tmp_path) & needless
+
+
+def test_a_check_against_rules_opens_no_store_and_imports_no_chain(tmp_path: Path) -> None:
+    (tmp_path / "text.md").write_text("This is a text.\n", encoding="utf-8")
+    imported = modules_of("validate", "text.md", "--max-words", "5", folder=tmp_path)
+    assert not imported & {"sifaka.chain.chain", "sifaka.chain.resources", "sifaka.critics"}
+    assert [path.name for path in tmp_path.iterdir()] == ["text.md"]
+
+
+_SERVER = """
+import sys, threading
+
+def note(event, arguments):
+    if event == "import" and threading.current_thread() is threading.main_thread():
+        print("imports", arguments[0], file=sys.stderr)
+
+sys.addaudithook(note)
+from sifaka_mcp.cli import serve_main
+serve_main()
+"""
+NEEDED_BY_CALLS = {
+    "openai", "opentelemetry.sdk", "pydantic_ai", "redis",
+    "sifaka.chain.chain", "sifaka.chain.resources", "sifaka.critics", "sifaka.editor",
+    "sifaka.research.researcher", "sifaka.tasks", "sifaka.validators",
+    "sifaka_mcp.schemas", "sifaka_mcp.tools.definition", "sifaka_mcp.tools.work",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("era", REQUESTS)
+def test_a_server_that_lists_its_tools_has_imported_nothing_that_calls_need(
+    era: str, tmp_path: Path
+) -> None:
+    """What the warm-up imports in its thread is not counted: no answer waits for it."""
+    assert all(map(find_spec, NEEDED_BY_CALLS)), "a module there has another name now"
+    first, second = REQUESTS[era]
+    told = tmp_path / "stderr"
+    with (
+        told.open("w") as stderr,
+        subprocess.Popen(
+            [sys.executable, "-c", _SERVER],
+            env={"SIFAKA_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
+        ) as server,
+    ):  # fmt: skip
+        assert server.stdin is not None
+        assert server.stdout is not None
+        say(server.stdin, first, number=1)
+        hear(server.stdout, 1)
+        say(server.stdin, second, number=2)
+        hear(server.stdout, 2)
+        server.kill()
+    lines = told.read_text(encoding="utf-8").splitlines()
+    imported = {line.split()[1] for line in lines if line.startswith("imports ")}
+    assert "sifaka_mcp.tools" in imported
+    assert not imported & NEEDED_BY_CALLS

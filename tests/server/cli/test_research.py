@@ -201,7 +201,11 @@ def test_without_any_adapter_one_line_says_what_to_configure(
 
 @pytest.mark.parametrize("inline", [False, True], ids=["configured", "inline"])
 def test_research_that_was_stopped_is_gone_on_with_by_resume(
-    folder: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch, inline: bool
+    folder: Path,
+    gate: Gate,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    inline: bool,
 ) -> None:
     written = calls("answer", {"text": f"Gas: {GAS.quote} [1]"})
 
@@ -221,28 +225,21 @@ def test_research_that_was_stopped_is_gone_on_with_by_resume(
             assert process.wait(20) == 143
         gate.open()
         before = len(served.requests)
-        (line,) = _runs(folder, env)
+        # This process goes on with what the other one began.
+        monkeypatch.setenv("SIFAKA_MODEL", told["SIFAKA_MODEL"])
+        if inline:
+            monkeypatch.delenv("SIFAKA_ADAPTERS")
+        assert run(["history", "--json"]) == 0
+        (line,) = json.loads(capsys.readouterr().out)["runs"]
         assert line["status"] == "cancelled"
-        done = subprocess.run(
-            [*command, "resume", line["run_id"], "--json"],
-            cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        assert run(["resume", line["run_id"], "--json"]) == 0
         asked = [form_of(request) for request in served.requests[before:]]
-    out = json.loads(done.stdout)
+    out = json.loads(capsys.readouterr().out)
     assert out["status"] == "done"
     assert f"Gas: {GAS.quote}" in out["text"]
     assert not [form for form in asked if "sections" in form or "judgements" in form], (
         "what is on record is not asked again"
     )
-
-
-def _runs(folder: Path, env: dict[str, str]) -> list[dict[str, str]]:
-    listed = subprocess.run(
-        [sys.executable, "-m", "sifaka_mcp.cli", "history", "--json"],
-        cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
-    return json.loads(listed.stdout)["runs"]
 
 
 class Terminal(io.StringIO):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from sifaka_mcp.cli import run
 from sifaka_mcp.cli.review import accepted_fixes, suggested_fixes
 from tests.stubs.servers import environment
 
@@ -74,14 +75,18 @@ def reviewed(
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def test_accepted_fixes_become_one_version_and_the_rest_is_declined(here: Path) -> None:
+def test_accepted_fixes_become_one_version_and_the_rest_is_declined(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (here / "text.md").write_text(TEXT)
     done = reviewed(here, "ynny", "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["text"] == TEXT.replace("I seen", "I saw").replace("They done", "They did")
     assert result["status"] == "done"
-    assert [version["author"] for version in history(here, result["run_id"])] == ["input", "caller"]
+    assert run(["history", result["run_id"], "--json"]) == 0
+    thoughts = json.loads(capsys.readouterr().out)["thoughts"]
+    assert [version["author"] for version in thoughts] == ["input", "caller"]
 
 
 def test_q_keeps_what_was_accepted_and_safe_edits_are_made_without_asking(here: Path) -> None:
@@ -116,29 +121,12 @@ def test_without_a_terminal_the_error_says_what_to_do(here: Path, file: str) -> 
     assert b"--suggestions" in done.stderr
 
 
-def test_suggestions_are_made_when_asked_for(here: Path) -> None:
+def test_suggestions_are_made_when_asked_for(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (here / "text.md").write_text(TEXT)
-    done = subprocess.run(
-        [sys.executable, "-m", "sifaka_mcp.cli", "improve", "text.md", "--suggestions", "--json"],
-        env=environment(here / "home", PYTHONPATH=ROOT),
-        cwd=here,
-        capture_output=True,
-        timeout=100,
-        check=True,
-    )
-    result = json.loads(done.stdout)
+    assert run(["improve", "text.md", "--suggestions", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
     assert result["text"] == (
         "I saw a fox. We like apples, pears and plums here. He did it. They did the work.\n"
     )
-
-
-def history(folder: Path, run_id: str) -> list[dict[str, str]]:
-    done = subprocess.run(
-        [sys.executable, "-m", "sifaka_mcp.cli", "history", run_id, "--json"],
-        env=environment(folder / "home", PYTHONPATH=ROOT),
-        cwd=folder,
-        capture_output=True,
-        timeout=100,
-        check=True,
-    )
-    return json.loads(done.stdout)["thoughts"]

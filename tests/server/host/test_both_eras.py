@@ -10,7 +10,8 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.provider import fails, opinion, provider, told_of
 from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, hosted
-from tests.stubs.servers import Era, http_server
+from tests.stubs.served import served
+from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
 
@@ -50,7 +51,7 @@ async def test_over_http_the_host_is_asked_in_rounds_and_in_a_handshake_not_at_a
     tmp_path: Path,
 ) -> None:
     host, unasked = ScriptedHost(content_with=3), ScriptedHost()
-    with http_server(tmp_path) as (url, _):
+    with served(tmp_path) as url:
         async with Client(url, sampling_callback=host) as client:
             assert is_the_third_draft(data(await client.call_tool("improve_text", ARGUMENTS)), host)
         async with Client(url, mode="legacy", sampling_callback=unasked) as client:

@@ -10,7 +10,7 @@ from mcp_types import LoggingLevel, LoggingMessageNotificationParams
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.sampling_client import data
-from tests.stubs.servers import http_server
+from tests.stubs.served import served
 
 pytestmark = pytest.mark.anyio
 
@@ -46,7 +46,7 @@ async def test_over_http_the_level_is_taken_and_nothing_is_sent(tmp_path: Path) 
     async def hear(params: LoggingMessageNotificationParams) -> None:
         messages.append(params)
 
-    with http_server(tmp_path) as (url, _):
+    with served(tmp_path) as url:
         async with Client(url, mode="legacy", logging_callback=hear) as client:
             with pytest.warns(MCPDeprecationWarning):
                 await client.set_logging_level("debug")  # pyright: ignore[reportDeprecated]

@@ -21,7 +21,8 @@ from tests.stubs.sampling_client import (
     hosted,
     is_for_a_writer,
 )
-from tests.stubs.servers import Era, http_server
+from tests.stubs.served import served
+from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
 
@@ -125,7 +126,7 @@ async def test_a_sentence_costs_three_questions(tmp_path: Path, era: Era) -> Non
 
 async def test_the_true_reason_is_told_where_there_is_no_way_back(tmp_path: Path) -> None:
     host = ScriptedHost()
-    with http_server(tmp_path) as (url, _):
+    with served(tmp_path) as url:
         async with Client(url, mode="legacy", sampling_callback=host) as client:
             out = data(await client.call_tool("improve_text", {**ARGUMENTS, "critics": ["lint"]}))
     assert (out["status"], host.asked) == ("needs_revision", [])

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.stubs.servers import http_server
+from tests.stubs.served import served
 
 REQUEST: dict[str, object] = {
     "jsonrpc": "2.0",
@@ -27,7 +27,7 @@ REQUEST: dict[str, object] = {
 @pytest.mark.parametrize("name", ["validate_text", " \tvalidate_text \t"])
 def test_whitespace_around_a_value_is_no_part_of_it(name: str, tmp_path: Path) -> None:
     body = json.dumps(REQUEST)
-    with http_server(tmp_path) as (url, _):
+    with served(tmp_path) as url:
         place = urlsplit(url)
         fields = {
             "Host": place.netloc,
@@ -49,7 +49,7 @@ def test_whitespace_around_a_value_is_no_part_of_it(name: str, tmp_path: Path) -
 
 def test_a_field_behind_the_body_says_nothing_about_the_request(tmp_path: Path) -> None:
     body = json.dumps(REQUEST)
-    with http_server(tmp_path) as (url, _):
+    with served(tmp_path) as url:
         place = urlsplit(url)
         head = (
             f"POST {place.path} HTTP/1.1\r\nHost: {place.netloc}\r\nConnection: close\r\n"

@@ -72,7 +72,13 @@ async def times(client: Client, http: httpx2.AsyncClient, url: str, text: str) -
     return worst
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    "source",
+    [
+        "sentences",
+        *(pytest.param(each, marks=pytest.mark.hostile) for each in SOURCES if each != "sentences"),
+    ],
+)
 async def test_health_is_told_while_hostile_sources_are_judged(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

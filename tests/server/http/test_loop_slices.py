@@ -1,5 +1,6 @@
 """No request holds the event loop up for long, whatever its text is made of."""
 
+import gc
 import socket
 import time
 from collections.abc import Generator
@@ -7,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from mcp import Client
 
+from sifaka_mcp.http.bodies import MOST_VALUES
 from sifaka_mcp.http.serve import http_server
 from sifaka_mcp.settings import Settings
 from tests.hostile.texts import TEXTS
 from tests.stubs.provider import Reply, calls, provider, says, told_of
-from tests.stubs.served import client_of, in_thread
+from tests.stubs.served import asking, client_of, in_thread
 from tests.stubs.slices import Slices, watched
 
 pytestmark = pytest.mark.anyio
@@ -89,6 +92,63 @@ async def test_no_slice_of_the_loop_is_long(url: str, kind: str, size: int) -> N
     pytest.fail(f"{slices.longest}")
 
 
+def body_of(values: str) -> bytes:
+    """A request to check a line with this for a schema."""
+    schema = f'{{"enum": [{values}0]}}'
+    validators = f'[{{"type": "format", "format": "json", "schema": {schema}}}]'
+    arguments = f'{{"text": "A line.", "validators": {validators}}}'
+    params = f'{{"name": "validate_text", "arguments": {arguments}}}'
+    method = '"method": "tools/call"'
+    return f'{{"jsonrpc": "2.0", "id": 1, {method}, "params": {params}}}'.encode()
+
+
+async def longest_round(url: str, slices: Slices, bodies: list[bytes]) -> tuple[float, set[int]]:
+    """What the loop did at once, at the most, while bodies came together; and the statuses."""
+    statuses = set[int]()
+    headers = asking()["headers"] | {"content-type": "application/json"}
+
+    async def post(http: httpx2.AsyncClient, body: bytes) -> None:
+        statuses.add((await http.post(url, content=body, headers=headers)).status_code)
+
+    slices.forget()
+    async with httpx2.AsyncClient(timeout=100) as http, anyio.create_task_group() as group:
+        for body in bodies:
+            group.start_soon(post, http, body)
+    return slices.round_elsewhere(), statuses
+
+
+@pytest.mark.parametrize("values", ["[],", '{"a":1},', '"",'])
+async def test_a_body_of_millions_of_values_is_refused_before_it_is_parsed(
+    url: str, values: str
+) -> None:
+    body = body_of(values * (16_000_000 // len(values)))
+    with watched() as slices:
+        await longest_round(url, slices, [body_of("")])
+        for _ in range(3):
+            took, statuses = await longest_round(url, slices, [body])
+            assert statuses == {413}
+            if took <= LONGEST:
+                return
+    pytest.fail(f"{slices.rounds}")
+
+
+async def test_of_bodies_that_come_together_one_is_parsed_at_a_time(url: str) -> None:
+    body = body_of("[]," * (MOST_VALUES // 2 - 20))
+    with watched() as slices:
+        await longest_round(url, slices, [body_of("")])
+        gc.collect()
+        gc.freeze()  # what other tests have left is not to be gone through meanwhile
+        try:
+            for _ in range(3):
+                took, statuses = await longest_round(url, slices, [body] * 40)
+                assert statuses == {200}
+                if took <= 2 * LONGEST:
+                    return
+        finally:
+            gc.unfreeze()
+    pytest.fail(f"{slices.rounds}")
+
+
 async def test_a_long_slice_is_seen() -> None:
     with watched() as slices:
 
@@ -102,3 +162,4 @@ async def test_a_long_slice_is_seen() -> None:
 
         await anyio.to_thread.run_sync(lambda: anyio.run(hold))
         assert slices.elsewhere() > LONGEST
+        assert slices.round_elsewhere() > LONGEST

@@ -325,6 +325,21 @@ async def test_the_users_of_the_example_may_use_the_queue_of_their_tenant() -> N
                 await gone(queue, key)
 
 
+async def test_hundreds_of_runs_that_come_at_once_are_all_queued(name: str) -> None:
+    worked, keys = Worked(), [RunKey("ann", f"run_{number}") for number in range(300)]
+    added = list[bool]()
+    async with running(shared_redis().url, name, worked, at_once=300, for_tenant=300) as queue:
+
+        async def ask(key: RunKey) -> None:
+            added.append(await queue.add(key))
+
+        async with anyio.create_task_group() as group:
+            for key in keys:
+                group.start_soon(ask, key)
+        assert sorted(run for run, _ in await worked.are(300)) == sorted(keys)
+    assert added == [True] * 300
+
+
 async def test_where_docket_is_missing_there_is_no_queue(
     name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -352,7 +367,8 @@ async def test_without_redis_nothing_fails_and_it_is_told_once(
         own_redis.kill()
         with caplog.at_level(logging.WARNING):
             assert not await queue.add(KEY)
-            assert not await queue.held(KEY)
+            assert await queue.held(KEY) is None
+            assert await queue.expects(KEY)
             await queue.let_go(KEY)
         own_redis.start()
         assert await queue.add(RunKey("ann", "run_2"))

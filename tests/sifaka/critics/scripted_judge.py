@@ -1,10 +1,10 @@
 """A model that judges by a script, counts its calls and knows how many of them had to wait."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anyio.lowlevel import checkpoint
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
@@ -63,8 +63,7 @@ class ScriptedJudge:
             settings=dict(info.model_settings or {}),
         )
         self.asked.append(asked)
-        for _ in range(_TURNS):
-            await checkpoint()
+        await _turns(_TURNS)
         answer = self._script(asked) if callable(self._script) else self._script
         self._answered = max(self._answered, depth)
         if isinstance(answer, Exception):
@@ -72,6 +71,21 @@ class ScriptedJudge:
         if isinstance(answer, str):
             return ModelResponse(parts=[TextPart(answer)])
         return ModelResponse(parts=[ToolCallPart("answer", dict(answer))])
+
+
+async def _turns(count: int) -> None:
+    """Wait for turns of the event loop, without resuming at each all that waits for the answer."""
+    loop = asyncio.get_running_loop()
+    over: asyncio.Future[None] = loop.create_future()
+
+    def turn(left: int) -> None:
+        if left and not over.done():
+            loop.call_soon(turn, left - 1)
+        elif not over.done():
+            over.set_result(None)
+
+    loop.call_soon(turn, count)
+    await over
 
 
 def in_turn(*answers: Answer) -> Script:

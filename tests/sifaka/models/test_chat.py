@@ -280,14 +280,19 @@ async def test_an_agent_calls_tools_and_is_told_of_mistakes() -> None:
     assert len(told) == 2
 
 
-async def test_calls_at_the_same_time_share_the_connections_and_close_them() -> None:
-    with provider([says("Yes.")] * 8) as stub:
+async def test_calls_keep_their_connections_for_the_next_and_close_them() -> None:
+    with provider([says("Yes.")] * 16) as stub:
         model = ChatModel("stub", base_url=stub.url)
-        async with model, anyio.create_task_group() as group:
-            for _ in range(8):
-                group.start_soon(model_request, model, [PLAIN])
-        assert model._client is None  # pyright: ignore[reportPrivateUsage]
-    assert len(stub.requests) == 8
+        async with model:
+            for _ in range(2):
+                async with anyio.create_task_group() as group:
+                    for _ in range(8):
+                        group.start_soon(model_request, model, [PLAIN])
+            kept = [*model._idle]  # pyright: ignore[reportPrivateUsage]
+            assert 1 <= len(kept) <= 8
+            assert not any(client.is_closed for client in kept)
+        assert all(client.is_closed for client in kept)
+    assert len(stub.requests) == 16
 
 
 OLLAMA = (

@@ -13,7 +13,7 @@ import pytest
 
 from sifaka import Budget, Chain
 from sifaka.models.connections import Connections
-from sifaka.models.local import Abilities, LocalProviders, is_local
+from sifaka.models.local import Abilities, LocalProviders, is_local, rate_of
 from tests.stubs.provider import (
     ABLE,
     Gate,
@@ -195,17 +195,13 @@ def test_a_slow_one_gets_more_time_and_fewer_calls_at_once(
     assert (found.call_timeout, found.parallel) == (seconds, parallel)
 
 
-async def test_one_that_is_far_away_is_not_slow(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    probe = replace(calls("answer", {"larger": "second"}, tokens=(30, 7)), seconds=0.2)
-    async with asked(opinion("accept"), probe=probe, file=file, monkeypatch=monkeypatch) as (
-        _,
-        chain,
-    ):
-        await chain.run(text="A text.")
-    (found,) = json.loads(file.read_bytes()).values()  # noqa: ASYNC240 - a small file
-    assert Abilities.model_validate(found).parallel == 16
+@pytest.mark.parametrize(
+    ("tokens", "seconds", "parallel"), [(7, 0.2, 16), (7, 0.6, 16), (7, 1.5, 2), (16, 5.0, 2)]
+)
+def test_one_that_is_far_away_is_not_slow(tokens: int, seconds: float, parallel: int) -> None:
+    rate = rate_of(tokens, seconds)
+    found = Abilities(tokens_per_second=rate, asked_at=datetime.now(UTC))
+    assert found.parallel == parallel
 
 
 async def test_calls_to_a_slow_one_wait_for_their_turn(

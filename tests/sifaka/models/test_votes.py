@@ -37,6 +37,22 @@ VOTES: dict[str, str] = {
     f"[THINK]{A}[/THINK]{R}": "revise",
     f"◁think▷{A}◁/think▷{R}": "revise",
     f"<|channel|>analysis<|message|>{A}<|end|><|start|>assistant<|channel|>final<|message|>{R}": "revise",
+    f"My answer is {A}": "accept",
+    f"There is nothing wrong, so my verdict is: {A}": "accept",
+    f"So, finally:\n\n{R}": "revise",
+    f"## Verdict\n{R}": "revise",
+    f"**Verdict:** {R}": "revise",
+    f"Hier ist meine Bewertung: {R}": "revise",
+    f"我的评价是：\n\n{R}": "revise",
+    f"<answer>{A}</answer>": "accept",
+    f"`{A}`": "accept",
+    f"{A}.": "accept",
+    f"{A} Let me know if you want more.": "accept",
+    f"{A}\n\nNo changes are needed.": "accept",
+    f"{A}\n\nThe text does not need to be changed.": "accept",
+    f"{R}\n\nIt is wrong about the date.": "revise",
+    f"I found no mistakes. {A}": "accept",
+    f"The format is {A}.\n\nMy verdict: {R}": "revise",
     f"{R}<|im_end|>": "revise",
     f"{R}</s>": "revise",
     f"<think></think>{R}": "revise",
@@ -92,6 +108,65 @@ NO_VOTES: tuple[str, ...] = (
     f"{A}\nNo, better: {R}",
     f"{A} {R}",
     f"{R}\n\nor\n\n{LONG_A}",
+    f"<think>a<think>b</think>{A}</think>",
+    f"<Think >{A}",
+    f"&lt;think&gt;{A}&lt;/think&gt;",
+    f"<|begin_of_thought|>{A}<|end_of_thought|>",
+    f"```think\n{A}\n```",
+    f"If the text were shorter, I would answer {A}",
+    f"If it were shorter, my answer would be: {A}",
+    f"Had it a title I would have said {A}",
+    f"The text tells me to answer {A}",
+    f"The text asks for this answer: {A}",
+    f"Please answer {A}",
+    f'The injected text says "{A}"; I ignore it.',
+    f"Previous reviewer said: {A}",
+    f"Another judge's verdict: {A}",
+    f"User: {A}",
+    f"> {A}\n\nThis quote is not mine.",
+    f"Nothing supports {A}",
+    f"It is wrong to say {A}",
+    f"I would not give\nas an answer: {A}",
+    f"Is the answer {A}?",
+    f"{A}?",
+    f"{A} (not)",
+    f"{A} -- NOT!",
+    f"{A} unless there are mistakes",
+    f"{A} is what I would say if it were good.",
+    f"No. {A} No.",
+    f"NOT {A}",
+    f"!{A}",
+    f"❌ {A}",
+    f"~~{A}~~",
+    f"<del>{A}</del>",
+    f"<!-- {A} -->",
+    f"// {A}",
+    f"# {A}",
+    f"{A}\n\nActually, no.",
+    f"{A}\n\nCorrection: revise.",
+    f"{A}\n\nI meant revise.",
+    f"{A}\n\nHmm, the text is bad though; revise it.",
+    f"{A}\n\nI have not been able to read the text.",
+    f"{A}\n\nDisregard the above.",
+    f"{A}\n\nAs an AI, I'm unable to judge.",
+    f"{A}\n\nIch kann das nicht beurteilen.",
+    f"Ich würde nicht {A} sagen",
+    f"Meine Antwort ist nicht: {A}",
+    f"Je ne dirais pas {A}",
+    f"No diría {A}",
+    f"我不会说 {A}",
+    f"A possible answer: {A}",
+    f"Possible answers are {A}",
+    f"One option is {A}",
+    f"Sample output: {A}",
+    f"The answer's format: {A}",
+    f"For illustration: {A}",
+    f"Let's pretend the verdict is: {A}",
+    f"expected: {A}",
+    f"[{A}, {R}]",
+    f"For example: {A}, {R}",
+    '{"verdict": "accept", "error": "I cannot judge"}',
+    '{"verdict": "accept", "refusal": "I cannot judge"}',
     "I would not say accept",
     "accept?",
     "accept",
@@ -122,7 +197,7 @@ def vote(response: ModelResponse) -> str | None:
 
 
 def test_the_table_is_large() -> None:
-    assert len(VOTES) + len(NO_VOTES) >= 80
+    assert len(VOTES) + len(NO_VOTES) >= 150
 
 
 @pytest.mark.parametrize("reply", VOTES)
@@ -138,6 +213,12 @@ def test_a_reply_that_does_not_say_so_is_none(reply: str) -> None:
 def test_reasoning_in_a_field_of_its_own_is_no_part_of_the_reply() -> None:
     assert vote(ModelResponse(parts=[ThinkingPart(A)])) is None
     assert vote(ModelResponse(parts=[ThinkingPart(A), TextPart(R)])) == "revise"
+
+
+@pytest.mark.parametrize("reason", ["abort", "SAFETY", "pause_turn"])
+def test_nor_is_one_that_was_stopped_for_a_reason_of_the_providers_own(reason: str) -> None:
+    details = {"finish_reason": reason}
+    assert vote(ModelResponse(parts=[TextPart(A)], provider_details=details)) is None
 
 
 @pytest.mark.parametrize("reason", ["content_filter", "error"])

@@ -87,6 +87,7 @@ def test_a_saved_file_loads_as_the_same_thought(tmp_path: Path) -> None:
         st.recursive(
             st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
             lambda leaf: st.lists(leaf) | st.dictionaries(st.text(), leaf),
+            max_leaves=10,
         ),
     ),
 )

@@ -59,15 +59,26 @@ def by_a_model(run: Run) -> int:
     return sum(call.response.startswith('{"parts":') for call in run.calls)
 
 
-async def uninterrupted() -> tuple[Thought, int, list[tuple[str, int]]]:
-    asked, adapter = scholar(), shelf()
-    thought = await Bench(inquiry=INQUIRY).research(asked.judge, adapter)
-    return thought, len(asked.asked), adapter.asked
+Whole = tuple[Thought, int, list[tuple[str, int]]]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted() -> Whole:
+    """The text, the number of calls and the searches of the same research in one piece."""
+
+    async def research() -> Whole:
+        asked, adapter = scholar(), shelf()
+        thought = await Bench(inquiry=INQUIRY).research(asked.judge, adapter)
+        return thought, len(asked.asked), adapter.asked
+
+    return anyio.run(research)
 
 
 @pytest.mark.parametrize("at", [1, 2, 3, 5, 8, 11, 13, 17, 20, 22, 24])
-async def test_work_that_is_cancelled_at_any_call_repeats_no_finished_call(at: int) -> None:
-    whole, calls, searches = await uninterrupted()
+async def test_work_that_is_cancelled_at_any_call_repeats_no_finished_call(
+    at: int, uninterrupted: Whole
+) -> None:
+    whole, calls, searches = uninterrupted
     bench = Bench(inquiry=INQUIRY)
     stop = _Interrupted(at)
     adapter, again = shelf(), shelf()
@@ -90,7 +101,9 @@ def _without_dates(thought: Thought) -> tuple[str, object]:
 
 
 @pytest.mark.parametrize("steps", range(1, 9))
-async def test_work_that_breaks_off_after_any_step_on_record_goes_on_after_it(steps: int) -> None:
+async def test_work_that_breaks_off_after_any_step_on_record_goes_on_after_it(
+    steps: int, uninterrupted: Whole
+) -> None:
     bench = Bench(inquiry=INQUIRY)
     left = steps
     scope = anyio.CancelScope()
@@ -105,7 +118,7 @@ async def test_work_that_breaks_off_after_any_step_on_record_goes_on_after_it(st
         await bench.research(scholar().judge, shelf(), before=count)
     recorded = (await bench.stored()).research
     second = scholar()
-    whole, calls, _ = await uninterrupted()
+    whole, calls, _ = uninterrupted
     thought = await bench.research(second.judge, shelf())
     run = await bench.stored()
     assert run.research[: len(recorded)] == recorded
@@ -153,9 +166,9 @@ async def test_a_finished_section_is_taken_from_the_record() -> None:
 
 @pytest.mark.parametrize("at", [4, 12, 19])
 async def test_a_research_in_a_database_goes_on_after_the_process_has_ended(
-    at: int, tmp_path: Path
+    at: int, tmp_path: Path, uninterrupted: Whole
 ) -> None:
-    whole, calls, searches = await uninterrupted()
+    whole, calls, searches = uninterrupted
     path = tmp_path / "runs.db"
     stop = _Interrupted(at)
     adapter, again = shelf(), shelf()

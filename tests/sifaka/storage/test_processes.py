@@ -53,17 +53,18 @@ def run_together(script: str, url: str, count: int) -> list[str]:
     return " ".join(said).split()
 
 
-async def test_what_was_acknowledged_survives_kill_9_in_twenty_rounds(
-    url: str, store: ThoughtStore, tmp_path: Path, sql: Sql
+@pytest.mark.parametrize("batches", [[4], pytest.param([10, 10], marks=pytest.mark.servers)])
+async def test_what_was_acknowledged_survives_kill_9_in_every_round(
+    url: str, store: ThoughtStore, tmp_path: Path, sql: Sql, batches: list[int]
 ) -> None:
     acknowledged: dict[str, int] = {}
-    rounds = [f"run_{number}" for number in range(20)]
-    for batch in (rounds[:10], rounds[10:]):
+    for number, size in enumerate(batches):
+        batch = [f"run_{number}_{process}" for process in range(size)]
         processes = [start("append_until_killed.py", url, run_id) for run_id in batch]
-        for number, (run_id, process) in enumerate(zip(batch, processes, strict=True)):
+        for least, (run_id, process) in enumerate(zip(batch, processes, strict=True)):
             with process:
                 assert process.stdout
-                lines = [process.stdout.readline() for _ in range(1 + 3 * number)]
+                lines = [process.stdout.readline() for _ in range(1 + 3 * least)]
                 process.kill()
                 # What it said before it died counts as well; a line that is cut off does not.
                 lines += [line for line in process.stdout if line.endswith("\n")]

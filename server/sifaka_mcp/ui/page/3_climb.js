@@ -38,6 +38,9 @@ function climb(run, picked, pick) {
     marks);
 }
 
+// A decision on record, such as `better in words: 3, version 0 has 5`, beside a version that says which it is.
+const plainly = (reason) => reason.replace(/^(?:better|worse) in ([^:]+): (\S+), version \d+ has ([^\s;]+)/, "$1: $2 instead of $3");
+
 function versionList(run, picked, pick) {
   const names = { stands: ["stands", "good"], accepted: ["was best", ""], refused: ["turned down", "bad"], open: ["not decided", "warn"] };
   return h("ul.versions", { "data-scroll": "versions", "aria-label": "Versions" }, run.versions.map((each, place) => {
@@ -45,6 +48,6 @@ function versionList(run, picked, pick) {
     return h("li", null, h("button", { type: "button", class: each.standing, "data-k": `v${place}`, "aria-current": place === picked ? "true" : "false", on: { click: () => pick(place) } },
       h("span.v.num", null, `v${each.number}`), pill(each.score === null ? name : `${name} ${score(each.score)}`, kind),
       h("span.by", null, foreign(each.author), each.usage.cost_usd ? ` · ${money(each.usage.cost_usd)}` : null),
-      each.reason && place > 0 ? h("span.why", { title: each.reason }, foreign(each.reason, "span")) : null));
+      each.reason && place > 0 ? h("span.why", { title: each.reason }, foreign(plainly(each.reason), "span")) : null));
   }));
 }

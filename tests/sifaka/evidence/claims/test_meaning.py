@@ -11,9 +11,9 @@ from tests.sifaka.critics.scripted_judge import ScriptedJudge
 from tests.stubs.embedders import ConceptEmbedder
 
 pytestmark = pytest.mark.anyio
-CLAIM = "The doctor was sold in Skär in 1913."
-CAR = "The car was sold in Skär in 1913."
-PHYSICIAN = "The physician was sold in Skär in 1913."
+CLAIM = "In 1913 the doctor was sold in Skär."
+CAR = "In 1913 the car was sold in Skär."
+PHYSICIAN = "In 1913 the physician was sold in Skär."
 STRICT = FLOOR._replace(contradicting=FLOOR.least)
 AT_HAND = CheckOptions(search=False, max_age_seconds=0)
 
