@@ -94,6 +94,7 @@ _WORK = (
     r"(?:all )?(?:of )?(?:the|this|that|your|previous|requested) (?:previous |requested )?feedback|"
     r"(?:previous|requested|complete) feedback)\b",
     r"(?:no|without) (?:changes|revision|edits) (?:is|are|were|was)? ?(?:needed|required|made)\b",
+    r"the above (?:text |version |passage )?(?:is|was|has been) (?:written|rewritten|revised|a)\b",
     r"in this (?:text|version|revision|rewrite|revised \w+|rewritten \w+),",
     r"this (?:is a correction|version|revision|rewrite|revised|rewritten|improvement|change)\b",
     r"to (?:meet|improve|edit|revise|fulfill|address|complete) (?:the|this|these|your|every)"

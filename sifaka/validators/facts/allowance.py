@@ -35,6 +35,8 @@ class Allowance:
     """Kinds of which the task says that they stay, whatever else it asks for."""
     shortest: int = 0
     """The text may be this many times as short, and not shorter; 0 for any length."""
+    longest: float = 0
+    """The text may be this many times as long, and not longer; 0 for any length."""
     known: bool = True
     """False when the rules do not know such a task."""
 
@@ -44,6 +46,8 @@ class Allowance:
         return replace(self, lose=wider, add=self.add | frozenset(add))
 
 
+_CORRECTED = 1.5
+"""The times as long from which a text has more than a correction that changes nothing else."""
 _REWRITTEN, _SHORTENED = 8, 30
 """The times as short from which a text is no rewrite, and no shortening, of another."""
 NOTHING = Allowance(shortest=_REWRITTEN)
@@ -256,6 +260,7 @@ def allowance_of(task: str) -> Allowance:
         counts_stay=redacts is not None and not anonymises,
         measures_stay=anonymises,
         shortest=shortest if known and not removes else 0,
+        longest=_CORRECTED if _NOTHING_ELSE.search(task) and not _ADD.search(task) else 0,
         known=known,
     )
 

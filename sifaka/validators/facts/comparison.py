@@ -111,7 +111,8 @@ def _as_a_whole(original: str, text: str, allowed: Allowance) -> Iterator[Differ
     """What is left too little of to be a rewrite, and a translation in the words of the text."""
     size, now = len(original.strip()), len(text.strip())
     most = 0 if allowed.lose >= frozenset(KINDS) else allowed.shortest
-    if most and size >= _LONG_ENOUGH and now * most < size:
+    grown = bool(allowed.longest) and now > allowed.longest * size
+    if size >= _LONG_ENOUGH and (grown or (most and now * most < size)):
         yield Difference(
             what="changed", kind="text", before=f"{size} characters", after=f"{now} characters"
         )

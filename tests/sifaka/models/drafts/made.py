@@ -56,6 +56,7 @@ MENDED = (
     Made(f"{RIGHT}\n\nДайте мне знать, если нужны другие изменения.", RIGHT),
     Made(f"{RIGHT}\n\n他に修正が必要でしたら、お知らせください。", RIGHT),
     Made("Here is the translation:\n\nJ'ai trois chats.", "J'ai trois chats.", task="Translate."),
+    Made(f"{RIGHT}\n\nThe above is written in a short time to meet the task and feedback.", RIGHT),
     # Labels, counts, objects.
     Made(f"Corrected: {RIGHT}", RIGHT),
     Made(f"**Corrected text:** {RIGHT}", RIGHT),
