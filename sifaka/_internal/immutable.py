@@ -1,7 +1,7 @@
 """Values that never change: the frozen model every state type is built from."""
 
 import copyreg
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Mapping
 from math import isfinite
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, cast
@@ -105,13 +105,13 @@ def _freeze(value: object) -> object:
         return tuple(_freeze(item) for item in cast("list[object]", value))
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} cannot be kept as JSON; use a finite number, a string or None")
-    if isinstance(value, Set | bytes | bytearray):
-        kind = type(cast("object", value)).__name__
-        raise ValueError(f"a {kind} cannot be kept as JSON; use a list or a string")
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value).items()
         return MappingProxyType({key: _freeze(item) for key, item in items})
-    return value
+    if isinstance(value, str | int | float | None):
+        return value
+    kind = type(value).__name__
+    raise ValueError(f"a {kind} cannot be kept as JSON; use a string, a list or a dict")
 
 
 def thawed(value: object) -> Any:

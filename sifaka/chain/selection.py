@@ -48,6 +48,12 @@ def _shortfall(*, required: bool) -> Callable[[Thought, Thought], float]:
     return lambda thought, _: sum(1 - r.score for r in _failures(thought, required=required))
 
 
+def _lost_facts(thought: Thought, _: Thought) -> float:
+    """1 for a version that loses facts: to meet another rule is no reason to give them up."""
+    result = thought.validation_results.get(_FACTS)
+    return float(result is not None and not result.passed and result.required)
+
+
 def _warned_facts(thought: Thought, _: Thought) -> float:
     result = thought.validation_results.get(_FACTS)
     return 0.0 if result is None or result.passed or result.required else 1 - result.score
@@ -108,6 +114,7 @@ def _distance(original: Thought) -> Callable[[Thought, Thought], float]:
 
 FACTS: tuple[SelectionCriterion, ...] = (
     SelectionCriterion(what="empty text", measure=_blank),
+    SelectionCriterion(what="facts that the task does not change", measure=_lost_facts),
     SelectionCriterion(what="required validators failed", measure=_failed(required=True)),
     SelectionCriterion(what="distance from passing them", measure=_shortfall(required=True)),
     SelectionCriterion(what="advisory validators failed", measure=_failed(required=False)),

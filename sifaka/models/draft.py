@@ -4,6 +4,12 @@ import re
 from typing import NamedTuple
 
 from sifaka.models.draft_lines import LONGEST_REMARK, Source, lines_of, same, splits_list
+from sifaka.models.draft_wrapping import (
+    after_reasoning,
+    is_choice,
+    is_placeholder,
+    out_of_object,
+)
 from sifaka.models.prompt import MARK
 from sifaka.models.remarks import is_letter
 from sifaka.text.reasoning import answer_of, holds_template
@@ -25,7 +31,6 @@ _ANSWERING = re.compile(
 )
 _SHORTEST_REMARK = 12
 """Characters of an answer from which it can be a remark as a whole."""
-_PLACEHOLDER = re.compile(r"\W+|[\[<{(][^\n\])}>]{0,80}[\])}>]")
 _LEAST = 8
 """An answer that is mended is no text when so many of it are shorter than the one before."""
 _ROUNDS = 4
@@ -88,6 +93,7 @@ class _Mending:
             Unfit: What is left cannot be told from what is not of the text.
         """
         self._reasoning()
+        self._wrapping()
         for _ in range(_ROUNDS):
             before = self.text
             self._turn()
@@ -112,7 +118,7 @@ class _Mending:
             raise Unfit("it holds no text")
         if self.done and len(text) * _LEAST < len(source.text):
             raise Unfit("too little of it is the text")
-        if _PLACEHOLDER.fullmatch(text) and not _PLACEHOLDER.fullmatch(source.text.strip()):
+        if is_placeholder(text) and not is_placeholder(source.text.strip()):
             raise Unfit("it stands for a text, and is none")
         if source.remarks.is_refusal(text):
             raise Unfit("the model refuses in place of writing")
@@ -129,6 +135,8 @@ class _Mending:
             raise Unfit("it repeats the prompt")
         if "remark" in inside:
             raise Unfit("it talks about the text, and where the text is cannot be told")
+        if is_choice(text, known=self._known, task=source.task):
+            raise Unfit("it offers several texts")
         if len(_TURN.findall(text)) > 1 and not _TURN.search(self._known):
             raise Unfit("it goes on with a conversation")
         may_repeat = _REPEATS.search(source.task)
@@ -148,6 +156,13 @@ class _Mending:
             raise Unfit("its reasoning has no end")
         self.text = answer.text
         self.done += answer.removed
+
+    def _wrapping(self) -> None:
+        given, task = self._source.text, self._source.task
+        if (worked := after_reasoning(self.text, known=self._known)) is not None:
+            self._take(worked, "reasoning")
+        if given and (held := out_of_object(self.text, given=given, task=task)) is not None:
+            self._take(held, "a JSON object around the text")
 
     def _turn(self) -> None:
         if not _TURN.search(self._known) and (label := _ANSWERING.match(self.text)):

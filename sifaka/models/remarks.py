@@ -21,6 +21,16 @@ _OFFER = (
     "refine\\w*|shorter|longer|expand|text|draft|tone"
 )
 
+_PREFACES = (
+    "voici|hier ist|hier sind|natürlich|gerne|selbstverständlich|bien sûr|aquí (?:está|tienes)|"
+    "claro|por supuesto|ecco|certo|aqui está|com certeza|hier is|natuurlijk|oto|oczywiście|вот|"
+    "конечно|звичайно|ось|好的|当然|以下是|以下は|もちろん|承知|네[,.! ]|물론|알겠습니다|아래는|다음은|"
+    "بالتأكيد|بالطبع|إليك|فيما يلي|elbette|tabii|işte|ज़रूर|बिल्कुल|यहाँ|यह रहा|dưới đây là|đây là|"
+    "chắc chắn|แน่นอน|นี่คือ|ต่อไปนี้|בטח|כמובן|הנה|להלן|samozřejmě|jistě|zde je|självklart|här är|"
+    "selvfølgelig|her er|tietysti|tässä on|természetesen|íme|desigur|iată|φυσικά|ορίστε|"
+    "tentu|berikut(?: adalah)?"
+)
+"""The beginnings of prefaces in other languages, which end with a colon."""
 _CHAT = (
     # Prefaces.
     r"(?:sure|certainly|of course|absolutely|okay|ok|no problem|alright|understood|got it|great|"
@@ -28,9 +38,11 @@ _CHAT = (
     rf"[^\n]{{0,160}}(?::\W*$|\b(?:here(?:'s| is| are| you go)|help|{_TEXT}|{_DONE})\b))",
     r"(?:here(?:'s| is| are)|below (?:is|are)|(?:the )?following (?:is|are)|this is)\b[^\n.]{0,120}"
     rf"\b(?:{_DONE}|requested|asked for|{_TEXT})\b[^\n.]{{0,120}}:\W*$",
-    r"(?:voici|hier ist|hier sind|natürlich|gerne|selbstverständlich|bien sûr|aquí (?:está|tienes)|"
-    r"claro|por supuesto|ecco|certo|aqui está|com certeza|hier is|natuurlijk|oto|вот|конечно|好的|"
-    r"当然|以下是|以下は|もちろん|承知)[^\n]{0,120}[:：]\W*$",
+    r"here(?:'s| is| are)\b[^\n.]{0,60}\btranslations?\b[^\n.]{0,60}:\W*$",
+    rf"(?:{_PREFACES})[^\n]{{0,120}}[:：]\W*$",
+    # Labels and counts that are no part of a text.
+    rf"\**(?:{_DONE}) (?:text|version|draft|paragraph|message|sentence)\**\W*$",
+    r"(?:word count|total words)\W{0,4}\d+(?: words)?\W*$|\d+ words\)\W*$",
     # Closing remarks.
     r"(?:please )?(?:let me know|feel free|don't hesitate|just (?:ask|tell me)|tell me)\b[^\n]{0,80}"
     rf"\b(?:{_OFFER})\b",
@@ -51,6 +63,16 @@ _GENERIC = (
     r"(?:please )?feel free to\b",
     r"is there anything (?:else|more)\b",
     r"(?:please )?don't hesitate to\b",
+    # The same in other languages.
+    r"(?:如果|如)(?:您|你)?(?:需要|想|有)[^\n]{0,20}(?:修改|调整|更改|帮助)|希望这?[^\n]{0,8}(?:帮助|满意)",
+    r"(?:lass|lassen sie) (?:es )?mich (?:gerne )?wissen\b|ich hoffe, (?:das|dies) hilft\b",
+    r"(?:n'hésite[zs]? pas à me (?:dire|demander)|faites-moi savoir|j'espère que cela)\b",
+    r"¿?(?:quieres|te gustaría|desea) que (?:haga|cambie|ajuste)\b|espero que (?:esto|te) (?:te )?"
+    r"(?:ayude|sirva)\b|(?:avísame|déjame saber) si\b",
+    r"(?:fammi sapere se|spero che (?:questo|ti)|me avise se|espero que isso|laat (?:het )?me weten)"
+    r"\b",
+    r"дай(?:те)? мне знать\b|надеюсь, это\b|если (?:вам )?нужны? (?:ещё |другие )",
+    r"他に[^\n]{0,20}(?:修正|変更)[^\n]{0,20}(?:お知らせ|お申し付け)|(?:추가|다른) (?:수정|변경)[^\n]{0,30}말씀",
 )
 """What may also stand in a letter."""
 _WORK = (
@@ -72,6 +94,7 @@ _WORK = (
     r"(?:all )?(?:of )?(?:the|this|that|your|previous|requested) (?:previous |requested )?feedback|"
     r"(?:previous|requested|complete) feedback)\b",
     r"(?:no|without) (?:changes|revision|edits) (?:is|are|were|was)? ?(?:needed|required|made)\b",
+    r"the above (?:text |version |passage )?(?:is|was|has been) (?:written|rewritten|revised|a)\b",
     r"in this (?:text|version|revision|rewrite|revised \w+|rewritten \w+),",
     r"this (?:is a correction|version|revision|rewrite|revised|rewritten|improvement|change)\b",
     r"to (?:meet|improve|edit|revise|fulfill|address|complete) (?:the|this|these|your|every)"
@@ -128,13 +151,17 @@ def _one_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 _IN_CHAT, _IN_GENERAL, _ON_WORK = _one_of(_CHAT), _one_of(_GENERIC), _one_of(_WORK)
 _ON_FEEDBACK, _ON_TEXT = _one_of((_FEEDBACK,)), _one_of((_SUBJECT,))
 _INLINE = re.compile(
+    rf"\**(?:(?:{_DONE})(?: (?:text|version|draft|sentence|paragraph))?)\**:\**[ \t]+(?=\S)|"
     r"(?:(?:sure|certainly|of course|absolutely|okay|ok)[!,.] )?(?:here(?:'s| is)) (?:the|a|your|my)"
     rf" (?:\w+ ){{0,3}}?(?:{_DONE}|new|\w+er|more \w+) (?:text|version|draft|revision|sentence|"
     r"paragraph)[^\n:.]{0,80}:[ \t]+(?=\S)",
     re.IGNORECASE,
 )
 _SALUTATION = re.compile(
-    r"\s*(?:dear|hi|hello|hey|good (?:morning|afternoon|evening|day)|to whom)\b", re.IGNORECASE
+    r"\s*(?:dear|hi|hello|hey|good (?:morning|afternoon|evening|day)|to whom|bonjour|ch[eè]re?|"
+    r"sehr geehrte|liebe[rs]?|hallo|guten (?:morgen|tag)|hola|estimad[oa]s?|querid[oa]|gentile|car[oa]|"
+    r"prezad[oa]|beste|geachte|уважаем\w+|здравствуйте|您好|尊敬的|亲爱的|안녕하세요)(?!\w)",
+    re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?:])[\"”')]*\s+(?=[A-Z\"“(])")
 _MARKS = "’", "'"

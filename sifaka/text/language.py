@@ -20,6 +20,34 @@ SURE_SCRIPTS = frozenset({"kana", "hangul", "el", "he", "bn", "ta", "te", "th", 
 _LEAST_EVIDENCE = 0.08
 """Share of function words below which a text is a list of names, or of an unknown language."""
 
+_NAMES = """
+    en english englische englisch anglais inglés
+    fr french französische französisch français francés
+    de german deutsche deutsch allemand alemán / es spanish spanische spanisch espagnol español
+    it italian italienische italien / pt portuguese / nl dutch / pl polish / ru russian
+    zh chinese mandarin / ja japanese / ko korean / ar arabic / tr turkish / sv swedish
+    da danish / no norwegian / fi finnish / cs czech / el greek / hi hindi / uk ukrainian
+    he hebrew / la latin / th thai / vi vietnamese / id indonesian / hu hungarian / ro romanian
+    bg bulgarian / hr croatian / sr serbian / sk slovak / ca catalan / fa persian farsi
+    ur urdu / bn bengali / ta tamil / sw swahili / cy welsh / ga irish / eo esperanto
+"""
+_LANGUAGES = {
+    name: code
+    for line in _NAMES.replace("\n", " / ").split(" / ")
+    for code, *names in [line.split() or [""]]
+    for name in names
+}
+"""The codes of languages by the words that a task names them with."""
+_INTO = re.compile(
+    rf"\b(?:in|into|to|auf|ins|en|al)[ ](?P<language>{'|'.join(_LANGUAGES)})\b", re.IGNORECASE
+)
+_TRANSLATE = re.compile(
+    r"\btranslat|übersetz|\btradui|\btraduc|\btraduz|翻译|翻譯|翻訳|译成|перевед|번역"
+    r"|\bvertaa?l|\böversätt|\bovers[æe]tt|\bkäännä|tłumacz|\bpřelož|\bprelož|\bçevir|\bfordíts|\bdịch\b"
+    r"|\bterjemah|переклад|перевод|превед|ترجم|แปล|μεταφρ|अनुवाद|תרג",
+    re.IGNORECASE,
+)
+
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LETTER = re.compile(r"[^\W\d_]")
 _OWN_LETTERS = {
@@ -59,6 +87,21 @@ def tell_language(prose: str) -> Told:
     confidence = round(share * min(0.95, 0.3 + (best - second) / best), 2)
     weighed = tuple((code, round(min(1.0, scores[code]), 3)) for code in ranked[:3])
     return Told(ranked[0], confidence, weighed)
+
+
+def asks_for_translation(task: str) -> bool:
+    """True when a task asks for a text in another language, or names the language of the text."""
+    return bool(_TRANSLATE.search(task) or _INTO.search(task))
+
+
+def translation_into(task: str) -> frozenset[str] | None:
+    """The languages that a task asks to translate into; None when it does not say `translate`.
+
+    Empty where it names none that is known.
+    """
+    if not _TRANSLATE.search(task):
+        return None
+    return frozenset(_LANGUAGES[found["language"].lower()] for found in _INTO.finditer(task))
 
 
 def is_enough(prose: str, written: str) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from sifaka.text.language import asks_for_translation, translation_into
 from sifaka.validators.facts.fact import KINDS, Kind
 
 Converted = Literal["units", "money", "times", "rounded"]
@@ -22,6 +23,8 @@ class Allowance:
     converts: frozenset[Converted] = frozenset()
     translates: bool = False
     """True when the words change, so that only facts without words can be compared."""
+    into: frozenset[str] = frozenset()
+    """The languages that the text is translated into, where they are known."""
     replaces: bool = False
     """True when what the task itself names may be left out."""
     counts_stay: bool = False
@@ -32,6 +35,8 @@ class Allowance:
     """Kinds of which the task says that they stay, whatever else it asks for."""
     shortest: int = 0
     """The text may be this many times as short, and not shorter; 0 for any length."""
+    longest: float = 0
+    """The text may be this many times as long, and not longer; 0 for any length."""
     known: bool = True
     """False when the rules do not know such a task."""
 
@@ -41,27 +46,13 @@ class Allowance:
         return replace(self, lose=wider, add=self.add | frozenset(add))
 
 
+_CORRECTED = 1.5
+"""The times as long from which a text has more than a correction that changes nothing else."""
 _REWRITTEN, _SHORTENED = 8, 30
 """The times as short from which a text is no rewrite, and no shortening, of another."""
 NOTHING = Allowance(shortest=_REWRITTEN)
 """A rewrite without a task: every fact stays."""
 
-_LANGUAGES = (
-    "english|french|german|spanish|italian|portuguese|dutch|polish|russian|chinese|mandarin"
-    "|japanese"
-    "|korean|arabic|turkish|swedish|danish|norwegian|finnish|czech|greek|hindi|ukrainian|hebrew"
-    "|latin|thai|vietnamese|indonesian|hungarian|romanian|bulgarian|croatian|serbian|slovak|catalan"
-    "|persian|farsi|urdu|bengali|tamil|swahili|welsh|irish|esperanto"
-    "|englische|deutsche|französische|spanische|italienische|deutsch|englisch|französisch|spanisch"
-    "|français|anglais|allemand|espagnol|italien|inglés|francés|alemán|español"
-)
-_TRANSLATE = re.compile(
-    rf"\btranslat|übersetz|\btradui|\btraduc|\btraduz|翻译|翻譯|翻訳|译成|перевед|번역"
-    rf"|\bvertaa?l|\böversätt|\bovers[æe]tt|\bkäännä|tłumacz|\bpřelož|\bprelož|\bçevir|\bfordíts|\bdịch\b"
-    rf"|\bterjemah|переклад|перевод|превед|ترجم|แปล|μεταφρ|अनुवाद|תרג"
-    rf"|\b(?:in|into|to|auf|ins|en|al)[ ](?:{_LANGUAGES})\b",
-    re.IGNORECASE,
-)
 _ANONYMISE = re.compile(
     r"\banonymi[sz]|\bpseudonymi[sz]|de-?identif|anonymisier|anonimiza|schwärz|匿名|\bprivacy\b"
     r"|\bGDPR\b"
@@ -210,7 +201,7 @@ def allowance_of(task: str) -> Allowance:
     add: set[Kind] = set()
     converts: set[Converted] = set()
     known = bool(_STYLE.search(task))
-    translates = bool(_TRANSLATE.search(task))
+    translates = asks_for_translation(task)
     if translates:
         lose |= {"name", "quote"}
         add |= {"name", "quote"}
@@ -253,6 +244,8 @@ def allowance_of(task: str) -> Allowance:
     for match in _KEEP.finditer(task):
         kept = match["object"]
         keeps |= _EVERYTHING if _FACTS.search(kept) else set(_kinds_in(kept))
+    if "number" in keeps:
+        keeps |= {"date", "time"}  # their numbers are numbers
     if not known and _CREATE.match(task):
         return Allowance(lose=_EVERYTHING, add=_EVERYTHING, replaces=True)
     shortest = _SHORTENED if _SHORTEN.search(task) else _REWRITTEN
@@ -262,10 +255,12 @@ def allowance_of(task: str) -> Allowance:
         keeps=frozenset(keeps),
         converts=frozenset(converts),
         translates=translates,
+        into=translation_into(task) or frozenset(),
         replaces=replaces is not None or bool(removes or redacts) or anonymises,
         counts_stay=redacts is not None and not anonymises,
         measures_stay=anonymises,
         shortest=shortest if known and not removes else 0,
+        longest=_CORRECTED if _NOTHING_ELSE.search(task) and not _ADD.search(task) else 0,
         known=known,
     )
 

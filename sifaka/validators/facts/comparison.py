@@ -6,14 +6,18 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
+from sifaka.text.language import tell_language
 from sifaka.validators.facts.allowance import NOTHING, Allowance
+from sifaka.validators.facts.calendar_words import is_named
 from sifaka.validators.facts.contexts import Places
 from sifaka.validators.facts.fact import KINDS, Fact, Kind
 from sifaka.validators.facts.index import Index
-from sifaka.validators.facts.name_comparison import compare_names
+from sifaka.validators.facts.name_comparison import carried_names, compare_names
+from sifaka.validators.facts.negation import turned_over
 from sifaka.validators.facts.reading import Reading, language_of, read
-from sifaka.validators.facts.translated import is_spelt_out
+from sifaka.validators.facts.translated import is_spelt_out, respelt
 from sifaka.validators.facts.units import is_money
+from sifaka.validators.facts.vocabulary import READ
 
 _LONG = 40_000
 """Characters of both texts from which only the lines that differ are read."""
@@ -25,6 +29,8 @@ _LONG_ENOUGH = 80
 """Characters of a text from which its rewrite is held to a length."""
 _FEWEST_WORDS = 5
 """Words of a translation from which it is told from the text."""
+_LIKELY, _SURE = 0.15, 0.25
+"""The shares of function words from which a text is of their language likely, and for certain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +61,7 @@ class Difference:
             case "moved":
                 return f"{self.before} and {self.after} changed places"
             case "untranslated":
-                return "every word is one of the original, not of another language"
+                return "the words are still those of the original's language"
 
 
 def compare(
@@ -77,12 +83,19 @@ def compare(
     one, other = original, text
     if len(original) + len(text) > _LONG:
         one, other = _without_common(original, text)
-    language = language_of(original)
-    before = read(one, language)
-    after = read(other, language_of(text) if allowed.translates else language)
+    language = into = language_of(original)
+    if allowed.translates:
+        into = next(iter(allowed.into)) if len(allowed.into) == 1 else language_of(text)
+        told = tell_language(original)
+        unsure = language in READ and bool(told.scores) and told.scores[0][1] < _LIKELY
+        # What is to be put into a language is not in it: a few words misled.
+        language = "unknown" if unsure or language in allowed.into else language
+    before, after = read(one, language), read(other, into)
     given = read(task, "en") if task else None
     found = chain(
-        _as_a_whole(original, text, allowed), _differences(before, after, given, task, allowed)
+        _as_a_whole(original, text, allowed),
+        _differences(before, after, given, task, allowed),
+        () if allowed.translates or not allowed.known else _denied(one, other, task),
     )
     if one is original:
         return tuple(found)
@@ -98,14 +111,38 @@ def _as_a_whole(original: str, text: str, allowed: Allowance) -> Iterator[Differ
     """What is left too little of to be a rewrite, and a translation in the words of the text."""
     size, now = len(original.strip()), len(text.strip())
     most = 0 if allowed.lose >= frozenset(KINDS) else allowed.shortest
-    if most and size >= _LONG_ENOUGH and now * most < size:
+    grown = bool(allowed.longest) and now > allowed.longest * size
+    if size >= _LONG_ENOUGH and (grown or (most and now * most < size)):
         yield Difference(
             what="changed", kind="text", before=f"{size} characters", after=f"{now} characters"
         )
     words = text.casefold().split()
     told = allowed.translates and len(words) >= _FEWEST_WORDS
-    if told and set(words) <= set(original.casefold().split()):
+    if told and (
+        set(words) <= set(original.casefold().split()) or _stays(original, text, allowed.into)
+    ):
         yield Difference(what="untranslated", kind="text")
+
+
+def _stays(original: str, text: str, into: frozenset[str]) -> bool:
+    """True for a text in the language of the original, which is none that it was to be put into."""
+    if not into:
+        return False
+    now = tell_language(text)
+    sure = bool(now.scores) and now.scores[0][1] >= _SURE
+    return sure and now.language not in into and now.language == language_of(original)
+
+
+def _denied(original: str, text: str, task: str) -> Iterator[Difference]:
+    for turned in turned_over(original, text, task):
+        yield Difference(
+            what="changed",
+            kind="text",
+            before=turned.before,
+            after=turned.after,
+            start=turned.start,
+            end=turned.end,
+        )
 
 
 def _without_common(original: str, text: str) -> tuple[str, str]:
@@ -137,13 +174,18 @@ def _differences(
         old_names, new_names = named.old, named.new
         lost += named.lost
         invented += named.invented
-    if allowed.translates:
-        lost = [f for f in lost if not is_spelt_out(f.value, after.text, after.language)]
+    if allowed.translates or before.language not in READ:
+        lost = [f for f in lost if not _in_words(f, after)]
+        invented = [f for f in invented if not _in_words(f, before)]
     gone = [f for f in lost if not _may_go(f, allowed, told, task)]
     come = [f for f in invented if not _may_come(f, allowed, told)]
     yield from _paired(gone, come)
     if allowed.translates:
+        if not allowed.replaces:
+            yield from _renamed(before, after, allowed)
         return
+    for word, other in respelt(before, after):
+        yield Difference(what="changed", kind="number", before=word, after=other)
     places = Places(before, after, (*before.facts, *old_names), (*after.facts, *new_names))
     for first, second in places.moved():
         yield Difference(what="moved", kind=first.kind, before=first.shown, after=second.shown)
@@ -154,6 +196,20 @@ def _differences(
         yield _changed(one, other)
     for one, other in places.taken_over(lost):
         yield Difference(what="changed", kind=one.kind, before=one.shown, after=other.shown)
+
+
+def _in_words(fact: Fact, reading: Reading) -> bool:
+    """True when a text has a fact in words of a language that is not read as a whole."""
+    text, language = reading.text, reading.language
+    return is_spelt_out(fact.value, text, language) or is_named(fact, text, language)
+
+
+def _renamed(before: Reading, after: Reading, allowed: Allowance) -> Iterator[Difference]:
+    for name, other in carried_names(before.blank, after.blank):
+        if other:
+            yield Difference(what="changed", kind="name", before=name, after=other)
+        elif "number" not in allowed.lose:
+            yield Difference(what="lost", kind="name", before=name)
 
 
 def _changed(one: Fact, other: Fact) -> Difference:

@@ -72,7 +72,9 @@ class Index:
             return True
         match fact.kind:
             case "number":
-                return self._has_code(fact) if fact.coded else self._has_number(fact, allowed)
+                return (
+                    self._has_code(fact, allowed) if fact.coded else self._has_number(fact, allowed)
+                )
             case "date":
                 return self._has_date(fact)
             case "time":
@@ -99,6 +101,8 @@ class Index:
                 near = {whole, whole + 12} & self._hours
                 if near or whole in self._days or whole in self._years:
                     return True
+                if allowed.translates and whole in self._months:
+                    return True
         elif value in self._plain and fact.unit not in self.strange:
             return True
         if fact.unit == "time" and value in self._hours:
@@ -110,8 +114,11 @@ class Index:
         other = {"pound": ("gbp",), "gbp": ("pound",)}.get(fact.unit, ())
         return any(value in self.by_dimension[unit] for unit in other)
 
-    def _has_code(self, fact: Fact) -> bool:
+    def _has_code(self, fact: Fact, allowed: Allowance) -> bool:
         kind, code = str(fact.keys[0][0]), str(fact.keys[0][1])
+        if kind == "roman" and allowed.translates:  # Paul II is Paolo II
+            known = (key for key in self._keys["number"] if key[0] == kind)
+            return any(key[-1] == fact.keys[0][-1] for key in known)
         return kind == "code" and len(code) > 3 and not code.isdigit() and code in self._flat
 
     def _near(self, dimension: str, base: Fraction, share: Fraction) -> bool:

@@ -1,17 +1,47 @@
 """Comparison of the names of a text with those of its rewrite."""
 
 import re
+import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from sifaka.text.scripts import script
 from sifaka.validators.facts.fact import Fact
+from sifaka.validators.facts.names import COMMON
 from sifaka.validators.facts.reading import KEPT, SHORT, Reading, names_of
 
 _WORD = re.compile(r"[^\W_]+(?:[-’'][^\W\d_]+)*")
 _ALIKE = 4
 """Letters with which a name and a word from it begin, as in Italy and Italian."""
+
+_CAPITAL = r"(?![IVXLC]+\b)[^\W\d_a-zà-öø-ÿ][^\W\d_]+"
+_TITLED = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Sra?|Señora?|Signora?)\.?[ ]"
+    rf"(?:(?:Dr|Prof)\.?[ ])?(?:{_CAPITAL}[ ])?({_CAPITAL})"
+)
+_PAIR = re.compile(rf"(?<![\w-])(?=({_CAPITAL})[ ]({_CAPITAL})(?![\w-]))")
+_LOCAL = """
+    new north south east west northern southern eastern western central main great upper lower
+    mount lake saint san santa port cape king queen prince princess pope emperor president judge
+    minister chancellor chairman speaker secretary mayor general captain sister brother father
+    mother uncle aunt bank university college school institute academy museum theatre library
+    church cathedral bridge tower station airport street square park garden hotel hospital court
+    council committee union area programme program project act treaty agreement protocol accord
+    prize award company group party office department ministry foundation association society
+    river sea ocean island islands valley mountains forest desert beach falls city county
+    province state states wall gate house palace castle festival week fair cup league games day
+    days war peace conference congress summit germany france spain italy austria switzerland
+    netherlands belgium poland russia ukraine sweden norway denmark finland greece turkey
+    england scotland wales ireland britain europe africa asia america canada mexico brazil china
+    japan korea india egypt israel hungary romania croatia portugal deutschland frankreich
+    spanien italien österreich schweiz allemagne espagne italie europa doktor professor
+    präsident präsidentin kanzler kanzlerin bundeskanzler bundeskanzlerin minister ministerin
+    direktor director ober
+"""
+_TRANSLATED = frozenset(_LOCAL.split())
+"""Words of names that have others in other languages."""
 
 
 class Named(NamedTuple):
@@ -98,3 +128,36 @@ def _derived(one: str, other: str) -> bool:
 
 def _once(found: Iterable[Fact]) -> list[Fact]:
     return list({fact.keys[0]: fact for fact in found}.values())
+
+
+def carried_names(text: str, translation: str) -> Iterator[tuple[str, str]]:
+    """The names of people that a translation has not, each with the one in its place, if any.
+
+    Between languages in Latin letters a name that follows a title, and the second of two names
+    whose first one stays, is carried over. Places and institutions have names of their own in a
+    language.
+    """
+    if {script(text)[0], script(translation)[0]} != {"latin"}:
+        return
+    leads = {_lead(word) for word in _WORD.findall(translation)}
+    known = {_lead(word) for word in _WORD.findall(text)}
+    pairs = defaultdict[str, list[str]](list)
+    for first, second in _PAIR.findall(translation):
+        pairs[first].append(second)
+    for match in _TITLED.finditer(text):
+        name = match[1].lower()
+        if name not in _TRANSLATED | COMMON and _lead(name) not in leads:
+            yield match.group(), ""
+    for first, second in dict.fromkeys(_PAIR.findall(text)):
+        given = {first.lower(), second.lower()}
+        if given & (_TRANSLATED | COMMON) or _lead(second) in leads:
+            continue
+        others = (other for other in pairs[first] if _lead(other) not in known)
+        if other := next(others, None):
+            yield f"{first} {second}", f"{first} {other}"
+
+
+def _lead(word: str) -> str:
+    """The letters by which a name is told, whatever its ending: `Novak` and `Nováka`."""
+    plain = unicodedata.normalize("NFKD", word.lower().replace("ł", "l").replace("ø", "o"))
+    return "".join(c for c in plain if not unicodedata.combining(c))[:_ALIKE]

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import chain
 
 from sifaka.validators.facts.fact import Fact
-from sifaka.validators.facts.units import keys_of, unit_after
+from sifaka.validators.facts.units import UNSPACED, keys_of, unit_after
 from sifaka.validators.facts.vocabulary import (
     FRACTIONS,
     HUNDREDS,
@@ -20,11 +21,18 @@ from sifaka.validators.facts.vocabulary import (
 _HAN = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0, "兩": 2}
 _HAN_SIZES = {"十": 10, "百": 100, "千": 1000}
 _HAN_RUN = re.compile("[零〇一二三四五六七八九两兩十百千万萬亿億]{2,}")
+_HAN_DIGIT = re.compile(
+    "(?<![零〇一二三四五六七八九两兩十百千万萬亿億])[一二三四五六七八九两兩]"
+    rf"(?={'|'.join(UNSPACED)})"
+)
+"""A single character counts only before a unit: most of them are parts of other words too."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _ROMAN = re.compile(r"(?<=[^\W\d_] )(?=[IVXLC])(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})\b(?![’'\-.]\w)")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _SMALLEST_SURE = 13
 """Smaller ones may only count what is listed anyway."""
+_TWENTIES = frozenset({60, 80})
+"""French counts on from these to 79 and 99."""
 _LONGEST = 120
 """Characters of a number in words."""
 _A = re.compile(r"\b(?:a|one)[ ]$", re.IGNORECASE)
@@ -111,6 +119,7 @@ def _words_from(
             not opened
             or (current % 100 == 0 and value < 100)
             or (current % 100 >= 20 and current % 10 == 0 and value < 10)
+            or (language == "fr" and current % 100 in _TWENTIES and 10 <= value < 20)
         ):
             if word in {"dozen", "dozens"} and not opened:
                 break
@@ -134,11 +143,12 @@ def _words_from(
             opened
             and word in JOINERS
             and n + 1 < len(tokens)
-            and (current >= 100 or total or language in {"es", "pt"})
+            and (current >= 100 or total or language in {"es", "fr", "pt"})
             and current % 10 == 0
         ):
             following = _small_value(tokens[n + 1][2], small, language)
-            if following is None or following >= 100 or (current < 100 and following > 9):
+            most = 11 if language == "fr" and current in _TWENTIES else 9
+            if following is None or following >= 100 or (current < 100 and following > most):
                 break
             n += 1
             continue
@@ -156,16 +166,17 @@ def _small_value(word: str, table: Mapping[str, int], language: str) -> int | No
     if word in table:
         return table[word]
     if "-" in word:
-        ten, _, one = word.partition("-")
-        if table.get(ten, 0) >= 20 and 0 < table.get(one.removeprefix("et-"), 0) < 20:
-            return table[ten] + table[one.removeprefix("et-")]
+        ten, _, one = word.rpartition("-")
+        ten = ten.removesuffix("-et")
+        if table.get(ten, 0) >= 20 and 0 < table.get(one, 0) < 20:
+            return table[ten] + table[one]
         return None
     return compound(word, language)
 
 
 def in_han(text: str) -> Iterator[Fact]:
-    """The numbers in Chinese characters, of two and more."""
-    for match in _HAN_RUN.finditer(text):
+    """The numbers in Chinese characters: of two and more, and of one before a unit."""
+    for match in chain(_HAN_RUN.finditer(text), _HAN_DIGIT.finditer(text)):
         value = _han_value(match.group())
         before = text[match.start() - 1 : match.start()]
         if value is None or before.isdigit():
@@ -178,10 +189,13 @@ def in_han(text: str) -> Iterator[Fact]:
             tuple(keys_of([value], dimension, factor)),
             value=value,
             unit=dimension,
+            weak=value == 1,
         )
 
 
 def _han_value(run: str) -> Fraction | None:
+    if len(run) == 1:
+        return Fraction(_HAN[run])
     total = section = digit = 0
     sized = False
     for character in run:

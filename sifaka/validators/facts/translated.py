@@ -1,7 +1,7 @@
-"""Small numbers in the words of other languages, for translations.
+"""Small numbers in the words of other languages than those whose numbers are read as a whole.
 
-A translation may spell out a number to twelve. The words are those of CLDR's spell-out rules, with
-the other forms that stand before a noun.
+A text may spell out a number to twelve, and a translation too. The words are those of CLDR's
+spell-out rules, with the other forms that stand before a noun.
 """
 
 import re
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 
+from sifaka.validators.facts.reading import Reading
 from sifaka.validators.facts.vocabulary import READ, number_words
 
 _FIRST = 2
@@ -62,6 +63,8 @@ _INFLECTED = 4
 """Letters from which a word may lose its last one."""
 _ENDING = 3
 """Letters by which an ending may be longer."""
+_READ_WHOLE = frozenset({*READ, "ja", "zh"})
+"""Languages whose numbers in words, or in Chinese characters, are read with their units."""
 _JOINED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff]")
 """Scripts that put no spaces between words."""
 
@@ -79,6 +82,34 @@ def is_spelt_out(value: Fraction | None, text: str, language: str) -> bool:
         return False
     pattern = _pattern(int(value), language)
     return pattern is not None and pattern.search(text) is not None
+
+
+def respelt(before: Reading, after: Reading) -> Iterator[tuple[str, str]]:
+    """A number in words that a rewrite does not have, with one in its place, if there are both."""
+    language = before.language
+    if language in _READ_WHOLE or language not in _TWO_TO_TWELVE:
+        return
+    old, new = _spelt(before.text, language), _spelt(after.text, language)
+    lost = [v for v in old if not _has(after, v)]
+    come = [v for v in new if not _has(before, v)]
+    yield from ((old[one], new[other]) for one, other in zip(lost, come, strict=False))
+
+
+def _has(reading: Reading, value: int) -> bool:
+    in_digits = any(fact.value == value for fact in reading.facts)
+    return in_digits or is_spelt_out(Fraction(value), reading.text, reading.language)
+
+
+def _spelt(text: str, language: str) -> dict[int, str]:
+    """The words for numbers from 2 to 12 in a text, by their values."""
+    forms = {
+        form: value
+        for value, listed in enumerate(_TWO_TO_TWELVE[language].split(), _FIRST)
+        for form in listed.replace("-", " ").split(",")
+    }
+    listed = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
+    found = re.findall(listed if _JOINED.match(listed) else rf"(?<!\w)(?:{listed})(?!\w)", text)
+    return {forms[form]: form for form in found}
 
 
 @cache

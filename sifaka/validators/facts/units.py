@@ -15,29 +15,17 @@ UNIT = re.compile(
     rf"|[^\W\d_]+(?:[ ](?:cent|franc|francs|ciento|cento|sterling)\b|[ -]hours?\b)?)"
     r"(?:/(?P<per>[^\W\d_]+))?"
 )
-_UNSPACED = [
-    "公里",
-    "公斤",
-    "千克",
-    "厘米",
-    "毫米",
-    "英里",
-    "美元",
-    "欧元",
-    "日元",
-    "小时",
-    "分钟",
-    "元",
-    "米",
-    "克",
-    "升",
-    "秒",
-]
+_UNSPACED = """
+    公里 公斤 千克 厘米 毫米 英里 美元 欧元 歐元 日元 小时 小時 分钟 分鐘 個月 个月
+    ドル ユーロ キロ グラム メートル 時間 元 円 米 克 升 秒 天
+"""
+UNSPACED = tuple(_UNSPACED.split())
+"""Units that follow a number without a space, the longer ones first."""
 _HOURS = re.compile(r"[ -](hours?)$")
 _SQUARE = re.compile(r"[ ](?:carr|quadrat|cuadrad|quadrad)")
 
 _UNITS = """
-length 1 m metre metres meter meters mètre mètres metro metros metri 米 м
+length 1 m metre metres meter meters mètre mètres metro metros metri 米 м メートル
 length 1/1000 mm millimetre millimetres millimeter millimeters 毫米
 length 1/100 cm centimetre centimetres centimeter centimeters zentimeter centímetros 厘米
 length 1000 km kilometre kilometres kilometer kilometers kilomètre kilomètres kilómetros 公里 км
@@ -45,10 +33,10 @@ length 1609344/1000 mi mile miles meile meilen mille milles milla millas 英里
 length 3048/10000 ft foot feet fuß pieds pies
 length 254/10000 inch inches zoll pouces pulgadas
 length 9144/10000 yd yard yards
-mass 1 g gram grams gramm gramme grammes gramo gramos 克
+mass 1 g gram grams gramm gramme grammes gramo gramos 克 グラム
 mass 1/1000 mg milligram milligrams milligramm
 mass 1/1000000 µg μg mcg microgram micrograms
-mass 1000 kg kilogram kilograms kilo kilos kilogramm kilogrammes kilogramos 公斤 千克 кг
+mass 1000 kg kilogram kilograms kilo kilos kilogramm kilogrammes kilogramos 公斤 千克 кг キロ
 mass 1000000 t tonne tonnes tonnen
 mass 45359237/100000 lb lbs
 mass 28349523125/1000000000 oz ounce ounces
@@ -64,18 +52,18 @@ area 1000000 km² km2
 area 10000 ha hectare hectares hektar
 time 1 s sec secs second seconds sekunde sekunden seconde secondes segundo segundos seconden 秒
 time 1/1000 ms millisecond milliseconds
-time 60 min mins minute minutes minuten minuto minutos minuti 分钟
-time 3600 h hr hrs hour hours stunde stunden heure heures hora horas ore 小时
-time 86400 day days tag tage tagen jour jours día días giorni
+time 60 min mins minute minutes minuten minuto minutos minuti 分钟 分鐘
+time 3600 h hr hrs hour hours stunde stunden heure heures hora horas ore 小时 小時 時間
+time 86400 day days tag tage tagen jour jours día días giorni 天
 time 604800 week weeks woche wochen semaine semaines semana semanas
-months 1 month months monat monate monaten mois mes meses mesi
+months 1 month months monat monate monaten mois mes meses mesi 个月 個月
 months 12 year years jahr jahre jahren an ans année années año años anni лет
-data 1 b byte bytes
+data 1 byte bytes
 data 1000 kb kilobyte kilobytes
 data 1000000 mb megabyte megabytes
 data 1000000000 gb gigabyte gigabytes
 data 1000000000000 tb terabyte terabytes
-power 1 w watt watts
+power 1 watt watts
 power 1000 kw kilowatt kilowatts
 power 1000000 megawatt megawatts
 power 1000000000 gw gigawatt gigawatts
@@ -83,17 +71,17 @@ energy 1 wh watt-hour watt-hours wattstunde wattstunden
 energy 1000 kwh kilowatt-hour kilowatt-hours kilowattstunde kilowattstunden
 energy 1000000 mwh megawatt-hour megawatt-hours megawattstunde megawattstunden
 energy 1000000000 gwh gigawatt-hour gigawatt-hours gigawattstunde gigawattstunden
-volt 1 v volt volts
+volt 1 volt volts
 hertz 1 hz hertz
 hertz 1000 khz kilohertz
 hertz 1000000 mhz megahertz
 hertz 1000000000 ghz gigahertz
 % 1 % ％ percent per_cent pct prozent pourcent pour_cent por_ciento per_cento por_cento procent
-usd 1 $ usd us$ dollar dollars dólares dólar dollari 美元 buck bucks
-eur 1 € eur euro euros 欧元
+usd 1 $ usd us$ dollar dollars dólares dólar dollari 美元 ドル buck bucks
+eur 1 € eur euro euros 欧元 歐元 ユーロ
 gbp 1 £ gbp pound_sterling
 chf 1 chf franken swiss_franc swiss_francs
-yen 1 ¥ jpy yen 日元
+yen 1 ¥ jpy yen 日元 円
 yuan 1 cny rmb yuan 元
 inr 1 ₹ inr rupee rupees rupien
 krone 1 kroner kronor kronen krone kr sek nok dkk
@@ -161,7 +149,7 @@ def is_money(dimension: str) -> bool:
 
 def unit_after(text: str, end: int) -> tuple[str, Fraction, int]:
     """The dimension and the factor of the unit at a place, and its end; no unit is empty."""
-    for name in _UNSPACED:
+    for name in UNSPACED:
         if text.startswith(name, end):
             dimension, factor = units()[name]
             return dimension, factor, end + len(name)

@@ -1,10 +1,12 @@
 """The guard of facts in a run, and tasks that are never skipped."""
 
+from typing import Literal
+
 import pytest
 
 from sifaka import Chain
 from sifaka.chain.selection import compare
-from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult, Verdict
 from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel
@@ -130,6 +132,59 @@ async def test_what_is_no_translation_never_stands_for_one(answer: str) -> None:
     assert any("the task was not carried out" in issue.message for issue in result.left)
 
 
+class Nitpicker:
+    """Accepts everything, and finds a small thing, or a large one, in whatever is not English."""
+
+    name = "nitpicker"
+
+    def __init__(self, verdict: Verdict = "accept") -> None:
+        self._verdict: Verdict = verdict
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        text = thought.text
+        if "sac" not in text:
+            return CriticFeedback(verdict="accept")
+        return CriticFeedback(verdict=self._verdict, issues=(Issue.at(text, 0, 2, "odd"),))
+
+
+FRENCH = "Le sac coûte 6 dollars, voir https://bags.example/12 pour `code`."
+OPEN = "the task was not carried out: no version that was written for it was kept"
+
+
+@pytest.mark.parametrize("task", ["Translate into French.", "Make it rhyme."])
+async def test_an_input_that_a_critic_accepts_as_it_does_each_try_does_not_pass(task: str) -> None:
+    chain = Chain(model=ScriptedModel(lines=[FRENCH] * 3), critics=[Nitpicker()], facts="off")
+    result = await chain.run(task, text=TEXT)
+    assert (result.text, result.passed) == (TEXT, False)
+    assert [issue.message for issue in result.left] == [OPEN]
+
+
+@pytest.mark.parametrize(
+    ("task", "passed"),
+    [
+        ("Translate into French.", False),
+        ("翻译成法语", False),
+        ("Translate into English.", True),
+        ("Make it rhyme.", True),
+    ],
+)
+async def test_an_input_in_another_language_is_never_its_translation(
+    task: str, passed: bool
+) -> None:
+    critic = Nitpicker("revise")
+    chain = Chain(model=ScriptedModel(lines=[FRENCH] * 3), critics=[critic], facts="off")
+    result = await chain.run(task, text=TEXT)
+    assert (result.text, result.passed) == (TEXT, passed)
+
+
+async def test_a_paraphrase_that_a_critic_takes_for_a_translation_is_turned_down() -> None:
+    text = "Please send your questions before the meeting. There is coffee for all who come early."
+    same = "Kindly submit your questions in advance of our meeting. There is coffee for the early."
+    chain = Chain(model=ScriptedModel(lines=[same]), critics=[Nitpicker()], max_iterations=1)
+    result = await chain.run("Translate into French.", text=text)
+    assert (result.text, result.passed) == (text, False)
+
+
 async def test_of_two_versions_for_a_task_that_a_critic_accepts_the_first_stays() -> None:
     original = Thought(text="The bag costs 6 dollars.", author="input")
     accepted = (CriticFeedback(critic="content", verdict="accept"),)
@@ -155,6 +210,27 @@ async def test_a_task_that_only_lost_facts_is_not_done() -> None:
     result = await chain.run(SHORTER, text=TEXT)
     assert (result.text, result.passed, result.stop_reason) == (TEXT, False, "max_iterations")
     assert "the task was not carried out" in result.left[0].message
+
+
+@pytest.mark.parametrize("effort", ["standard", "thorough"])
+async def test_a_version_that_meets_a_rule_at_the_cost_of_facts_is_turned_down(
+    effort: Literal["standard", "thorough"],
+) -> None:
+    rule = [{"type": "regex", "must_match": [r"\ADear customer,"]}]
+    writer = ScriptedModel(lines=["Dear customer, the text has been rewritten."] * 20)
+    chain = Chain(model=writer, critics=["lint"], validators=rule, effort=effort)
+    result = await chain.run("Rewrite this as a polite letter.", text=TEXT)
+    assert (result.text, result.passed) == (TEXT, False)
+
+
+async def test_numbers_that_are_to_stay_are_those_of_dates_too() -> None:
+    rest = "Books can be brought back until 20 March without any fee, to the box at the back door."
+    text = f"It is closed from 3 March until 17 March. {rest}"
+    rule = [{"type": "length", "max_words": 8}]
+    writer = ScriptedModel(lines=["It is closed from 3 March until 17 March."] * 3)
+    chain = Chain(model=writer, critics=[], validators=rule)
+    result = await chain.run("Shorten this to 8 words. Keep the numbers.", text=text)
+    assert result.text == text
 
 
 async def test_an_accepted_input_does_not_pass_when_each_try_at_the_task_lost_facts() -> None:

@@ -126,7 +126,7 @@ async def test_what_the_caller_submits_without_a_task_may_not_lose_what_is_prote
     assert waiting.status == "needs_revision"
     assert waiting.brief is not None
     lost = await writing.submit(waiting.run_id, waiting.brief.parent_id, "A draft.")
-    assert (lost.accepted, lost.reason[:29]) == (False, "worse in required validators ")
+    assert (lost.accepted, lost.reason[:29]) == (False, "worse in facts that the task ")
     assert "number lost: 12 EUR" in lost.reason
     kept = await writing.submit(waiting.run_id, waiting.brief.parent_id, "It costs 12 EUR.")
     assert (kept.status, kept.accepted) == ("done", True)

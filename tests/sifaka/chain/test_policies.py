@@ -319,8 +319,8 @@ async def test_what_is_protected_counts_before_any_opinion_unless_the_task_lets_
     kept = await Chain(model=ScriptedModel(lines=[shorter]), **settings).run(text=text)
     assert kept.text == text
     assert reasons(kept)[1] == (
-        "worse in required validators failed: 1, version 0 has 0; not the facts of the original: "
-        "URL lost: https://example.org; number lost: 4,200 euros"
+        "worse in facts that the task does not change: 1, version 0 has 0; not the facts of the "
+        "original: URL lost: https://example.org; number lost: 4,200 euros"
     )
     shorten = "summarise in one sentence"
     asked = await Chain(model=ScriptedModel(lines=[shorter]), **settings).run(shorten, text=text)

@@ -103,7 +103,7 @@ WRONG: list[tuple[dict[str, Any] | str, str]] = [
     ),
     (
         {"type": "prompt", "rubric": "r", "schema": {"default": date(2020, 1, 1)}},
-        "critics[0].schema: it holds what JSON cannot",
+        "critics[0].schema: a date cannot be kept as JSON",
     ),
 ]
 

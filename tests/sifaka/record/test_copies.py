@@ -2,6 +2,9 @@
 
 import copy
 import pickle
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -88,7 +91,7 @@ def test_a_copy_with_changes_leaves_the_first_as_it_is() -> None:
 @pytest.mark.parametrize(
     "value",
     [float("nan"), float("inf"), -float("inf"), {1, 2}, frozenset({1}), b"a", [{"a": {1}}],
-     {"a": [float("nan")]}],
+     {"a": [float("nan")]}, 1 + 2j, datetime(2026, 1, 2), Decimal("1.1"), Path("x")],
     ids=repr,
 )  # fmt: skip
 def test_what_json_would_change_is_refused(value: object) -> None:

@@ -39,6 +39,34 @@ class Made(NamedTuple):
 
 
 MENDED = (
+    # Other languages.
+    Made(f"네, 아래는 고친 문장입니다:\n\n{RIGHT}", RIGHT),
+    Made(f"다음은 수정된 텍스트입니다:\n\n{RIGHT}", RIGHT),
+    Made(f"بالتأكيد! إليك النص المصحح:\n\n{RIGHT}", RIGHT),
+    Made(f"Elbette! İşte düzeltilmiş hali:\n\n{RIGHT}", RIGHT),
+    Made(f"ज़रूर! यहाँ सुधारा हुआ पाठ है:\n\n{RIGHT}", RIGHT),
+    Made(f"Dưới đây là văn bản đã sửa:\n\n{RIGHT}", RIGHT),
+    Made(f"Självklart! Här är den rättade texten:\n\n{RIGHT}", RIGHT),
+    Made(f"Samozřejmě, zde je opravený text:\n\n{RIGHT}", RIGHT),
+    Made(f"{RIGHT}\n\n如果您需要进一步修改，请告诉我。", RIGHT),
+    Made(f"{RIGHT}\n\n希望这对您有帮助！", RIGHT),
+    Made(f"{RIGHT}\n\nLass mich wissen, wenn du weitere Änderungen brauchst!", RIGHT),
+    Made(f"{RIGHT}\n\nJ'espère que cela vous aide !", RIGHT),
+    Made(f"{RIGHT}\n\n¿Quieres que haga algún otro cambio?", RIGHT),
+    Made(f"{RIGHT}\n\nДайте мне знать, если нужны другие изменения.", RIGHT),
+    Made(f"{RIGHT}\n\n他に修正が必要でしたら、お知らせください。", RIGHT),
+    Made("Here is the translation:\n\nJ'ai trois chats.", "J'ai trois chats.", task="Translate."),
+    Made(f"{RIGHT}\n\nThe above is written in a short time to meet the task and feedback.", RIGHT),
+    # Labels, counts, objects.
+    Made(f"Corrected: {RIGHT}", RIGHT),
+    Made(f"**Corrected text:** {RIGHT}", RIGHT),
+    Made(f"## Corrected text\n\n{RIGHT}", RIGHT),
+    Made(f"{RIGHT}\n\n(8 words)", RIGHT),
+    Made(f"{RIGHT}\n\nWord count: 8", RIGHT),
+    Made(f"Reasoning: subject and verb.\n\nAnswer: {RIGHT}", RIGHT),
+    Made(f"**Analysis:** they sleep.\n\n**Final text:**\n{RIGHT}", RIGHT),
+    Made(f'{{"text": "{RIGHT}"}}', RIGHT),
+    Made(f'```json\n{{"corrected_text": "{RIGHT}"}}\n```', RIGHT),
     # Reasoning.
     Made(f"<think>The user wants grammar.</think>\n{RIGHT}", RIGHT),
     Made(f"<think>\nFirst...\n\nThen {CATS}\n</think>\n\n{RIGHT}", RIGHT),
@@ -127,6 +155,8 @@ MENDED = (
     Made(f"{SHORT}\n{SHORT}\n{SHORT}", SHORT, SHOP, "Make it shorter."),
 )
 REFUSED = (
+    Made(f"Option 1:\n{RIGHT}\n\nOption 2:\nThree cats sleep all day.", None),
+    Made(f"**Version A**: {RIGHT}\n\n**Version B**: Three cats sleep all day.", None),
     Made("<think>\nThe user wants", None),
     Made("<think>fix it</think>", None),
     Made(f"<text id={ID}>\n{RIGHT}\n</text id={ID}>\n\nMy cats are three. They are asleep.", None),
@@ -152,6 +182,17 @@ REFUSED = (
     Made("No changes are needed.", None),
 )
 GOOD = (
+    Made("Bonjour Eva,\n\nj'espère que vous allez bien.\n\nN'hésitez pas à m'appeler.", None, MAIL),
+    Made("Liebe Eva,\n\nlass mich wissen, ob es passt.\n\nTom", None, MAIL),
+    Made("您好，\n\n如果您需要进一步的数据，请告诉我。", None, MAIL),
+    Made("Output: 9 to 18.", None, "Output: 9 till 18."),
+    Made('{"text": "three cats"}', None, '{"text": "3 cats"}'),
+    Made('{"text": "three cats"}', None, CATS, "Write it as JSON."),
+    Made('{"name": "Tom", "cats": "three"}', None, CATS),
+    Made("Option 1: walk.\nOption 2: drive.", None, "Option 1: to walk.\nOption 2: to drive."),
+    Made("Option 1: cats.\nOption 2: dogs.", None, CATS, "Write two options."),
+    Made("Analysis: cats sleep.\n\nAnswer: all day.", None, "Analysis: cat.\n\nAnswer: day."),
+    Made("# Cats\n\nThey sleep (8 hours).", None),
     Made("", None),
     Made(RIGHT, None),
     Made(f"{RIGHT}\n", None),

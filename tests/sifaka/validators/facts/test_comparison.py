@@ -113,8 +113,46 @@ def test_a_task_that_no_rule_knows_says_so() -> None:
     assert allowance_of("Make it formal.").known
 
 
-def test_a_negation_is_no_fact() -> None:
-    assert differences("You must not take 5 mg.", "You must take 5 mg.") == []
+@pytest.mark.parametrize(
+    ("text", "kept", "turned"),
+    [
+        ("You must not take 5 mg.", "You mustn't take 5 mg.", "You must take 5 mg."),
+        ("The door is not locked.", "The door isn't locked.", "The door is locked."),
+        ("We deliver on Sundays.", "On Sundays we deliver.", "We do not deliver on Sundays."),
+        ("There is no fee.", "There isn't a fee.", "There is a fee."),
+        ("No guest may smoke.", "Guests may not smoke.", "Guests may smoke."),
+        ("The alarm didn't ring at night.", "At night no alarm rang.", "The alarm rang at night."),
+        ("Die Tür ist nicht zu.", "Nicht zu ist die Tür.", "Die Tür ist zu."),
+        ("Le magasin n'est pas ouvert.", "Il n'est pas ouvert, le magasin.",
+         "Le magasin est ouvert."),
+        ("La tienda no abre hoy.", "Hoy no abre la tienda.", "La tienda abre hoy."),
+        ("你不可以在这里停车。", "在这里你不可以停车。", "你可以在这里停车。"),
+    ],
+)  # fmt: skip
+def test_a_sentence_that_is_denied_is_not_the_same(text: str, kept: str, turned: str) -> None:
+    assert differences(text, kept) == []
+    assert differences(text, turned) == [f"{text} became {turned}"]
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "rewrite"),
+    [
+        ("", "No more than 5 guests may stay.", "At most 5 guests may stay."),
+        ("", "Not only the price is wrong.", "The price is wrong."),
+        ("", "No, we open on Monday.", "We open on Monday."),
+        ("", "Room no. 12 is free.", "Room 12 is free."),
+        ("", "It is cold, isn't it?", "It is cold."),
+        ("", "Nothing but rain fell.", "Rain fell."),
+        ("", "The shop is open. It is not open today.", "The shop is open, but not today."),
+        ("Say the opposite.", "The door is locked.", "The door is not locked."),
+        ("Turn it into positive sentences.", "You can't enter now.", "You can enter now."),
+        ("Make it shorter.", "Do not hesitate to call us.", "Call us."),
+    ],
+)
+def test_a_negation_that_denies_nothing_or_is_asked_for_is_none(
+    task: str, text: str, rewrite: str
+) -> None:
+    assert differences(text, rewrite, task) == []
 
 
 @pytest.mark.parametrize(
