@@ -13,8 +13,10 @@ import sifaka
 from sifaka.critics.opinion import anchored
 from sifaka.editor.apply import apply, keeps_facts, keeps_surroundings
 from sifaka.editor.cut import cut
+from sifaka.evidence.claims.bearing import rows
 from sifaka.evidence.claims.extraction import claims_given
 from sifaka.evidence.claims.polarity import clauses_for, said_otherwise
+from sifaka.evidence.claims.wording import stands_in
 from sifaka.evidence.documents import plain_line
 from sifaka.evidence.passages import excerpt, overlap
 from sifaka.evidence.quotes import QuotableText, find_quote
@@ -22,6 +24,7 @@ from sifaka.evidence.sources.files import title_of
 from sifaka.evidence.sources.readers import decoded
 from sifaka.models.draft import draft_of, mended
 from sifaka.models.draft_lines import Source, lines_of
+from sifaka.models.draft_wrapping import after_reasoning, is_choice, out_of_object
 from sifaka.models.meant import is_meant
 from sifaka.models.prompt import contents, frame
 from sifaka.models.section import in_place_of
@@ -41,10 +44,13 @@ from sifaka.text.sections import split
 from sifaka.text.terms import parts, places, term_counts, text_terms
 from sifaka.text.words import nth_character, nth_word
 from sifaka.validators.facts.comparison import compare
+from sifaka.validators.facts.name_comparison import carried_names
 from sifaka.validators.facts.names import names
+from sifaka.validators.facts.negation import turned_over
 from sifaka.validators.facts.number_words import in_words
 from sifaka.validators.facts.numbers import numbers
 from sifaka.validators.facts.translated import is_spelt_out
+from sifaka.validators.facts.vocabulary import openings
 from sifaka.validators.format.json_text import check_json, locate
 from sifaka.validators.format.yaml_text import check_yaml
 from sifaka.validators.preserve import lost_spans
@@ -139,6 +145,14 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "numbers in words": (in_words, lambda t: in_words(t, "en", bytearray(len(t)))),
     "numbers": (numbers, lambda t: numbers(t, "en")),
     "a number spelt out": (is_spelt_out, lambda t: is_spelt_out(Fraction(7), t, "en")),
+    "openings of numbers": (openings, lambda t: openings(t, "en")),
+    "denials": (turned_over, lambda t: turned_over(t, changed(t), "")),
+    "names that are carried over": (carried_names, lambda t: carried_names(t, changed(t))),
+    "rows of a table": (rows, lambda t: rows(t, 0, len(t))),
+    "the words of a name": (stands_in, lambda t: stands_in("Anna Maria", t)),
+    "an answer in an object": (out_of_object, lambda t: out_of_object(t, given=t, task=t)),
+    "an answer after reasoning": (after_reasoning, lambda t: after_reasoning(t, known=_SHORT)),
+    "several answers": (is_choice, lambda t: is_choice(t, known=_SHORT, task=_SHORT)),
     "what is lost": (lost_spans, lambda t: lost_spans(t, changed(t))),
 }
 """By what it is: a function, and how it is given a text."""
@@ -147,6 +161,7 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.editor.report.lint": "`edit` finds the same",
     "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
     "sifaka.validators.claims.issues_of": "looks up claims with `Anchors`",
+    "sifaka.validators.facts.calendar_words.is_named": "`compare` calls it for a translation",
     "sifaka.validators.facts.name_comparison.compare_names": "`compare` calls it",
     "sifaka.validators.facts.units.unit_after": "reads one word",
     "sifaka.validators.format.outcome.malformed_result": "`check_json` and `check_yaml` call it",

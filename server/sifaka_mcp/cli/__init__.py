@@ -134,7 +134,8 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         from importlib.metadata import version
 
-        parser.exit(message=f"{version('sifaka-mcp')}\n")
+        print(version("sifaka-mcp"))
+        parser.exit()
 
 
 def _similar(unknown: Sequence[str], command: argparse.ArgumentParser) -> str:

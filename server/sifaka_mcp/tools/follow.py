@@ -17,7 +17,7 @@ from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.view.progress import most_rounds
 
-_HERE_SECONDS = 0.05
+_HERE_SECONDS = 0.01
 """The first pause between two checks that a queued run may still begin in this process; each later
 one is three times as long, and at last the run is followed in the store."""
 _LOOK_AGAIN = 1.0
@@ -87,12 +87,14 @@ async def _follow(
 ) -> None:
     """Pass on what another process stores, for as long as there is one, or until an event."""
     failures: list[SifakaError] = []
+    told = anyio.Event()
 
     async def tell() -> None:
         try:
             await until_stopped(state, run, listen)
         except SifakaError as failure:
             failures.append(failure)
+        told.set()
         group.cancel_scope.cancel()
 
     async def look() -> None:
@@ -100,6 +102,8 @@ async def _follow(
         # A store that fails for good ends the waiting too, by the other branch.
         while await state.jobs.attended(key, in_doubt=True):  # noqa: ASYNC110 - there is no event
             await anyio.sleep(_LOOK_AGAIN)
+        with anyio.move_on_after(_LOOK_AGAIN):  # what was stored last is passed on too
+            await told.wait()
         group.cancel_scope.cancel()
 
     async def leave(event: anyio.Event) -> None:
