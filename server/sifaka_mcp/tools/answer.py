@@ -13,7 +13,7 @@ from sifaka_mcp.schemas.research import out_of
 from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
 from sifaka_mcp.schemas.texts import Return, TextOut
 from sifaka_mcp.state import AppState
-from sifaka_mcp.view.text import improvement
+from sifaka_mcp.view.text import decided, improvement
 
 if TYPE_CHECKING:
     from sifaka.chain import RunResult
@@ -75,7 +75,7 @@ async def answer_with_text(
     is_linked = out.text_uri is not None and how != "text"
     told = improvement(out, is_linked=is_linked)
     if isinstance(out, SubmitOut):
-        told = f"{'accepted' if out.accepted else 'turned down'}: {out.reason}\n{told}"
+        told = f"{'accepted' if out.accepted else 'turned down'}: {decided(out.reason)}\n{told}"
     answered = answer(told, out)
     if is_linked and out.text_uri is not None:
         size = len(result.text.encode("utf-8", "surrogatepass"))

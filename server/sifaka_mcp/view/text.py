@@ -7,6 +7,7 @@ ours, and a text stands between marks that it cannot foresee.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from sifaka.chain.selection import FACTS_DIFFER
 from sifaka.models.prompt import frame
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
 from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
@@ -206,8 +207,16 @@ def _turned_down_lines(out: ImproveOut) -> list[str]:
     title = "every version was turned down" if every else "turned down"
     return _section(
         title,
-        [f"version {d.version} by {_flat(d.author)}: {_flat(d.reason)}" for d in out.turned_down],
+        [f"version {d.version} by {_flat(d.author)}: {decided(d.reason)}" for d in out.turned_down],
     )
+
+
+def decided(reason: str) -> str:
+    """The reason of a decision, without the facts that differ.
+
+    The brief tells them in the words of the input; those of a version may be orders.
+    """
+    return _flat(reason.partition(FACTS_DIFFER)[0])
 
 
 def _change_lines(hunks: Sequence[HunkOut]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sifaka.errors import StorageError, ThoughtNotFound
+from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import page_of
@@ -42,6 +42,9 @@ class RunFiles:
         """Append under the lock, or find that it was done before."""
         payloads = encode_entries(run, entries, expected_version)
         path = self.folder.run_file(run.run_id)
+        if expected_version and not self.folder.path.is_dir():
+            # No folder is made for a run that is gone: a new one would seem to be an older copy.
+            raise VersionConflict(run.run_id, expected=expected_version, found=0)
         with self.folder.writing():
             known = self._look(path)
             if known.version != expected_version and _holds(path, expected_version, payloads):
