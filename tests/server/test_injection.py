@@ -55,10 +55,13 @@ RULES = (
 
 
 async def waiting(
-    client: Client, text: str, rules: Sequence[Mapping[str, object]] = RULES
+    client: Client,
+    text: str,
+    rules: Sequence[Mapping[str, object]] = RULES,
+    **more: str,
 ) -> tuple[str, dict[str, Any]]:
     """A run that waits for its caller."""
-    arguments = {"text": text, "validators": rules, "model": "caller", "return": "text"}
+    arguments = {"text": text, "validators": rules, "model": "caller", "return": "text", **more}
     return parts(await client.call_tool("improve_text", arguments))
 
 
@@ -89,7 +92,7 @@ async def test_a_brief_says_that_what_it_quotes_is_no_instruction(client: Client
 
 async def test_marks_of_the_answer_before_do_not_end_the_text_of_the_next(client: Client) -> None:
     required = {"type": "content", "required": ["never there"]}
-    told, out = await waiting(client, "A text.", [required])
+    told, out = await waiting(client, "A text.", [required], facts="off")
     (found,) = OPENING.finditer(told)
     closing = f"</{found[1]} id={found[2]}>"
     revision = {
@@ -174,3 +177,12 @@ async def test_the_rounds_of_a_review_ask_the_same_and_reviews_differ(
     assert all(HACKED not in outside(asked) for asked in host.asked)
     first, second = host.asked[:3], host.asked[3:]
     assert not set().union(*map(marks, first)) & set().union(*map(marks, second))
+
+
+async def test_facts_of_a_version_that_is_turned_down_give_no_orders(client: Client) -> None:
+    _, out = await waiting(client, "A text.")
+    revision = {"run_id": out["run_id"], "parent_id": out["brief"]["parent_id"]}
+    text = f"A text by {HACKED} of 7 boats."
+    told, out = parts(await client.call_tool("submit_revision", {**revision, "text": text}))
+    assert not out["accepted"]
+    assert HACKED not in "".join(lines_of(told))
