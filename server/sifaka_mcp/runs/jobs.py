@@ -90,15 +90,8 @@ class Jobs:
         return key in self._jobs
 
     async def attended(self, key: RunKey, *, in_doubt: bool = False) -> bool:
-        """True when a run is worked on, here or elsewhere, or waits in the queue.
-
-        Args:
-            key: The run.
-            in_doubt: The answer when that cannot be found out now.
-        """
-        if key in self._jobs:
-            return True
-        seen = await self._guard.sees(key)
+        """True when a run is worked on, here or elsewhere, or waits in the queue, or in doubt."""
+        seen = key in self._jobs or await self._guard.sees(key)
         return in_doubt if seen is None else seen
 
     async def offer(self, assignment: Assignment, listener: Listener) -> Job | None:

@@ -164,10 +164,7 @@ class RunQueue:
         return await self._ask(lambda docket, redis: is_ahead(docket, redis, key))
 
     async def expects(self, key: RunKey) -> bool:
-        """False when a run neither waits for a worker nor has been taken by that of this process.
-
-        While Redis is away it may still wait.
-        """
+        """True while a run waits for a worker, this process has taken it, or Redis is away."""
         answer = await self._ask(partial(may_begin_at, worker=self._worker, key=key))
         return answer is not False
 

@@ -67,12 +67,13 @@ class Places:
         Only facts that each text has once are compared.
         """
         for kinds in _CLASSES:
-            pairs = sorted(
-                _shared(_of(kinds, self._old), _of(kinds, self._new)),
-                key=lambda pair: pair[0].start,
-            )
+            pairs = self._pairs(kinds)
             if len(pairs) > 1:
                 yield from self._moved(pairs)
+
+    def _pairs(self, kinds: Sequence[str]) -> Sequence[tuple[Fact, Fact]]:
+        shared = _shared(_of(kinds, self._old), _of(kinds, self._new))
+        return sorted(shared, key=lambda pair: pair[0].start)
 
     def _moved(self, pairs: Sequence[tuple[Fact, Fact]]) -> Iterator[tuple[Fact, Fact]]:
         old, new = self._before, self._after
@@ -111,10 +112,7 @@ class Places:
             gone = list(_of(kinds, lost))
             if not gone:
                 continue
-            pairs = sorted(
-                _shared(_of(kinds, self._old), _of(kinds, self._new)),
-                key=lambda pair: pair[0].start,
-            )
+            pairs = self._pairs(kinds)
             starts = [old.start for old, _ in pairs]
             for fact in gone:
                 theirs = self._before.profile(fact)
@@ -123,10 +121,8 @@ class Places:
                     if not _alike(fact, old):
                         continue
                     now = self._after.profile(new)
-                    there, own = (
-                        _similarity(theirs, now),
-                        _similarity(self._before.profile(old), now),
-                    )
+                    own = _similarity(self._before.profile(old), now)
+                    there = _similarity(theirs, now)
                     if there > own * _RATIO + _TAKEN_OVER:
                         yield fact, old
                         break
@@ -182,22 +178,18 @@ class _Text:
 
     @cached_property
     def words(self) -> Sequence[tuple[int, str]]:
-        """The words and the marks that separate, each with its place."""
         return [(m.start(), m.group()) for m in _WORD.finditer(self.text)]
 
     @cached_property
     def starts(self) -> Sequence[int]:
-        """The places of the words."""
         return [start for start, _ in self.words]
 
     @cached_property
     def ends(self) -> Sequence[int]:
-        """The places where sentences end."""
         return sorted({end for _, end in sentence_spans(self.text)})
 
     @cached_property
     def names(self) -> Sequence[int]:
-        """The places of the names."""
         return sorted(fact.start for fact in self._given if fact.kind == "name")
 
     @cached_property
@@ -209,11 +201,8 @@ class _Text:
 
     def _around(self, fact: Fact, step: int) -> Iterator[tuple[float, str]]:
         """The stems on one side of a fact, each with its distance."""
-        at = (
-            bisect_left(self.starts, fact.start) - 1
-            if step < 0
-            else bisect_left(self.starts, fact.end)
-        )
+        place = bisect_left(self.starts, fact.start if step < 0 else fact.end)
+        at = place - 1 if step < 0 else place
         distance = 0.0
         sentence = self._sentence(fact.start)
         for _ in range(_REACH):
