@@ -90,9 +90,7 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
     """The equal, inserted, deleted and replaced parts of two lists of pieces."""
     pairs = len(old) * len(new)
     if pairs <= _CAREFUL:
-        codes: Iterable[_Opcode] = SequenceMatcher(
-            str.isspace, old, new, autojunk=False
-        ).get_opcodes()
+        codes: Iterable[_Opcode] = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     elif pairs <= _LARGEST:
         codes = _fast_opcodes(old, new)
     else:

@@ -76,7 +76,7 @@ async def test_a_run_its_versions_and_its_changes_can_be_read(client: Client) ->
     thought = json.loads(await read(client, f"thought://{out['thought_id']}"))
     assert thought["text"] == out["text"]
     changes = await read(client, f"run://{out['run_id']}/diff")
-    assert changes == "This is the [-the -]first version."
+    assert changes == "This is[- the-] the first version."
 
 
 async def test_recent_runs_are_listed_as_resources(client: Client) -> None:

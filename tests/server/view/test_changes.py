@@ -28,7 +28,7 @@ def marked(before: str, after: str, *issues: Issue) -> str:
     [
         ("so you donâ€™t go", "so you don’t go", "so you [-donâ€™t-]{+don’t+} (why) go"),
         ("a world-class tool", "a worldclass tool", "a [-world-class-]{+worldclass+} (why) tool"),
-        ("for all all of us", "for all of us", "for all[- all-] (why) of us"),
+        ("for all all of us", "for all of us", "for[- all-] (why) all of us"),
         ("In truth we go", "we go", "[-In truth-] (why) we go"),
         ("two  spaces", "two spaces", "two[-  -]{+ +} (why) spaces"),
         ("However we go", "However, we go", "However{+,+} (why) we go"),
@@ -48,7 +48,7 @@ def test_what_one_issue_changed_in_two_places_has_one_reason() -> None:
     ]
     shown = marked(before, "You get it daily, and you pay.", *issues)
     assert shown == (
-        "You get it [-on a daily basis-]{+daily+} (too long), and[- and-] (repeated) you pay."
+        "You get it [-on a daily basis-]{+daily+} (too long),[- and-] (repeated) and you pay."
     )
 
 
