@@ -113,6 +113,8 @@ _MEMBERS = _members()
 """The sets, and the places in them, that a word is in."""
 _WORD = re.compile(r"[^\W_]+")
 _FEWEST_PARTS = 2
+_WHOLE = re.compile(r"(?:out )?of\b|among\b", re.IGNORECASE)
+"""Begins with what the parts of a sentence are parts of: `Of the 89 people, 31 died`."""
 _THAN = re.compile(r"\b(?:than|als|que)\b", re.IGNORECASE)
 _VERB = re.compile(
     r"is|are|was|were|has|have|had|can|will|did|does|do|ist|sind|war|wurden?|wird|hat|est|sont|fut|a|es|son"
@@ -207,6 +209,8 @@ def _parts(sentence: Reading) -> tuple[list[_Part], frozenset[str], frozenset[st
         at = start + len(text)
         facts = [f for f in counted(sentence) if start <= f.start < at]
         parts.append(_Part(stems(text), _places(text), facts))
+    if parts and _WHOLE.match(texts[0]):
+        return parts[1:], parts[0].stems, frozenset()
     words = _WORD.findall(texts[0]) if texts else []
     verb = next((n for n, word in enumerate(words) if _VERB.fullmatch(word)), None)
     end = 1 + sum(word.casefold() in _ARTICLES or word.casefold() in _MEMBERS for word in words[:2])

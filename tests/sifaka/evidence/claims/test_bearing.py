@@ -189,3 +189,14 @@ def test_a_short_claim_is_borne_out_by_a_long_sentence() -> None:
     sentence = f"Tickets are sold at the pier {'and at each of the many kiosks ' * 20}in town."
     passage = passage_of("Tickets are sold", QuotableText(sentence), "")
     assert disagreement("Tickets are sold at the pier.", [passage]) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "stands"),
+    [("31 people died", True), ("58 people died", False), ("31 people were saved", False)],
+)
+def test_the_whole_is_not_taken_for_one_of_its_parts(said: str, stands: bool) -> None:
+    text = "Of the 89 people on board, 31 died and 58 were saved."
+    quoted = passage_of("31 died and 58 were saved", QuotableText(text), "SS Grace")
+    reason = disagreement(f"Of the people on board the Grace {said}.", [quoted])
+    assert (reason == "") is stands
