@@ -45,7 +45,7 @@ _FEWEST = 3
 """Words of a sentence that is compared, those that carry nothing among them."""
 
 _MOST = 30
-"""Words of a sentence up to which another spelling of one is looked for."""
+"""Words of a sentence up to which another spelling of one is looked for, and of those compared."""
 
 
 class Turned(NamedTuple):
@@ -84,10 +84,12 @@ class _Sentences:
         """The words by the others of their sentences."""
 
     def add(self, key: frozenset[str], denied: bool, sentence: str) -> None:
-        self._ways[key].setdefault(denied, sentence)
-        if _FEWEST <= len(key) <= _MOST:
+        if key not in self._ways and _FEWEST <= len(key) <= _MOST:
             for word in key:
-                self._without[key - {word}].append(word)
+                others = self._without[key - {word}]
+                if len(others) < _MOST:  # in a list of names each is the others' neighbour
+                    others.append(word)
+        self._ways[key].setdefault(denied, sentence)
 
     def opposed(self, key: frozenset[str], denied: bool) -> str | None:
         """The sentence with the same words that is denied where this one is not, or is not."""
