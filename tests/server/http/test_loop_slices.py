@@ -139,7 +139,7 @@ async def test_of_bodies_that_come_together_one_is_parsed_at_a_time(url: str) ->
         gc.collect()
         gc.freeze()  # what other tests have left is not to be gone through meanwhile
         try:
-            for _ in range(8):
+            for _ in range(3):
                 took, statuses = await longest_round(url, slices, [body] * 40)
                 assert statuses == {200}
                 if took <= 2 * LONGEST:
