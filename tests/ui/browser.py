@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 from anyio.from_thread import start_blocking_portal
-from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Request,
+    Route,
+    expect,
+    sync_playwright,
+)
 
 from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
@@ -18,7 +26,9 @@ from sifaka.storage import SQLiteStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.ui.pages import page_of
 
-expect.set_options(timeout=20_000)  # on a busy machine
+PATIENCE = 20
+"""Seconds that a busy machine may take to show something."""
+expect.set_options(timeout=PATIENCE * 1000)
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -50,6 +60,18 @@ class Tab:
     requests: list[Request] = field(default_factory=list[Request])
 
 
+class Gate:
+    """What becomes of some requests of a page.
+
+    It is set before the page is opened: on a busy machine Chromium lets the first request after a
+    later one through.
+    """
+
+    def __init__(self, page: Page, pattern: str) -> None:
+        self.act: Callable[[Route], object] = Route.continue_
+        page.route(pattern, lambda route: self.act(route))
+
+
 @pytest.fixture
 def tabs(chromium: Browser) -> Generator[Callable[..., Tab]]:
     """Opens tabs of their own; the options are those of a browser context."""
@@ -60,7 +82,7 @@ def tabs(chromium: Browser) -> Generator[Callable[..., Tab]]:
         context = chromium.new_context(**told)
         contexts.append(context)
         tab = Tab(context.new_page())
-        tab.page.set_default_timeout(20_000)
+        tab.page.set_default_timeout(PATIENCE * 1000)
         tab.page.on("pageerror", lambda error: tab.errors.append(str(error)))
         tab.page.on("console", lambda m: tab.errors.append(m.text) if m.type == "error" else None)
         tab.page.on("request", lambda request: tab.requests.append(request))

@@ -1,6 +1,7 @@
 """A host of MCP Apps: a page that frames the app as the specification says, over a real client."""
 
 import json
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,12 +11,12 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
-from playwright.sync_api import FrameLocator, Route
+from playwright.sync_api import FrameLocator, Locator, Route
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.servers import Era
-from tests.ui.browser import Tab
+from tests.ui.browser import PATIENCE, Tab
 
 SANDBOX = (
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
@@ -96,6 +97,20 @@ class Host:
 
         self.tab.page.route("http://sandbox.test/", sandbox)
         self.tab.page.evaluate("(first) => window.show(first)", first)
+
+    def click(self, control: Locator) -> None:
+        """Click a control of the page when the mouse reaches it.
+
+        A frame grows with its page. For a moment Chromium still sends the mouse where the frame
+        was not before to the host, and a click there is lost.
+        """
+        end = time.monotonic() + PATIENCE
+        control.hover()
+        while not control.evaluate("(each) => each.matches(':hover')"):
+            assert time.monotonic() < end, f"the mouse does not reach {control}"
+            self.tab.page.mouse.move(0, 0)
+            control.hover()
+        control.click()
 
     def tell(self, method: str, **params: Any) -> None:
         """Send a notification to the page."""

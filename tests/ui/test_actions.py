@@ -148,7 +148,7 @@ def test_a_change_is_undone_inside_a_host(tab: Tab, shelf: Shelf, tmp_path: Path
     settings = Settings(home=tmp_path, store=shelf.url)
     with hosted(tab, settings, era, context={"displayMode": "fullscreen"}) as host:
         host.show("get_thought_history", host.call("get_thought_history", run_id=RUN), run_id=RUN)
-        host.app.get_by_role("button", name="Undo: change 6").click()
+        host.click(host.app.get_by_role("button", name="Undo: change 6"))
         expect(host.app.locator(".facts")).to_contain_text("Version 4 stands")
     champion = stored(shelf).champion
     assert champion is not None

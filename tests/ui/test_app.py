@@ -123,7 +123,7 @@ def test_a_run_is_shown_for_the_result_of_a_tool(tab: Tab, tmp_path: Path, era: 
         assert tab.page.locator("iframe").bounding_box()["height"] <= 500  # type: ignore[index]
         host.tell("ui/notifications/host-context-changed", theme="dark")
         expect(host.app.locator("html")).to_have_attribute("data-theme", "dark")
-        host.app.get_by_role("button", name="Full screen").click()
+        host.click(host.app.get_by_role("button", name="Full screen"))
         expect(host.app.get_by_role("heading", name="Critics")).to_be_visible()
         assert [each.url for each in tab.requests] == ["http://host.test/", "http://sandbox.test/"]
         assert tab.errors == []
@@ -173,7 +173,7 @@ def test_a_brief_that_waits_is_shown_until_it_is_met(tab: Tab, tmp_path: Path, e
         waiting = host.call("improve_text", **arguments)
         host.show("improve_text", waiting, **arguments)
         expect(host.app.locator(".banner")).to_contain_text("waits for the next version")
-        host.app.get_by_role("button", name="Full screen").click()
+        host.click(host.app.get_by_role("button", name="Full screen"))
         brief = host.app.locator("#brief")
         expect(brief).to_be_visible()
         expect(brief).to_contain_text("30 days")
@@ -200,10 +200,10 @@ def test_the_evidence_of_a_run_is_shown_with_its_sources(
     shelf.put(runs.release_notes())
     with hosted(tab, Settings(home=tmp_path, store=shelf.url), era) as host:
         host.show("get_thought_history", host.call("get_thought_history", run_id=RUN), run_id=RUN)
-        host.app.get_by_role("button", name="Full screen").click()
+        host.click(host.app.get_by_role("button", name="Full screen"))
         expect(host.app.locator("blockquote")).to_contain_text("40,112 teams")
         expect(host.app.locator(".claim .pill")).to_have_text(["supported", "not enough info"])
-        host.app.get_by_role("link", name="Beta report").click()
+        host.click(host.app.get_by_role("link", name="Beta report"))
         expect(host.app.locator("blockquote")).to_be_visible()
         tab.page.wait_for_function("window.said.includes('ui/open-link')")
         (opened,) = (each for each in host.asked if each["method"] == "ui/open-link")
@@ -223,7 +223,7 @@ def test_research_is_shown_with_its_sections_and_references(
     asked = {"question": "Give a report on the lamps of the coast.", "mode": "deep"}
     with hosted(tab, settings, era) as host:
         host.show("research", host.call("research", **asked), **asked)
-        host.app.get_by_role("button", name="Full screen").click()
+        host.click(host.app.get_by_role("button", name="Full screen"))
         panel = host.app.locator("section", has=host.app.get_by_role("heading", name="Research"))
         expect(panel.locator(".pill").first).to_have_text("done")
         expect(panel.locator("ol li").first).to_contain_text("[1] ")
@@ -243,7 +243,7 @@ def test_a_host_without_full_screen_shows_everything_in_the_conversation(
         host.show("get_thought_history", host.call("get_thought_history", run_id=RUN), run_id=RUN)
         evidence = host.app.locator("blockquote")
         expect(evidence).to_be_hidden()
-        host.app.get_by_role("button", name="Show all").click()
+        host.click(host.app.get_by_role("button", name="Show all"))
         expect(evidence).to_be_visible()
         assert "ui/request-display-mode" not in tab.page.evaluate("window.said")
     assert tab.errors == []
@@ -254,5 +254,5 @@ def test_a_list_of_runs_leads_to_one(tab: Tab, shelf: Shelf, tmp_path: Path, era
     shelf.put(runs.release_notes())
     with hosted(tab, Settings(home=tmp_path, store=shelf.url), era) as host:
         host.show("get_thought_history", host.call("get_thought_history"))
-        host.app.locator(".runs a").click()
+        host.click(host.app.locator(".runs a"))
         expect(host.app.locator(".reading")).to_contain_text("Pro plan")

@@ -10,7 +10,7 @@ from sifaka_mcp.settings import Settings
 from tests.stubs.served import served
 from tests.stubs.servers import Era
 from tests.ui import runs
-from tests.ui.browser import Shelf, Tab
+from tests.ui.browser import Gate, Shelf, Tab
 from tests.ui.host import hosted
 
 pytestmark = pytest.mark.browser
@@ -34,14 +34,16 @@ def opened(tab: Tab, address: str) -> Tab:
 
 @pytest.fixture
 def held(tab: Tab) -> list[Route]:
-    """The requests for version 2, which wait; to be named before `opened`.
-
-    A route is set before the page is opened: on a busy machine Chromium lets the first request
-    after a later one through.
-    """
+    """The requests for version 2, which wait; to be named before `opened`."""
     waiting = list[Route]()
-    tab.page.route("**/versions/2", lambda route: waiting.append(route))
+    Gate(tab.page, "**/versions/2").act = waiting.append
     return waiting
+
+
+@pytest.fixture
+def gate(tab: Tab) -> Gate:
+    """What becomes of the requests about runs; to be named before `opened`."""
+    return Gate(tab.page, "**/runs/**")
 
 
 def test_a_version_that_takes_long_is_said_to_be_on_its_way(held: list[Route], opened: Tab) -> None:
@@ -91,7 +93,7 @@ def test_a_press_is_not_lost_when_a_text_comes_before_the_release(
 
 def test_a_text_is_not_compared_before_the_other_one_is_there(tab: Tab, address: str) -> None:
     held = list[Route]()
-    tab.page.route("**/versions/0", lambda route: held.append(route))
+    Gate(tab.page, "**/versions/0").act = held.append
     tab.page.goto(address)
     expect(tab.page.get_by_text("Opening version 3 …")).to_be_visible()
     expect(tab.page.locator(".versions li")).to_have_count(4)
@@ -106,36 +108,37 @@ def test_a_text_is_not_compared_before_the_other_one_is_there(tab: Tab, address:
     assert tab.errors == []
 
 
-def test_a_version_that_is_refused_is_told_and_asked_for_again(opened: Tab) -> None:
+def test_a_version_that_is_refused_is_told_and_asked_for_again(gate: Gate, opened: Tab) -> None:
     page = opened.page
-    page.route("**/versions/2", lambda route: route.fulfill(status=404, json={"error": "gone"}))
+    gate.act = lambda route: route.fulfill(status=404, json={"error": "gone"})
     page.keyboard.press("[")
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Version 2 did not open. gone")
-    page.unroute_all()
+    gate.act = Route.continue_
     alert.get_by_role("button", name="Try again").press("Enter")
     expect(page.locator(".reading ins")).to_contain_text(["400"])
     expect(alert).to_have_count(0)
 
 
-def test_a_version_that_was_lost_with_the_connection_comes_with_it(opened: Tab) -> None:
+def test_a_version_that_was_lost_with_the_connection_comes_with_it(gate: Gate, opened: Tab) -> None:
     page = opened.page
-    page.route("**/runs/**", lambda route: route.abort())
+    gate.act = Route.abort
     page.keyboard.press("[")
     expect(page.get_by_role("alert")).to_contain_text(
         "Version 2 did not open. The server does not answer."
     )
     expect(page.locator(".banner").first).to_contain_text("Connection lost")
-    page.unroute_all()
+    gate.act = Route.continue_
     expect(page.locator(".reading ins")).to_contain_text(["400"])
     expect(page.locator(".banner.good")).to_contain_text("Connected again")
 
 
 def test_a_run_whose_text_does_not_come_at_first_opens_later(tab: Tab, address: str) -> None:
-    tab.page.route("**/versions/*", lambda route: route.abort())
+    gate = Gate(tab.page, "**/versions/*")
+    gate.act = Route.abort
     tab.page.goto(address)
     expect(tab.page.get_by_role("alert")).to_contain_text("Version 3 did not open.")
-    tab.page.unroute_all()
+    gate.act = Route.continue_
     expect(tab.page.locator(".reading")).to_contain_text("Pro plan")
 
 
@@ -149,11 +152,11 @@ def test_a_version_that_a_host_does_not_bring_is_asked_for_again(
         host.show("get_thought_history", host.call("get_thought_history", run_id=RUN), run_id=RUN)
         expect(host.app.locator(".reading")).to_contain_text("Pro plan")
         host.is_silent = True
-        host.app.locator(".versions button").nth(2).click()
+        host.click(host.app.locator(".versions button").nth(2))
         alert = host.app.get_by_role("alert")
         expect(alert).to_contain_text("Version 2 did not open. the server is away")
         host.is_silent = False
-        alert.get_by_role("button", name="Try again").click()
+        host.click(alert.get_by_role("button", name="Try again"))
         expect(host.app.locator(".reading ins")).to_contain_text(["400"])
         expect(alert).to_have_count(0)
     assert tab.errors == []
