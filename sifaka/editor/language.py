@@ -98,11 +98,12 @@ def foreign(text: str) -> Iterator[Span]:
     None overlaps another. What gives no evidence of its own goes with the paragraph, or with the
     whole text. A text without any evidence counts as English.
     """
-    english, other = _evidence(_WORD.findall(text))
-    whole = other > english
+    whole = None  # whether the text is foreign as a whole: most texts need not be asked
     for match in _PARAGRAPH.finditer(text):
-        words = _WORD.findall(match.group())
-        english, other = _evidence(words)
+        english, other = _evidence(_WORD.findall(match.group()))
+        if not english and whole is None:
+            in_english, in_others = _evidence(_WORD.findall(text))
+            whole = in_others > in_english
         if (other > english and other >= 2) or (whole and not english):
             yield match.span()
         if other < 4 or other > english:
