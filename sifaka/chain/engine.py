@@ -7,9 +7,10 @@ left it:
 
 Where a model writes, the editor's version of the input comes between `validated` and `critiqued`.
 
-Every arrow is one append, but that several versions of one round go through it together. After
-`decided` the run stops, for one of the reasons of `StopReason`, or the next version is written from
-the champion. Answers of models are appended as they come, between the phases.
+Several versions of one round go through the arrows together. After `decided` the run stops, for one
+of the reasons of `StopReason`, or the next version is written from the champion. What a phase has
+found is appended before the next one that takes time begins: what is computed at once goes with
+it. Answers of models are appended as they come, between the phases.
 """
 
 from collections.abc import Mapping, Sequence
@@ -117,7 +118,9 @@ class Engine:
                 while recorder.run.status == "running":
                     phase, ending = ending or self._phases[recorder.run.reached], None
                     try:
-                        await recorder.append(*await phase(context))
+                        recorder.add(*await phase(context))
+                        if recorder.run.status != "running":
+                            await recorder.store()
                     except AppendRefused as refusal:
                         await self._leave_to_others(refusal)
                     except BudgetExceeded as error:
@@ -128,9 +131,11 @@ class Engine:
                     except SifakaError as error:
                         ending = partial(fail, error=error)
                     except Suspended:
-                        await recorder.flush()
+                        with suppress(StorageError):
+                            await recorder.store()
                         raise
-        await recorder.flush()
+        with suppress(StorageError):  # `warnings` tells of it
+            await recorder.store()
 
     async def recover(self, recovery: Recovery) -> None:
         """Go on after a failure by a recovery, which is put on record first.
@@ -146,7 +151,7 @@ class Engine:
         entry = recovered(run, recovery)
         limiter = anyio.Semaphore(parallel(run.apply(entry)))
         self._context = replace(self._context, calls=replace(calls, limiter=limiter))
-        await self.recorder.append(entry)
+        await self.recorder.store(entry)
         await self.work()
 
     async def abandon(self, entry: Stopped) -> None:
@@ -154,15 +159,16 @@ class Engine:
 
         A run that has stopped by itself just before stays as it is. No event is emitted.
         """
-        if self.recorder.run.status != "running":
-            return
-        self.recorder.emit = None
+        recorder = self.recorder
+        recorder.emit = None
+        if recorder.run.status == "running":
+            recorder.add(entry)
         with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(StorageError):
             try:
-                await self.recorder.append(entry)
+                await recorder.store()
             except VersionConflict:  # what was being stored when the work broke off has been kept
-                if not (await self.recorder.reload()).finished:
-                    await self.recorder.append(entry)
+                if not (await recorder.reload()).finished:
+                    await recorder.store(entry)
 
     async def _leave_to_others(self, refusal: AppendRefused) -> None:
         """See that the run has been stopped elsewhere, which ends the work on it here.

@@ -67,6 +67,7 @@ async def check_facts(context: PhaseContext, version: Thought) -> Mapping[str, V
         allowed = _widened(allowed, known)
     found = await _differences(run, text, allowed)
     if found and known is None and not allowed.known and context.parts.asked is not None:
+        await context.recorder.store()
         known = _said_by_critic(run) or await _asked(context.parts.asked, run.prompt)
         if known is not None:
             found = await _differences(run, text, _widened(allowed, known))

@@ -1,8 +1,8 @@
 """The record of a run that is worked on: in the store, or in memory while the store fails."""
 
 import logging
+from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 
 import anyio
 
@@ -53,6 +53,12 @@ class Recorder:
         self._monitor = monitor or Monitor()
         self._lock = anyio.Lock()
         self._answers: list[Called] = []
+        self._added: list[tuple[Entry, Run]] = []
+        """Entries that are not stored yet, each with the run after it."""
+        self._kept = run
+        """The run without them."""
+        self._untold: deque[tuple[Entry, Run]] = deque()
+        """Steps that are stored, and not emitted yet."""
         self._stored = run.version
         self._waiting: list[tuple[Run, Sequence[Entry]]] = []
         self._failure: StorageError | None = None
@@ -68,42 +74,52 @@ class Recorder:
         )
         return (unstored, *self._store.degraded)
 
-    async def append(self, *entries: Entry) -> None:
-        """Store entries, all or none, the first with what was spent since the last append.
+    def add(self, *entries: Entry) -> None:
+        """Take entries into `run`, the first with what was spent since the one before.
+
+        They are stored with the next ones, or by `store`: for what is found again at no cost.
+        """
+        spent = self._ledger.spent - self.run.usage
+        for number, entry in enumerate(entries):
+            recorded = entry.model_copy(update={"usage": Usage() if number else spent})
+            self.run = self.run.apply(recorded)
+            self._added.append((recorded, self.run))
+
+    async def store(self, *entries: Entry) -> None:
+        """Store what waits in memory, then what was added and these entries, all or none of them.
+
+        What is refused is not part of `run` any more.
 
         Raises:
             VersionConflict: Another process has written to the run.
             StorageError: The store has failed at the run's first entries.
         """
         async with self._lock:
-            steps = await self._append(entries)
-        if self.emit is not None:
-            for entry, run in steps:
-                await self.emit(stored(entry, run))
+            self.add(*entries)
+            await self._store_added()
+        while self._untold and self.emit is not None:
+            await self.emit(stored(*self._untold.popleft()))
 
     async def record_call(self, call: Called) -> None:
         """Store the answer of a model, with those that came while another append was under way.
 
         Critics that ask at the same time are answered at the same time: one append holds them all.
+        What was added before goes with them.
         """
         self._answers.append(call)
         # Shielded: an answer that has come is kept, also when its caller is cancelled.
         with anyio.CancelScope(shield=True):
             async with self._lock:
                 await self._record(call)
-
-    async def flush(self) -> None:
-        """Try once more to store what waits in memory; `warnings` says whether that failed."""
-        if self._waiting:
-            async with self._lock:
-                with suppress(StorageError):
-                    await self._store_waiting()
+        if self._untold:
+            await self.store()
 
     async def reload(self) -> Run:
         """The run as the store holds it now, after another process has written to it."""
         async with self._lock:
-            self.run = await self._store.load(self.run.run_id)
-            self._stored, self._waiting, self._failure = self.run.version, [], None
+            self.run = self._kept = await self._store.load(self.run.run_id)
+            self._stored, self._failure = self.run.version, None
+            self._added, self._waiting = [], []
             return self.run
 
     async def _record(self, call: Called) -> None:
@@ -111,20 +127,19 @@ class Recorder:
             return  # it went along with another one
         together, self._answers = self._answers, []
         try:
-            await self._append(together)
+            self.add(*together)
+            await self._store_added()
         except BaseException:
             # Each of the others has to find out for itself.
             self._answers = [each for each in together if each is not call] + self._answers
             raise
 
-    async def _append(self, entries: Sequence[Entry]) -> list[tuple[Entry, Run]]:
-        run, spent = self.run, self._ledger.spent - self.run.usage
-        steps = list[tuple[Entry, Run]]()
-        for entry in entries:
-            recorded = entry.model_copy(update={"usage": Usage() if steps else spent})
-            run = run.apply(recorded)
-            steps.append((recorded, run))
-        self._waiting.append((run, [entry for entry, _ in steps]))
+    async def _store_added(self) -> None:
+        steps, self._added = self._added, []
+        if steps:
+            self._waiting.append((self.run, [entry for entry, _ in steps]))
+        elif not self._waiting:
+            return
         try:
             # Shielded: a critic whose time is over must not leave it open whether this was stored.
             with (
@@ -134,16 +149,23 @@ class Recorder:
                 await self._store_waiting()
         except StorageError as error:
             if isinstance(error, AppendRefused) or self._stored == 0:
-                self._waiting.pop()
+                self._take_back(steps)
                 raise
             if self._failure is None:
-                report_failure(logger, "storage", error, run_id=run.run_id)
+                report_failure(logger, "storage", error, run_id=self.run.run_id)
             self._failure = error
         except BaseException:
-            self._waiting.pop()  # what raises has not happened
+            self._take_back(steps)
             raise
-        self.run = run
-        return steps
+        self._kept = self.run
+        if self.emit is not None:
+            self._untold += (step for step in steps if not isinstance(step[0], Called))
+
+    def _take_back(self, steps: Sequence[object]) -> None:
+        """What raises has not happened."""
+        if steps:
+            self._waiting.pop()
+            self.run, self._added = self._kept, []
 
     async def _store_waiting(self) -> None:
         # Append by append, as they were tried: the store may have kept one although it failed, and

@@ -13,13 +13,16 @@ from sifaka.record.results import Issue
 _WORD = re.compile(r"(?<![\w'’\-@#/.&])[A-Za-z]+(?:['’][a-z]+)?(?![\w'’@/-]|\.\w)")
 _REACH = 60
 """Characters before a word that are examined."""
+_BY_WORD: Mapping[str, list[Confusion]] = defaultdict(list)
+for _entry in TABLE:
+    for _word in _entry.words.split():
+        _BY_WORD[_word].append(_entry)
 
 
 def confusions(parsed: ParsedText) -> Iterator[Issue]:
     """Confused words, prepositions and words that were joined or split by mistake."""
-    by_word = _by_word()
     for match in _WORD.finditer(parsed.text):
-        for entry in by_word.get(match.group().lower().replace("’", "'"), ()):
+        for entry in _BY_WORD.get(match.group().lower().replace("’", "'"), ()):
             issue = _issue(parsed, match, entry)
             if issue is not None:
                 yield issue
@@ -56,15 +59,6 @@ def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue 
     return parsed.suggestion(
         start, end, message, rule=rule, category="grammar", fix=fix, severity=3
     )
-
-
-@cache
-def _by_word() -> Mapping[str, tuple[Confusion, ...]]:
-    found: dict[str, list[Confusion]] = defaultdict(list)
-    for entry in TABLE:
-        for word in entry.words.split():
-            found[word].append(entry)
-    return {word: tuple(entries) for word, entries in found.items()}
 
 
 _after = cache(re.compile)

@@ -20,12 +20,16 @@ class PhaseContext:
     recorder: Recorder
 
     async def tell(self, phase: events.Phase, message: str) -> None:
-        """Emit that a phase begins.
+        """Emit that a phase begins that takes time, once what was found before it is stored.
 
         Args:
             phase: The phase.
             message: The work that is being done, for a person.
+
+        Raises:
+            VersionConflict, StorageError: As for `Recorder.store`.
         """
+        await self.recorder.store()
         if self.recorder.emit is not None:
             await self.recorder.emit(doing(self.recorder.run, phase, message))
 

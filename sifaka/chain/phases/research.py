@@ -84,7 +84,7 @@ class _Desk:
 
     async def record(self, entry: Researched) -> None:
         _check(entry.step)
-        await self._recorder.append(entry)
+        await self._recorder.store(entry)
 
     async def tell(self, step: ResearchStep, message: str, *, section: int | None = None) -> None:
         _check(step)

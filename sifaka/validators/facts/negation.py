@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from sifaka.text.prose import sentence_spans
@@ -44,6 +45,8 @@ _AUXILIARY = frozenset(_AUXILIARIES.split())
 _FEWEST = 3
 """Words of a sentence that is compared, those that carry nothing among them."""
 
+_SHORT = 1_000
+"""Characters of a sentence up to which its meaning is kept."""
 _MOST = 30
 """Words of a sentence up to which another spelling of one is looked for, and of those compared."""
 
@@ -112,15 +115,26 @@ class _Sentences:
 def _sentences(text: str) -> Iterator[tuple[frozenset[str], bool, int, int]]:
     for start, end in sentence_spans(text):
         sentence = text[start:end]
-        if sentence.rstrip(" \n\"'”’").endswith(("?", "？")):
-            continue
-        key, denied = _meaning(_HARMLESS.sub(" ", sentence))
-        if key and (len(key) > 1 or len(_WORD.findall(sentence)) >= _FEWEST):
+        key, denied = (_kept_meaning if len(sentence) <= _SHORT else _meaning)(sentence)
+        if key:
             yield key, denied, start, end
 
 
 def _meaning(sentence: str) -> tuple[frozenset[str], bool]:
-    """The words that carry a sentence, by their stems, and True when it denies."""
+    """The words that carry a statement, by their stems, and True when it denies; else none."""
+    if sentence.rstrip(" \n\"'”’").endswith(("?", "？")):
+        return frozenset(), False
+    key, denied = _carried(_HARMLESS.sub(" ", sentence))
+    if len(key) < 2 and len(_WORD.findall(sentence)) < _FEWEST:
+        return frozenset(), False
+    return key, denied
+
+
+_kept_meaning = lru_cache(maxsize=500)(_meaning)
+"""Most sentences of a text stand in its versions too."""
+
+
+def _carried(sentence: str) -> tuple[frozenset[str], bool]:
     if _HAN_LETTERS.search(sentence):
         plain = _HAN.sub("", sentence)
         letters = frozenset(c for c in plain if unicodedata.category(c) in {"Lo", "Nd"})

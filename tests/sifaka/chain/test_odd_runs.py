@@ -318,7 +318,8 @@ async def test_a_judge_that_hangs_at_the_end_leaves_the_champion() -> None:
 
 async def test_a_stream_that_nobody_reads_to_its_end_is_a_cancelled_run() -> None:
     store = MemoryStorage()
-    chain = Chain(model=ScriptedModel(lines=["b"]), critics=[], store=store)
+    critics = [ScriptedCritic(objects_to=lambda _: True)]
+    chain = Chain(model=ScriptedModel(lines=["b"]), critics=critics, store=store)
     events = chain.stream(text="a")
     event = await anext(events)
     await events.aclose()
@@ -332,8 +333,9 @@ async def test_a_listener_that_fails_leaves_no_run_that_looks_alive() -> None:
     async def fail(event: Any) -> None:
         raise ZeroDivisionError
 
+    critics = [ScriptedCritic(objects_to=lambda _: True)]
     with pytest.raises(ZeroDivisionError):
-        await Chain(model=ScriptedModel(lines=["b"]), critics=[], store=store).run(
+        await Chain(model=ScriptedModel(lines=["b"]), critics=critics, store=store).run(
             text="a", listen=fail
         )
     (summary,) = (await store.recent(limit=1)).runs

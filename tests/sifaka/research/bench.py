@@ -50,7 +50,7 @@ class PlainDesk:
     async def record(self, entry: Researched) -> None:
         if self.before is not None:
             self.before(entry)
-        await self.recorder.append(entry)
+        await self.recorder.store(entry)
 
     async def tell(self, step: ResearchStep, message: str, *, section: int | None = None) -> None:
         self.told.append(Told(step, message, section))
