@@ -4,8 +4,10 @@ import gc
 import os
 import signal
 from collections.abc import Generator
+from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.stubs.wiki import wiki_api as wiki_api
 
@@ -23,6 +25,24 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         gc.freeze()
+        # Tests import and leave behind more than a program: a tenth of their time was spent on it.
+        gc.set_threshold(5_000, 10, 100)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def schemas_checked_once() -> Generator[None]:
+    """A valid schema stays so: each client of the SDK checks those of the tools it calls."""
+    check = Draft202012Validator.check_schema
+    valid = set[str]()
+
+    def check_once(schema: Any, *more: Any) -> None:
+        if (key := repr((schema, *more))) not in valid:
+            check(schema, *more)
+            valid.add(key)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Draft202012Validator, "check_schema", staticmethod(check_once))
+        yield
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ class DeferredServer(MCPServer[Any]):
         raise NotImplementedError
 
     def offer(self) -> list[Tool]:
-        """The tools, newly built."""
+        """The tools, with the code that answers their calls."""
         raise NotImplementedError
 
     def register(self) -> None:

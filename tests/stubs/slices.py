@@ -2,6 +2,7 @@
 
 import threading
 from asyncio import BaseEventLoop, Handle
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import thread_time
@@ -15,6 +16,8 @@ class Slices:
         self.longest: dict[int, float] = {}
         self.rounds: dict[int, float] = {}
         """The longest time between two looks at the sockets, of all slices together."""
+        self.looks: Counter[int] = Counter()
+        """The looks at the sockets that each thread has begun."""
 
     def forget(self) -> None:
         """Begin anew."""
@@ -35,8 +38,12 @@ def _elsewhere(longest: dict[int, float]) -> float:
     return max((took for thread, took in longest.items() if thread != here), default=0.0)
 
 
-def _timed(call: Callable[[Any], None], longest: dict[int, float]) -> Callable[[Any], None]:
+def _timed(
+    call: Callable[[Any], None], longest: dict[int, float], begun: Counter[int] | None = None
+) -> Callable[[Any], None]:
     def timed(self: Any) -> None:
+        if begun is not None:
+            begun[threading.get_ident()] += 1
         began = thread_time()
         try:
             call(self)
@@ -52,10 +59,13 @@ def watched() -> Generator[Slices]:
     """Within it the slices of asyncio's own loops are timed; uvloop's are not seen."""
     slices = Slices()
     # What loops call for each slice, and for each round of them.
-    methods = ((Handle, "_run", slices.longest), (BaseEventLoop, "_run_once", slices.rounds))
-    whole = [(owner, name, getattr(owner, name)) for owner, name, _ in methods]
-    for owner, name, longest in methods:
-        setattr(owner, name, _timed(getattr(owner, name), longest))
+    methods = (
+        (Handle, "_run", slices.longest, None),
+        (BaseEventLoop, "_run_once", slices.rounds, slices.looks),
+    )
+    whole = [(owner, name, getattr(owner, name)) for owner, name, *_ in methods]
+    for owner, name, longest, begun in methods:
+        setattr(owner, name, _timed(getattr(owner, name), longest, begun))
     try:
         yield slices
     finally:

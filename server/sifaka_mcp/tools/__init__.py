@@ -1,6 +1,7 @@
 """The tools, in the order in which they are listed."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
@@ -27,7 +28,7 @@ _FACTORIES: Mapping[str, str] = MappingProxyType(
 
 
 def tools(names: Iterable[str]) -> list[Tool]:
-    """The tools of these names, newly built, which imports what they work with."""
+    """The tools of these names, which imports what they work with."""
     wanted = set(names)
     return [_built(place) for name, place in _FACTORIES.items() if name in wanted]
 
@@ -42,6 +43,7 @@ def listed_tools(names: Iterable[str]) -> list[ListedTool]:
     ]
 
 
+@cache
 def _built(place: str) -> Tool:
     module, _, function = place.partition(".")
     return getattr(import_module(f"{__name__}.{module}"), function)()

@@ -2,13 +2,16 @@
 
 import gc
 import socket
+import threading
 import time
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx2
+import pydantic_core
 import pytest
 from mcp import Client
 
@@ -132,7 +135,27 @@ async def test_a_body_of_millions_of_values_is_refused_before_it_is_parsed(
     pytest.fail(f"{slices.rounds}")
 
 
-async def test_of_bodies_that_come_together_one_is_parsed_at_a_time(url: str) -> None:
+async def test_of_bodies_that_come_together_one_is_parsed_at_a_time(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body, parse, parsed = body_of(""), pydantic_core.from_json, Counter[tuple[int, int]]()
+    body = body.ljust(256 * 1024)
+    with watched() as slices:
+
+        def parse_in_a_round(data: bytes, *more: Any) -> Any:
+            thread = threading.get_ident()
+            parsed[thread, slices.looks[thread]] += 1
+            return parse(data, *more)
+
+        monkeypatch.setattr(pydantic_core, "from_json", parse_in_a_round)
+        _, statuses = await longest_round(url, slices, [body] * 40)
+    assert statuses == {200}
+    assert parsed.total() == 40
+    assert set(parsed.values()) == {1}
+
+
+@pytest.mark.hostile
+async def test_bodies_that_come_together_hold_the_loop_up_no_longer_than_one(url: str) -> None:
     body = body_of("[]," * (MOST_VALUES // 2 - 20))
     with watched() as slices:
         await longest_round(url, slices, [body_of("")])
