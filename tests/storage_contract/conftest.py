@@ -45,15 +45,16 @@ SLOW = frozenset({"cached_redis", "cached_without_queue", "milvus_lite"})
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: takes long with slow kinds of logs")
+    config.addinivalue_line("markers", "long(*kinds): takes long with slow kinds, and these")
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.get_closest_marker("long") is not None:
+        long = item.get_closest_marker("long")
+        if long is not None:
             params: dict[str, object] = getattr(item, "callspec").params  # noqa: B009 - untyped
-            if params.get("kind") in SLOW:
+            if params.get("kind") in {*SLOW, *long.args}:
                 item.add_marker(pytest.mark.servers)
 
 

@@ -258,7 +258,7 @@ async def test_an_unknown_run_is_not_found(log: RunLog, keep: Keep) -> None:
         assert caught.value.thought_id == unknown
 
 
-@pytest.mark.long
+@pytest.mark.long("cached", "hybrid")
 async def test_a_run_of_1000_iterations_keeps_its_whole_descent(
     log: RunLog,
 ) -> None:
@@ -293,7 +293,7 @@ def _without_descent(run: Run) -> Run:
     return run.model_copy(update={"thoughts": thoughts})
 
 
-@pytest.mark.long
+@pytest.mark.long("cached", "hybrid")
 async def test_sixteen_writers_of_one_run_lose_and_double_nothing(log: RunLog) -> None:
     run, started = begun()
     await log.append(run, [started], expected_version=0)

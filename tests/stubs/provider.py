@@ -119,6 +119,19 @@ class Provider:
         assert await anyio.to_thread.run_sync(self._left.wait, PATIENCE), "nobody has left"
 
 
+class _Server(uvicorn.Server):
+    """Ends as soon as it is told to, not at its next tick."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ended = threading.Event()
+
+    async def main_loop(self) -> None:
+        """See `uvicorn.Server`."""
+        await self.on_tick(0)
+        await anyio.to_thread.run_sync(self.ended.wait)
+
+
 @contextmanager
 def provider(replies: Iterable[Reply] | Script, probe: Reply = ABLE) -> Generator[Provider]:
     """A provider that gives these replies in order, then HTTP 500; or one by a script.
@@ -158,7 +171,7 @@ def provider(replies: Iterable[Reply] | Script, probe: Reply = ABLE) -> Generato
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=0)
-        server = uvicorn.Server(config)
+        server = _Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         listener.listen()  # connections queue here until the server accepts them
         thread.start()
@@ -167,7 +180,7 @@ def provider(replies: Iterable[Reply] | Script, probe: Reply = ABLE) -> Generato
                 f"http://127.0.0.1:{listener.getsockname()[1]}/v1", requests, probes, left
             )
         finally:
-            server.should_exit = True
+            server.ended.set()
             thread.join(timeout=100)
 
 

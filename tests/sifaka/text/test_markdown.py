@@ -89,6 +89,7 @@ def test_front_matter_is_what_looks_like_data_between_rules(text: str, length: i
     assert front_matter(text) == length
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize(
     "piece",
     [

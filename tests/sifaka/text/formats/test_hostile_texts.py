@@ -21,6 +21,7 @@ def seconds(text: str, format_: Format | None) -> float:
     return time.process_time() - start
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("format_", [None, *READERS])
 def test_a_repeated_piece_takes_no_quadratic_time(format_: Format | None) -> None:
     # A quadratic reader takes a minute for the first of them.
