@@ -1,6 +1,7 @@
 """Sources and quotes that were made to take long leave the server answering."""
 
-import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,12 @@ from mcp import Client
 
 from tests.stubs.provider import Reply, calls, provider, told_of
 from tests.stubs.sampling_client import data
-from tests.stubs.servers import http_server
+from tests.stubs.servers import http_server, processor_seconds
 
 pytestmark = pytest.mark.anyio
 
 SLOWER = 0.25
-"""Seconds by which the slowest answer may exceed that of an idle server."""
+"""Seconds of processor time by which the slowest answer may exceed that of an idle server."""
 SOURCES = {
     "one word": "word " * 199_000,
     "dashes": "alpha beta" + "- " * 495_000,
@@ -43,23 +44,29 @@ def hostile(request: dict[str, Any]) -> Reply:
     return calls("answer", {"judgements": judgements})
 
 
-async def slowest(http: httpx2.AsyncClient, url: str, done: anyio.Event) -> float:
-    """Seconds of the slowest answer to `/healthz` until it is done."""
+Clock = Callable[[], float]
+"""The processor time of a server; what waits for a busy machine's processors has none."""
+
+
+async def slowest(http: httpx2.AsyncClient, url: str, clock: Clock, done: anyio.Event) -> float:
+    """What the server does before the slowest answer to `/healthz` until it is done."""
     worst = 0.0
     while not done.is_set():
-        started = time.perf_counter()
+        started = clock()
         assert (await http.get(url)).status_code == 200
-        worst = max(worst, time.perf_counter() - started)
+        worst = max(worst, clock() - started)
     return worst
 
 
-async def times(client: Client, http: httpx2.AsyncClient, url: str, text: str) -> float:
-    """Seconds of the slowest answer to `/healthz` while four claims are held against a text."""
+async def times(
+    client: Client, http: httpx2.AsyncClient, url: str, clock: Clock, text: str
+) -> float:
+    """The slowest answer to `/healthz` while four claims are held against a text."""
     done, worst = anyio.Event(), 0.0
 
     async def watch() -> None:
         nonlocal worst
-        worst = await slowest(http, url.replace("/mcp", "/healthz"), done)
+        worst = await slowest(http, url.replace("/mcp", "/healthz"), clock, done)
 
     claims = [f"The tower {n} is {n} metres high, word for word." for n in range(4)]
     asked = {"claims": claims, "sources": [{"text": text}], "model": "openai-chat:stub"}
@@ -84,15 +91,16 @@ async def test_health_is_told_while_hostile_sources_are_judged(
 ) -> None:
     with provider(hostile) as judge:
         told = told_of(judge, monkeypatch)
-        with http_server(tmp_path, SIFAKA_TOOLSETS="evidence", **told) as (url, _):
+        with http_server(tmp_path, SIFAKA_TOOLSETS="evidence", **told) as (url, process):
+            clock = partial(processor_seconds, process)
             async with httpx2.AsyncClient(timeout=60) as http, Client(url) as client:
                 # The first one imports what it needs.
-                await times(client, http, url, "A short text.")
+                await times(client, http, url, clock, "A short text.")
                 more = list[float]()
                 # Other work on the machine can slow one of them down, a blocked loop each of them.
                 for number in range(6):
-                    idle = await times(client, http, url, f"A short text, number {number}.")
-                    busy = await times(client, http, url, f"{SOURCES[source]} {number}")
+                    idle = await times(client, http, url, clock, f"A short text, number {number}.")
+                    busy = await times(client, http, url, clock, f"{SOURCES[source]} {number}")
                     more.append(busy - idle)
                     if more[-1] <= SLOWER:
                         break

@@ -75,11 +75,9 @@ async def test_a_pattern_that_takes_too_long_has_failed() -> None:
 
 
 async def test_many_slow_patterns_share_one_deadline() -> None:
-    patterns = tuple(f"(a|aa)+{digit:02}" for digit in range(30))
-    began = time.monotonic()
-    result = await check("a" * 60, patterns)
-    assert not result.passed
-    assert time.monotonic() - began < 20, "it hangs"
+    slow = tuple(f"(a|aa)+{digit:02}" for digit in range(30))
+    result = await check("a" * 60, (*slow, "^a"))
+    assert "'^a' took longer" in result.message, "its time was used up before its turn"
 
 
 async def test_the_event_loop_runs_on_while_a_pattern_does() -> None:
