@@ -13,7 +13,7 @@ OLD_SIFAKA := .venv-sifaka-0.2
 # Tests of stores. Milvus gives up when it has to wait for a processor for long, so they have both.
 STORES := tests/storage_contract tests/sifaka/storage tests/mcp_stores
 # Tests of texts made to be slow, beside the quick ones of make test.
-HOSTILE := tests/hostile tests/sifaka/editor tests/sifaka/evidence tests/sifaka/models tests/sifaka/text tests/sifaka/validators/facts tests/server/http
+HOSTILE := tests/hostile tests/sifaka tests/server/http
 FOREIGN := tests/conformance/node_modules
 # One more than there are processors: many tests wait for another process.
 WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from google.genai import types
 from jsonschema import Draft202012Validator
 from mcp import Client
 from openai.lib import _pydantic as openai_schemas
@@ -92,6 +91,8 @@ def test_pydantic_ai_makes_a_schema_for_gemini_and_nothing_is_lost(name: str) ->
 
 @pytest.mark.parametrize("name", ALL)
 def test_google_s_own_converter_takes_the_schema(name: str) -> None:
+    from google.genai import types  # takes long to import, in each process that collects tests
+
     given = types.JSONSchema.model_validate(SCHEMAS[name])
     made = types.Schema.from_json_schema(json_schema=given, raise_error_on_unsupported_field=True)
     found = made.model_dump(mode="json", exclude_none=True)

@@ -141,9 +141,12 @@ def test_any_text_gets_a_label_and_spans_that_hold(name: str, text: str) -> None
         assert text[issue.start : issue.end].startswith(issue.quote)
 
 
+PIECES = ("fu", "f.", "s" * 50 + "h", "you are ", "all women ", "A" * 40 + " ", "!", "'")
+
+
 @pytest.mark.parametrize("name", SCREENS)
 @pytest.mark.parametrize(
-    "piece", ["f", "fu", "f.", "s" * 50 + "h", "you are ", "all women ", "A" * 40 + " ", "!", "'"]
+    "piece", ["f", *(pytest.param(each, marks=pytest.mark.hostile) for each in PIECES)]
 )
 def test_a_hostile_text_is_screened_in_time(name: str, piece: str) -> None:
     began = time.thread_time()

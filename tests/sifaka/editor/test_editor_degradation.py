@@ -72,6 +72,7 @@ def test_editing_a_very_long_text_comes_to_an_end(length: int) -> None:
     assert "recieved" not in done.text
 
 
+@pytest.mark.hostile
 @pytest.mark.timeout(100)
 def test_openings_that_are_never_closed_take_no_quadratic_time() -> None:
     for opening in ("/* x\n", "'''\n", "<pre>\n"):

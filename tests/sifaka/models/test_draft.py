@@ -101,9 +101,10 @@ def test_an_answer_that_is_the_text_itself_stays(text: str) -> None:
 
 @pytest.mark.parametrize(
     "long",
-    ["word " * 200_000, "(" * 1_000_000, "a\n" * 80_000, "<" * 1_000_000, "`" * 1_000_000,
-     pytest.param("a\n" * 400_000, marks=pytest.mark.hostile),
-     "Sure, " * 150_000, "<think>" * 140_000, "<text id=0123456789>" * 50_000, "\n" * 1_000_000],
+    ["word " * 200_000, "<" * 1_000_000, "<think>" * 140_000,
+     *(pytest.param(each, marks=pytest.mark.hostile) for each in (
+         "(" * 1_000_000, "a\n" * 80_000, "a\n" * 400_000, "`" * 1_000_000, "Sure, " * 150_000,
+         "<text id=0123456789>" * 50_000, "\n" * 1_000_000))],
     ids=lambda long: f"{long[:8]} {len(long)}",
 )  # fmt: skip
 @pytest.mark.timeout(60)

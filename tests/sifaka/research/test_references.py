@@ -143,5 +143,6 @@ def test_a_reference_names_author_title_date_and_place(fields: dict[str, Any], t
     assert reference.entry().startswith(f"- [1] {told}")
 
 
+@pytest.mark.hostile
 def test_a_draft_is_put_right_in_proportion_to_its_length() -> None:
     assert tidied("# a\n```\n" * 20_000, "title")

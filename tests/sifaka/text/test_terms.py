@@ -69,6 +69,7 @@ def test_a_query_is_bounded_in_every_script() -> None:
         assert len(query_terms(query_words(query))) <= MOST_TERMS
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("piece", ["我们退款。", "เราคืนเงินภายใน", "환불합니다 ", "refunds ", "हम "])
 def test_a_megabyte_takes_a_second_or_two(piece: str) -> None:
     text = piece * (1_000_000 // len(piece.encode()))

@@ -155,6 +155,7 @@ def test_an_address_is_read_in_proportion_to_its_length() -> None:
     assert bare_address("https://example.org/(x)" + ")." * 400_000) == "https://example.org/(x)"
 
 
+@pytest.mark.hostile
 def test_a_report_of_nothing_but_headings_is_read_in_proportion_to_its_length() -> None:
     text = "# A\n\n_To be written._\n\n" * 20_000
     result = ReportValidator().validate(Thought(text=text))

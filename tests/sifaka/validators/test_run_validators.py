@@ -144,6 +144,7 @@ ALL: list[dict[str, object]] = [
 ]
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("spec", ALL, ids=lambda spec: str(spec.get("name", spec["type"])))
 async def test_a_megabyte_takes_less_than_two_seconds(spec: dict[str, object]) -> None:
     text = PARAGRAPH * (1_000_000 // len(PARAGRAPH))
