@@ -46,7 +46,9 @@ class Calls:
     """The secret that the marks around quoted material are made with; the process's when empty."""
     mends: bool = True
     """True when what is not of a draft is taken off it; runs from before that keep theirs."""
-    limiter: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(PARALLEL))
+    limiter: anyio.Semaphore = field(
+        default_factory=lambda: anyio.Semaphore(PARALLEL, fast_acquire=True)
+    )
 
     @contextmanager
     def set_aside(self, calls: int) -> Generator[None]:

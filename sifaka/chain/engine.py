@@ -99,7 +99,9 @@ class Engine:
             mends=run.mends,
             breakers=parts.breakers,
             monitor=parts.monitor,
-            limiter=anyio.Semaphore(parallel(run) if run.recoveries else PARALLEL),
+            limiter=anyio.Semaphore(
+                parallel(run) if run.recoveries else PARALLEL, fast_acquire=True
+            ),
         )
         self._context = PhaseContext(parts=parts, calls=calls, recorder=self.recorder)
         self._phases = _PHASES if parts.retrievers else {**_PHASES, "drafted": validate}
@@ -149,7 +151,7 @@ class Engine:
             await anyio.sleep(recovery.wait_seconds)
         run = self.recorder.run
         entry = recovered(run, recovery)
-        limiter = anyio.Semaphore(parallel(run.apply(entry)))
+        limiter = anyio.Semaphore(parallel(run.apply(entry)), fast_acquire=True)
         self._context = replace(self._context, calls=replace(calls, limiter=limiter))
         await self.recorder.store(entry)
         await self.work()

@@ -132,7 +132,7 @@ class _Listening:
         self.error: Exception | None = None
         self._listen = listen
         self._untold: deque[ChainEvent] = deque()
-        self._turn = anyio.Lock()
+        self._turn = anyio.Lock(fast_acquire=True)
 
     async def __call__(self, event: ChainEvent) -> None:
         self._untold.append(event)

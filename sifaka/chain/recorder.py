@@ -51,7 +51,7 @@ class Recorder:
         self._ledger = ledger
         self._fence = fence
         self._monitor = monitor or Monitor()
-        self._lock = anyio.Lock()
+        self._lock = anyio.Lock(fast_acquire=True)
         self._answers: list[Called] = []
         self._added: list[tuple[Entry, Run]] = []
         """Entries that are not stored yet, each with the run after it."""

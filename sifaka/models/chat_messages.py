@@ -182,6 +182,10 @@ def _usage(sent: Any, model: str, system: str, url: str) -> RequestUsage:
     if not told:
         return RequestUsage(unmeasured_requests=1)
     spent: dict[str, Any] = told.get("completion_tokens_details") or {}
+    if not spent and not told.get("prompt_tokens_details"):
+        asked, answered = told.get("prompt_tokens"), told.get("completion_tokens")
+        if type(asked) is type(answered) is int:
+            return RequestUsage(input_tokens=asked, output_tokens=answered)
     return RequestUsage.extract(
         {"model": model, "usage": told},
         provider=system,

@@ -47,10 +47,10 @@ class LocalModel(MeteredModel):
         super().__init__(wrapped, call_timeout=call_timeout or CALL_TIMEOUT, fallback=fallback)
         self._providers = providers
         self._timeout_given = call_timeout is not None
-        self._asking = anyio.Lock()
+        self._asking = anyio.Lock(fast_acquire=True)
         self._is_known = False
         self._calls_tools = self._takes_schemas = True
-        self._places = anyio.Semaphore(PARALLEL)
+        self._places = anyio.Semaphore(PARALLEL, fast_acquire=True)
 
     async def request(
         self,
@@ -84,7 +84,7 @@ class LocalModel(MeteredModel):
             return  # it did not answer, and is asked again at the next call
         self._is_known = True
         self._calls_tools = found.calls_tools
-        self._places = anyio.Semaphore(found.parallel)
+        self._places = anyio.Semaphore(found.parallel, fast_acquire=True)
         if not self._timeout_given:
             self._call_timeout = found.call_timeout
 

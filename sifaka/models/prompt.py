@@ -73,7 +73,7 @@ def frame(label: str, content: str, *, lasting: bool = False) -> str:
     version = "" if lasting else calls.journal.place().partition("/")[0].partition("~")[0]
     asked = f"{version}\n{label}\n{content}".encode("utf-8", "surrogatepass")
     key = calls.frame_key or _key_of_process()
-    mark = hmac.digest(key.encode(), asked, "sha256").hex()[:16]
+    mark = hmac.new(key.encode(), asked, "sha256").hexdigest()[:16]
     return f"<{label} id={mark}>\n{content}\n</{label} id={mark}>"
 
 

@@ -83,15 +83,16 @@ class _Sentences:
 
     def __init__(self) -> None:
         self._ways: dict[frozenset[str], dict[bool, str]] = defaultdict(dict)
-        self._without: dict[frozenset[str], list[str]] = defaultdict(list)
-        """The words by the others of their sentences."""
+        self._without: dict[int, list[tuple[str, frozenset[str]]]] = defaultdict(list)
+        """The words, and those of their sentences, by the sum of the hashes of the others."""
 
     def add(self, key: frozenset[str], denied: bool, sentence: str) -> None:
         if key not in self._ways and _FEWEST <= len(key) <= _MOST:
+            total = sum(map(hash, key))
             for word in key:
-                others = self._without[key - {word}]
+                others = self._without[total - hash(word)]
                 if len(others) < _MOST:  # in a list of names each is the others' neighbour
-                    others.append(word)
+                    others.append((word, key))
         self._ways[key].setdefault(denied, sentence)
 
     def opposed(self, key: frozenset[str], denied: bool) -> str | None:
@@ -105,11 +106,12 @@ class _Sentences:
         """The words of sentences in which one is spelt a little differently, as `rang`."""
         from rapidfuzz.distance import OSA
 
+        total = sum(map(hash, key))
         for word in key if len(key) <= _MOST else ():
-            others = self._without.get(key - {word}, ())
-            for other in others:
-                if min(len(word), len(other)) > _FEWEST and OSA.distance(word, other) == 1:
-                    yield key - {word} | {other}
+            for other, known in self._without.get(total - hash(word), ()):
+                alike = min(len(word), len(other)) > _FEWEST and OSA.distance(word, other) == 1
+                if alike and known - {other} == key - {word}:
+                    yield known
 
 
 def _sentences(text: str) -> Iterator[tuple[frozenset[str], bool, int, int]]:
