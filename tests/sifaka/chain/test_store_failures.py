@@ -99,7 +99,8 @@ class Slow(Flaky):
 
 
 def ask(verdict: str) -> FunctionModel:
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    # Not in a thread: answers come together, on a busy machine as well.
+    async def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return ModelResponse([ToolCallPart(info.output_tools[0].name, {"verdict": verdict})])
 
     return FunctionModel(answer)
