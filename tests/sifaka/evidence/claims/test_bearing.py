@@ -253,3 +253,15 @@ def test_a_true_claim_stands_where_its_twist_does_not(
     passages = [passage_of(sentence, QuotableText(sentence), "")]
     assert disagreement(claim, passages) == ""
     assert disagreement(false, passages)
+
+
+def test_the_number_of_a_reference_is_no_number_of_the_claim() -> None:
+    sentence = "The bridge was opened in 1913."
+    passages = [passage_of(sentence, QuotableText(sentence), "")]
+    for mark in (" [1]", "[2, 14]", "[3][4]", "[^5]"):
+        claim = f"The bridge was opened in 1913{mark}."
+        assert disagreement(claim, passages) == ""
+        judged = judged_by_rule(claim, SourceDocument(text=sentence))
+        assert judged is not None
+        assert judged.judgement == "support"
+    assert disagreement("The bridge was opened on [1](https://example.org) 13 May.", passages)
