@@ -20,9 +20,9 @@ logger = logging.getLogger(__name__)
 
 _UNGUARDED_SECONDS = 0.5
 """Seconds before other processes are told of a run; most runs are done by then."""
-_SILENT_SECONDS = 2.0
-"""Seconds without an entry after which a run is watched for a cancellation elsewhere: until then
-its next entry is refused, and a run that moves costs no second reader of it."""
+_SILENT_SECONDS = 4.0
+"""Seconds without an event after which a run is watched for a cancellation elsewhere. One that
+moves needs no second reader: its next entry is refused."""
 _PAUSE = 1.0
 """Seconds after which a store that has failed, or a run that was over, is looked at again."""
 
@@ -159,13 +159,24 @@ class RunGuard:
 
 
 async def _watch(job: Job) -> None:
-    """Cancel the work on a run that has been stopped elsewhere."""
-    while (rest := job.moved + _SILENT_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110
-        await anyio.sleep(rest)  # not an event: time is what is waited for
+    """Cancel the work on a run that has been stopped elsewhere while it is silent."""
     given = job.assignment
-    await _stopped_elsewhere(given.store, given.run.run_id, after=given.run.version)
-    job.on_purpose = True
-    job.scope.cancel()
+    while True:
+        while (rest := job.moved + _SILENT_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110
+            await anyio.sleep(rest)  # not an event: time is what is waited for
+        job.stirred = anyio.Event()
+        async with anyio.create_task_group() as group:
+            group.start_soon(_leave, group.cancel_scope, job.stirred)
+            await _stopped_elsewhere(given.store, given.run.run_id, after=given.run.version)
+            job.on_purpose = True
+            job.scope.cancel()
+            group.cancel_scope.cancel()
+            return
+
+
+async def _leave(scope: anyio.CancelScope, stirred: anyio.Event) -> None:
+    await stirred.wait()
+    scope.cancel()
 
 
 async def _stopped_elsewhere(store: ThoughtStore, run_id: str, *, after: int) -> None:

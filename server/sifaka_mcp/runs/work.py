@@ -76,6 +76,8 @@ class Job:
     suspended: Suspended | None = None
     moved: float = field(default_factory=anyio.current_time)
     """The time of the last event, on the clock of the event loop."""
+    stirred: anyio.Event = field(default_factory=anyio.Event)
+    """Set by the next event after a silence."""
 
     @property
     def can_be_tried_again(self) -> bool:
@@ -89,6 +91,7 @@ class Job:
     async def tell(self, event: ChainEvent) -> None:
         """Pass an event on to every listener."""
         self.moved = anyio.current_time()
+        self.stirred.set()
         for listener in tuple(self.listeners):
             await listener(event)
 

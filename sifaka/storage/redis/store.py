@@ -28,6 +28,8 @@ from sifaka.storage.redis.read import list_recent, missing, prune_oldest, read_e
 
 OLDEST = (6, 2)
 """The oldest version of Redis that is supported."""
+_SHORT = 20_000
+"""Bytes of a record up to which it is read without a thread: about a millisecond."""
 _SECONDS = 4.0
 
 
@@ -170,6 +172,8 @@ class RedisStorage(RecollectingStore):
         """The run as of its last entry; see `RunLog.load`."""
         read = partial(read_entries, keys=self._keys, run_id=run_id)
         version, stored = await self.connections.run(read)
+        if sum(len(each) for _, fields in stored for each in fields) <= _SHORT:
+            return replay(run_id, version, stored)
         return await to_thread.run_sync(replay, run_id, version, stored)
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
