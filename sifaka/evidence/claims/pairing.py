@@ -38,13 +38,11 @@ def paired_otherwise(claim: Reading, sentence: Reading) -> str:
     ends = [at.start() for at in _SPLIT.finditer(sentence.text)]
     part = {thing: sum(end < thing.start for end in ends) for thing in theirs}
     told = {_key(fact) for fact in (*counted(claim), *names_of(claim))}
-    ours = [thing for thing in theirs if thing.key in told]
-    for one, other in permutations(ours[:MOST_FACTS], 2):
-        if one.kind == other.kind or any(
-            (one.key, other.key) == (a.key, b.key) and part[a] == part[b]
-            for a in ours
-            for b in ours
-        ):
+    ours = [thing for thing in theirs if thing.key in told][:MOST_FACTS]
+    together = {(one.key, other.key) for one, other in permutations(ours, 2)
+                if part[one] == part[other]}  # fmt: skip
+    for one, other in permutations(ours, 2):
+        if one.kind == other.kind or (one.key, other.key) in together:
             continue
         with_one, with_other = (
             [each for each in theirs if part[each] == part[here] and each.kind == kind]
