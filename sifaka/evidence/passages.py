@@ -8,6 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 from sifaka.evidence.documents import SourceDocument
 from sifaka.record.thought import Document
 from sifaka.storage.bm25 import query_words, rank
+from sifaka.text.markdown import front_matter
 
 _LONGEST = 2_000
 """Characters of a passage."""
@@ -104,7 +105,8 @@ def _order(scores: Sequence[float]) -> list[int]:
 
 def _stretches(text: str, longest: int) -> Iterator[str]:
     """The text in parts that are short enough, cut where a paragraph, sentence or word ends."""
-    at, end = 0, len(text.rstrip())
+    # The author and the date in front matter are told beside the text.
+    at, end = front_matter(text), len(text.rstrip())
     while True:
         while at < end and text[at].isspace():
             at += 1
@@ -137,9 +139,9 @@ _SHORTEST = 3
 _EMPTY = frozenset(
     re.findall(
         r"\S+",
-        """about also and any are but can could did does for from had has have how its may might
-        much must not shall should some than that the their them there these they this those was
-        were what when where which who whom whose why will with would you your into been being
+        """about also and any are between but can could did does for from had has have how its may
+        might much must not shall should some than that the their them there these they this those
+        was were what when where which who whom whose why will with would you your into been being
         der die das den dem des und ist sind war ein eine einer eines mit von für auf nicht auch
         les des une est sont dans pour par sur qui que pas aux avec
         los las una del con por para que fue son está""",

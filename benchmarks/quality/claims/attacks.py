@@ -11,8 +11,8 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.quotes import QuotableText
 from sifaka.text.prose import sentence_spans
 
-ROUNDS: Sequence[str] = ("first", "second", "third")
-"""The first two were then used to make the rules; the third was written after them."""
+ROUNDS: Sequence[str] = ("first", "second", "third", "fourth")
+"""The first three were then used to make the rules; the fourth was written after them."""
 _FILE = Path(__file__).parent / "attacks.jsonl"
 
 

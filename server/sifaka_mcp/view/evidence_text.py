@@ -103,7 +103,8 @@ def _evidence_lines(evidence: EvidenceOut) -> Iterator[str]:
     unjudged = evidence.stance == "unjudged"
     quote = flat(evidence.quote)
     stance = evidence.stance.replace("_", " ")
-    yield f"- {stance}: {quote if unjudged else short(quote, _LONGEST)!r}"
+    told = repr(quote if unjudged else short(quote, _LONGEST)) if quote else "nothing quoted"
+    yield f"- {stance}: {told}"
     yield f"  from {source(evidence)}"
 
 

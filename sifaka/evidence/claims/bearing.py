@@ -40,6 +40,11 @@ _HEDGES = tuple(
 _ROW = re.compile(r"^[ \t]*(?:[|•*+-]|\d{1,3}[.)])(?=[ \t|])", re.MULTILINE)
 
 
+_CITATION = re.compile(
+    r"(?<=[\w.,;:!?)\]%\"'”’])\s?\[\^?[1-9]\d{0,2}(?:\s?[,;–-]\s?[1-9]\d{0,2})*\](?!\()"
+)
+
+
 class Passage(NamedTuple):
     """The whole sentences that quoted words stand in."""
 
@@ -85,6 +90,11 @@ def rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
+def uncited(claim: str) -> str:
+    """The claim without numbers of references, which its sources do not have."""
+    return _CITATION.sub("", claim)
+
+
 def disagreement(claim: str, passages: Sequence[Passage], others: Sequence[str] = ()) -> str:
     """The reason for which quoted words do not bear a claim out; empty where some of them do.
 
@@ -99,7 +109,7 @@ def disagreement(claim: str, passages: Sequence[Passage], others: Sequence[str] 
         passages: What is quoted for it.
         others: Further sentences of the document.
     """
-    ours = read(claim)
+    ours = read(uncited(claim))
     best = max((_nearness(ours, each.title, text) for each in passages
                 for text in (*each.sentences, *others)), default=0.0)  # fmt: skip
     reason, told = ELSEWHERE if passages else "nothing was quoted", 0.0
@@ -130,13 +140,13 @@ def _windows(passage: Passage, ours: Reading, best: float) -> Iterator[tuple[str
 
 def speaks_about(claim: str, passages: Sequence[Passage]) -> bool:
     """True when the telling words of a claim stand in some of the passages."""
-    ours = read(claim)
+    ours = read(uncited(claim))
     return any(_nearness(ours, each.title, each.text) >= FLOOR for each in passages)
 
 
 def repeats_in_most(claim: str, passages: Sequence[Passage]) -> bool:
     """True when a sentence that has most of a claim's words says nothing else than the claim."""
-    ours = read(claim)
+    ours = read(uncited(claim))
     return any(
         _nearness(ours, passage.title, sentence) >= _MOST
         and not _disagreement(ours, sentence, passage.before)

@@ -20,17 +20,19 @@ _RANKED = re.compile(
 )
 _ERA = re.compile(r"\d\s*(BCE?|B\.C\.|v\.\s?Chr\.|av\.\s?J\.-C\.|a\.\s?C\.)|\b(AD|CE)\b")
 _STANDING = re.compile(
-    r"\b(before|after|since|until|till|from|by|to|in|on|at|during|vor|nach|seit|bis|avant|après|depuis"
+    r"\b(than\s+in|before|after|since|until|till|from|by|to|in|on|at|during|vor|nach|seit|bis|avant|après|depuis"
     r"|jusqu.à|antes\s+de|después\s+de|desde|hasta)\s+(?:the\s+(?:year\s+)?|year\s+)?[$€£]?$",
     re.IGNORECASE,
 )
 _SAME = {"on": "in", "at": "in", "during": "in", "till": "until"}
+_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _NAMES = ("at least", "at most", "exactly")
 _APART = frozenset(
     pair
     for one, other in (
         ("before", "in"), ("before", "after"), ("before", "since"),
-        ("until", "in"), ("until", "after"), ("until", "since"), ("until", "from"),
+        ("than in", "in"), ("until", "in"), ("until", "after"), ("until", "since"),
+        ("until", "from"),
         ("to", "by"), ("to", "from"), ("from", "by"),
         ("at least", "at most"), ("at least", "exactly"), ("at most", "exactly"),
     )
@@ -38,8 +40,8 @@ _APART = frozenset(
 )  # fmt: skip
 """Bounds and prepositions that cannot both stand before one number."""
 _BOUNDS = re.compile(
-    r"\b(?:(at\s+least|more\s+than|over|above|no\s+fewer\s+than|a\s+minimum\s+of|mindestens|au\s+moins|al\s+menos)"
-    r"|(at\s+most|less\s+than|fewer\s+than|under|below|up\s+to|no\s+more\s+than|a\s+maximum\s+of|höchstens"
+    r"\b(?:(at\s+least|not?\s+(?:fewer|less)\s+than|nicht\s+weniger\s+als|more\s+than|over|above|a\s+minimum\s+of|mindestens|au\s+moins|al\s+menos)"
+    r"|(at\s+most|less\s+than|fewer\s+than|under|below|up\s+to|not?\s+more\s+than|nicht\s+mehr\s+als|a\s+maximum\s+of|höchstens"
     r"|au\s+plus|como\s+máximo)|(exactly|precisely|genau|exactement|exactamente))\s+\W*$",
     re.IGNORECASE,
 )
@@ -108,6 +110,8 @@ def _bound_otherwise(claim: Reading, sentence: Reading) -> str:
         for pattern in (_BOUNDS, _STANDING):
             ours = _before(pattern, claim.text, fact)
             theirs = [_before(pattern, sentence.text, each) for each in same]
+            if "than in" in theirs and _THAN.search(claim.text):
+                continue
             if theirs and all((ours, each) in _APART for each in theirs):
                 return told_of(f"{ours} {fact.shown}", f"{theirs[0]} {same[0].shown}")
     return ""
@@ -119,5 +123,5 @@ def _before(pattern: re.Pattern[str], text: str, fact: Fact) -> str:
         return ""
     if pattern is _BOUNDS:
         return next(name for name, said in zip(_NAMES, found.groups(), strict=True) if said)
-    word = found[1].casefold()
+    word = " ".join(found[1].casefold().split())
     return _SAME.get(word, word)

@@ -20,6 +20,7 @@ from sifaka.evidence.claims.bearing import (
     repeats_in_most,
     rows,
     speaks_about,
+    uncited,
 )
 from sifaka.evidence.claims.meaning import FLOOR, MeaningFloor, means_something_else
 from sifaka.evidence.claims.polarity import said_otherwise
@@ -53,6 +54,7 @@ def judged_by_rule(claim: str, document: SourceDocument) -> Assessment | None:
     `support`: a sentence says it in the same telling words in the same order. A contradiction: one
     sentence alone is about the same, and one number or date in it differs.
     """
+    claim = uncited(claim)
     sentences = list(sentences_near(claim, document))
     for sentence in sentences:
         if _repeats(claim, sentence) and not disagreement(claim, [_alone(sentence, document)]):

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from sifaka.evidence.claims.bounds import MOST_FACTS, counted, told_of
+from sifaka.evidence.claims.pairing import paired_otherwise
 from sifaka.evidence.claims.polarity import clauses_for, parts_of
 from sifaka.evidence.passages import stems
 from sifaka.validators.facts.fact import Fact
@@ -92,6 +93,36 @@ public | private
 dry | wet
 deciduous | evergreen
 winner | loser
+widen widens widened widening | narrow narrows narrowed narrowing
+strengthen strengthens strengthened | weaken weakens weakened
+raise raises raised | lowers lowered
+accelerate accelerates accelerated | decelerate slowed
+expanded | contracted
+create creates created | destroy destroys destroyed
+succeed succeeds succeeded success | fail fails failed failure
+include includes included | exclude excludes excluded
+freeze freezes froze frozen | thaw thaws thawed melt melts melted
+permit permits permitted | forbid forbids forbade forbidden ban bans banned prohibit prohibited
+praise praises praised | criticise criticises criticised criticize criticizes criticized
+hire hires hired | dismissed sacked fired
+profit profits | loss losses
+victory victories | defeat defeats
+expensive | cheap
+empty | full
+easy | difficult
+shallow | deep
+thick | thin
+safe | dangerous unsafe
+temporary temporarily | permanent permanently
+voluntary | compulsory mandatory obligatory
+domestic | foreign
+urban | rural
+internal | external
+ancient | modern
+mothers | fathers
+sisters | brothers
+daughters | sons
+sommer verano | winter invierno inverno hiver | herbst otoño autunno automne
 teacher | pupil student
 doctor physician | patient
 buyer | seller
@@ -130,7 +161,11 @@ _ARTICLES = frozenset(
 def contrast(claim: Reading, sentence: Reading) -> str:
     """The reason where a claim has a word that excludes the sentence's; empty where none shows."""
     near = " ".join(clauses_for(claim.text, sentence.text))
-    return _exclusive(claim.text, sentence.text, near) or _said_of_the_other(claim, sentence)
+    return (
+        _exclusive(claim.text, sentence.text, near)
+        or _said_of_the_other(claim, sentence)
+        or paired_otherwise(claim, sentence)
+    )
 
 
 def _exclusive(claim: str, sentence: str, near: str) -> str:

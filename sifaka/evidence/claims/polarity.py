@@ -30,6 +30,10 @@ _NEGATION = re.compile(
     r"|[不没沒无無]|未(?![来來])|ない|なかった|ません|않|없|아니|नहीं|बिना|ไม่|มิได้",
     re.IGNORECASE,
 )
+_ABLE = re.compile(
+    r"(\b(?:kann|können|muss|müssen|darf|dürfen|konnten?|mussten?|durften?)\b[^.;]{0,200}?)\bwerden\b"
+)
+"""A German passive after a modal verb, in which `werden` tells no future."""
 _UNASSERTED = re.compile(
     r"[?？]\W*$|\b(?:if|whether|wrongly|falsely|mistakenly|incorrectly|erroneously|supposedly|allegedly"
     r"|untrue|myths?|hoax(?:es)?|rumou?rs?|misconceptions?|wenn|falls|ob|angeblich|fälschlich(?:erweise)?"
@@ -47,7 +51,7 @@ _LESS_THAN_SO = tuple(
             r"\b(?:can|could|possible|likely|allow\w*|permit\w*|welcome|estimated|about)\b",
         ),
         (
-            r"\b(?:plans?|planned|propos\w+|intend\w*|hop(?:es?|ed)|expected|scheduled|will"
+            r"\b(?:plans?|planned|propos\w+|intend\w*|hop(?:es?|ed)|expected|expects?|forecasts?|predict\w*|anticipat\w*|scheduled|will"
             r"|geplant|soll(?:en|te)?|wird|werden|prévu\w*|doit|previst[oa]s?)\b",
             r"\b(?:shall|going|future|to\s+be|idea|want\w*|next|wurden?)\b",
         ),
@@ -64,11 +68,16 @@ _LESS_THAN_SO = tuple(
     )
 )
 """Marks of what is possible, planned, over or only said; those of a claim that says as much."""
+_PERIOD = r"(?:second|minute|hour|day|night|week|month|year)\b"
 _ALL = (
-    r"\b(?:(?<!at )(?<!in )(?<!above )all(?!\s+(?:over|in|but|\d))|every|each|always|entire(?:ly)?"
+    r"\b(?:(?<!at )(?<!in )(?<!above )all(?!\s+(?:over|in|but|\d))|(?:every|each)(?!\s+"
+    + _PERIOD
+    + r")|always|entire(?:ly)?"
     r"|whole|everyone|everything|alle[nrs]?|jede[rnms]?|immer|tous|toutes|chaque|todos|todas|siempre"
 )
-_ONLY = r"\b(?:only|solely|exclusively|sole|nur|seulement|uniquement|solo|sólo|solamente"
+_ONLY = (
+    r"\b(?:only|solely|exclusively|sole|alone|allein|nur|seulement|uniquement|solo|sólo|solamente"
+)
 _WHOLLY = tuple(
     (
         re.compile(rf"{said})\b", re.IGNORECASE),
@@ -81,8 +90,13 @@ _WHOLLY = tuple(
             r"|annual(?:ly)?",
         ),
         (
+            r"\b(?:(?:every|each)\s+" + _PERIOD,
+            r"an?\s+" + _PERIOD + r"|per|all|always|throughout|hourly|daily|nightly|weekly|monthly"
+            r"|yearly|annual(?:ly)?",
+        ),
+        (
             _ONLY,
-            r"single|alone|just|no\s+other|except|allein|einzige\w*|seul\w*|únic[oa]"
+            r"single|just|no\s+other|except|einzige\w*|seul\w*|únic[oa]"
             r"|ausschließlich",
         ),
     )
@@ -96,6 +110,9 @@ _REPEATED = 0.8
 """The share of a clause's telling words from which a claim repeats it."""
 _DOUBLE = re.compile(
     r"\bnot\s+even\b|\bnor\b|\bnoch\b|\bni\b(?=.{0,300}\bni\b)|\bauch\s+nicht\b"
+    r"|\b(?:not?\s+(?:more|fewer|less|later|earlier)\s+than|nicht\s+(?:mehr|weniger)\s+als)\b"
+    r"(?=\s+(?:\W*\d|an?\b|half|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|twenty|thirty|forty|fifty|ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf)\b))"
     r"|\b(?:ne\s+|n[’'])(?=\w+(?:\s+\w+){0,2}?\s+(?:pas|plus|jamais|que)\b)",
     re.IGNORECASE,
 )
@@ -130,7 +147,7 @@ _DIRECTED = re.compile(
     r"|conquer\w+|invad\w+|replac(?:e|es|ed)|follow(?:s|ed)?|preced\w+|exceed\w*|surpass\w*|overtook|overtakes?"
     r"|taught|teaches|succeeded|employ(?:s|ed)?|influenced?s?|inspire[sd]?|outnumber\w*|sued?|criticis\w+"
     r"|criticiz\w+|support(?:s|ed)?|accused?|acquired?|bought|hired|attack(?:s|ed)?|infect(?:s|ed)?"
-    r"|hunt(?:s|ed)?|eats?|ate)\b(\s+by\b)?",
+    r"|hunt(?:s|ed)?|eats?|ate|blame[sd]?|los(?:t|es))\b(\s+by\b)?",
     re.IGNORECASE,
 )
 _STEM = 4
@@ -141,7 +158,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 def said_otherwise(claim: str, sentence: str) -> str:
     """The reason for which a sentence says the contrary of a claim; empty where none shows."""
-    near = " ".join(clauses_for(claim, sentence))
+    near = _ABLE.sub(r"\1", " ".join(clauses_for(claim, sentence)))
     if _negations(claim, near) != _negations(near, claim):
         return "the words quoted are negated where the claim is not, or the other way round"
     if _UNASSERTED.search(near) and not _UNASSERTED.search(claim):
@@ -247,12 +264,17 @@ def _crossed(one: _Compared | None, other: _Compared | None) -> bool:
     return (direction == theirs) != (straight > crossed)
 
 
+def _head(text: str) -> str:
+    """The first telling word, without its ending."""
+    return next((stem for word in _sequence(text) for stem in stems(word)), "")
+
+
 def _ordering(text: str) -> _Compared | None:
     """What is before or after what, where that is no number."""
     found = _ORDER.search(text)
     if found is None:
         return None
-    return _EARLIER[found[1].casefold()], text[: found.start()], text[found.end() :]
+    return _EARLIER[found[1].casefold()], text[: found.start()], _head(text[found.end() :])
 
 
 def _comparison(text: str) -> _Compared | None:

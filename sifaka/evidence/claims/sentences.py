@@ -1,6 +1,7 @@
 """Sentences that can be checked: those with numbers, names or dates. Needs no model."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,6 +15,17 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _ITEM = re.compile(r"[ \t>]*(?:[-*+•]|\d{1,3}[.)])(?:\s+\[[ xX]\])?\s+|[ \t]*>[ \t]?")
 _TABLE = re.compile(r"\s*\|.*\|\s*$|[\s|:\-+=]+$")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_REFERENCES = re.compile(
+    r"^[#*_ \t\d.]*(?:references|bibliography|works cited|citations|further reading"
+    r"|(?:literatur|quellen)verzeichnis|références|bibliographie|referencias|bibliografía)"
+    r"[*_:# \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The line above a list of references. `Sources` and `Literature` may be what a text is about."""
+_REFERENCE = re.compile(
+    r"[ \t]*\[\^?[\w-]{1,20}\](?!\().*(?:https?://|www\.|\bdoi\b)", re.IGNORECASE
+)
+"""A reference that stands elsewhere: a number in brackets and an address."""
 _MARKUP = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|`")
 _WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
 _QUESTION = "?？؟;"
@@ -61,8 +73,9 @@ class Checkable(NamedTuple):
 def checkable(text: str) -> list[Checkable]:
     """The sentences that state a number, a name or a date, in their order.
 
-    Code, headings, tables, questions and instructions are left out, and so is an opinion that
-    states no number. It goes by marks of writing: names count where a script has capitals.
+    Code, headings, tables, quoted lines, front matter, references, questions and instructions are
+    left out, and so is an opinion that states no number. It goes by marks of writing: names count
+    where a script has capitals.
     """
     found: list[Checkable] = []
     for block in _blocks(text):
@@ -132,16 +145,15 @@ def _sentences(text: str, block: Span) -> Iterator[Span]:
 
 
 def _blocks(text: str) -> Iterator[Span]:
-    """Stretches of prose: paragraphs and items of lists, without code, headings and tables."""
-    others = Markdown(text).places("fence", "heading_open", "table_open")
+    """Stretches of prose: paragraphs and items of lists."""
     start: int | None = None
     end = 0
-    for match in _LINE.finditer(blanked(text, others)):
+    for match in _LINE.finditer(blanked(text, _others(text))):
         line = match.group()
         item = _ITEM.match(line)
         prose = line[item.end() :] if item else line
-        is_prose = bool(prose.strip()) and not _TABLE.match(line)
-        begins = item is not None and bool(item.end()) and not item.group().strip().startswith(">")
+        is_prose = bool(prose.strip()) and not _TABLE.match(line) and not _REFERENCE.match(line)
+        begins = item is not None and bool(item.end())
         if start is not None and (begins or not is_prose):
             yield start, end
             start = None
@@ -150,6 +162,20 @@ def _blocks(text: str) -> Iterator[Span]:
             end = match.end()
     if start is not None:
         yield start, end
+
+
+def _others(text: str) -> list[Span]:
+    """Front matter, code, headings, tables, quotes and lists of references."""
+    markdown = Markdown(text)
+    headings = [*(start for start, _ in markdown.places("heading_open")), len(text)]
+    return [
+        (0, markdown.start),
+        *markdown.places("fence", "heading_open", "table_open", "blockquote_open"),
+        *(
+            (at.start(), headings[min(bisect_right(headings, at.start()), len(headings) - 1)])
+            for at in _REFERENCES.finditer(text)
+        ),
+    ]
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

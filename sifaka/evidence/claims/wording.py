@@ -18,6 +18,14 @@ _BEFORE_NAMES = frozenset(
         el les des aus""",
     )
 )
+_ACCORDING = re.compile(
+    r"\W*(?:according\s+to|as\s+reported\s+by|laut|selon|d[’']après|según|secondo)\b", re.IGNORECASE
+)
+_REPORTS = re.compile(
+    r"\b(?:reports?|reported|sa(?:ys?|id)|states?|stated|announce[sd]?|according\s+to|meldete?|sagte?|laut"
+    r"|selon|dit|según|dice|dijo)\b",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -61,6 +69,10 @@ def said_of_another(ours: Reading, quoted: str) -> str:
     if any(name & here for name in named) or not said & here:
         return ""
     if not any(name <= stems(clause) for name in named for clause in clauses):
+        return ""
+    if _REPORTS.search(ours.text) and any(
+        _ACCORDING.match(clause) and name <= stems(clause) for clause in clauses for name in named
+    ):
         return ""
     others = [
         fact.shown for fact in names_of(read(best)) if not stems(fact.shown) & stems(ours.text)

@@ -49,7 +49,7 @@ def test_no_claim_is_in_both_halves_and_each_sentence_stands_in_its_document(nea
 
 @pytest.mark.parametrize(
     ("name", "most_false", "most_refused"),
-    [("first", 0.04, 0.1), ("second", 0.12, 0.1), ("third", 0.25, 0.1)],
+    [("first", 0.04, 0.1), ("second", 0.11, 0.1), ("third", 0.12, 0.1), ("fourth", 0.3, 0.1)],
 )
 def test_a_claim_one_word_away_seldom_stands_whatever_is_quoted_for_it(
     name: str, most_false: float, most_refused: float

@@ -20,6 +20,12 @@ def test_long_documents_are_cut_where_a_sentence_ends() -> None:
     assert "".join(p.text for p in passages_of([Document(text=digits)])) == digits
 
 
+def test_front_matter_is_no_passage() -> None:
+    text = "---\nauthor: Ida Thorsby\ndate: 1889-03-31\n---\n\nThe tower is 330 metres high."
+    (passage,) = passages_of([Document(text=text)])
+    assert passage.text == "The tower is 330 metres high."
+
+
 def test_passages_with_the_words_of_a_claim_come_first() -> None:
     passages = passages_of([HISTORY, HEIGHT])
     found = nearest("The tower is 330 metres high.", passages, 1)

@@ -200,3 +200,68 @@ def test_the_whole_is_not_taken_for_one_of_its_parts(said: str, stands: bool) ->
     quoted = passage_of("31 died and 58 were saved", QuotableText(text), "SS Grace")
     reason = disagreement(f"Of the people on board the Grace {said}.", [quoted])
     assert (reason == "") is stands
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "false"),
+    [
+        (
+            "The mill grinds 9 tonnes every day.",
+            "The mill grinds 9 tonnes a day.",
+            "Every mill grinds 9 tonnes a day.",
+        ),
+        (
+            "Adults take at most eight tablets.",
+            "Adults take no more than eight tablets.",
+            "Adults take more than eight tablets.",
+        ),
+        (
+            "Mice kept awake after training remembered less than those that slept.",
+            "Mice that slept after training remembered more than mice kept awake.",
+            "Mice kept awake after training remembered more than those that slept.",
+        ),
+        (
+            "Ein Widerruf des Vertrags ist 14 Tage lang möglich.",
+            "Der Vertrag kann 14 Tage lang widerrufen werden.",
+            "Der Vertrag kann nicht 14 Tage lang widerrufen werden.",
+        ),
+        (
+            "Tidebox reports 3 million copies sold of Reef.",
+            "Reef sold 3 million copies, according to the publisher Tidebox.",
+            "Tidebox sold 3 million copies.",
+        ),
+        (
+            "The lamp was found by Sousa in Porto.",
+            "The lamp was found by Sousa in Porto and by Arai in Sendai.",
+            "The lamp was found by Sousa in Sendai.",
+        ),
+        (
+            "Prices were 139 dollars in 2023.",
+            "Prices fell from 780 dollars in 2013 to 139 dollars in 2023.",
+            "Prices were 139 dollars in 2013.",
+        ),
+        (
+            "The works employ 340 people.",
+            "The works employ 340 people, 60 fewer than in 2015.",
+            "The works employed 340 people in 2015.",
+        ),
+    ],
+)
+def test_a_true_claim_stands_where_its_twist_does_not(
+    claim: str, sentence: str, false: str
+) -> None:
+    passages = [passage_of(sentence, QuotableText(sentence), "")]
+    assert disagreement(claim, passages) == ""
+    assert disagreement(false, passages)
+
+
+def test_the_number_of_a_reference_is_no_number_of_the_claim() -> None:
+    sentence = "The bridge was opened in 1913."
+    passages = [passage_of(sentence, QuotableText(sentence), "")]
+    for mark in (" [1]", "[2, 14]", "[3][4]", "[^5]"):
+        claim = f"The bridge was opened in 1913{mark}."
+        assert disagreement(claim, passages) == ""
+        judged = judged_by_rule(claim, SourceDocument(text=sentence))
+        assert judged is not None
+        assert judged.judgement == "support"
+    assert disagreement("The bridge was opened on [1](https://example.org) 13 May.", passages)

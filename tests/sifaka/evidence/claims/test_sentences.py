@@ -1,5 +1,7 @@
 """Sentences that can be checked, without a model."""
 
+import time
+
 import pytest
 
 from sifaka.evidence.claims.extraction import claims_by_rule
@@ -44,10 +46,16 @@ def test_without_a_model_sentences_with_numbers_names_or_dates_are_claims(senten
         "| Tower | 330 m |\n|---|---|\n| Bridge of Paris | 12 m |",
         "There are 5 towers, " + "and one more, " * 200,
         "Visit https://example.org/2024/05 for more words.",
+        "> The tower of Paris was built in 1889,\nby Ida Thorsby.",
+        "---\ntitle: The tower of Paris\ndate: 1889-03-31\n---\n",
+        "[1] Ida Thorsby, The towers of Paris, 1889, https://example.org/towers",
+        "[^2]: Ida Thorsby, The towers of Paris, 1889, DOI 10.1000/182",
+        "## References\n\nThorsby, I. (1889). The towers of Paris. Oxford University Press.",
+        "**Bibliography:**\n- Thorsby: Towers, 1889",
         "",
     ],
 )
-def test_code_headings_tables_questions_instructions_and_opinions_are_no_claims(text: str) -> None:
+def test_what_states_no_fact_in_the_author_s_own_words_is_no_claim(text: str) -> None:
     assert found(text) == []
 
 
@@ -64,6 +72,23 @@ def test_items_of_lists_and_soft_line_breaks_are_sentences_of_their_own() -> Non
         "The tower is 330 metres high",
         "It was opened in 1889",
     ]
+
+
+def test_what_follows_references_or_is_about_sources_is_still_a_claim() -> None:
+    text = "# References\n\nThorsby, Towers, 1889.\n\n# Sources\n\nThe Nile rises in Lake Tana."
+    assert found(text) == ["The Nile rises in Lake Tana."]
+    for claim in (
+        "[1] says that Paris has 3 towers.",
+        "[Paris](https://example.org) has 3 towers.",
+    ):
+        assert found(claim) == [claim]
+
+
+def test_very_many_headings_and_lists_of_references_are_read_in_little_time() -> None:
+    text = "# A heading\n" * 20_000 + "References\n" * 20_000
+    begun = time.process_time()
+    assert found(text) == []
+    assert time.process_time() - begun < 5
 
 
 def test_a_sentence_that_begins_with_a_pronoun_takes_the_one_before_along() -> None:
