@@ -13,10 +13,6 @@ _LINK_DESTINATION = re.compile(
     r"|^ {0,3}\[[^\]\n]+\]:.*",
     re.MULTILINE,
 )
-# Code over two lines; `sifaka.text.markdown` takes its marks for strays, which they may be.
-_WRAPPED_CODE = re.compile(
-    r"(?<![`\w\\])(`{1,2})(?![`\s])[^`\n]{1,100}\n(?![ \t]*\n)[^`\n]{1,100}(?<!\s)\1(?![`\w])"
-)
 _LABEL = re.compile(r"\[([^\[\]]{1,200})\](?![(:])")
 _REFERENCE = re.compile(r"\]\[[^\]\n]*\]")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,300}>|&#?\w{2,10};")
@@ -56,7 +52,7 @@ _IDENTIFIER = re.compile(
     """,
     re.VERBOSE,
 )
-_IN_MARKDOWN = {_WRAPPED_CODE: "`", _LINK_DESTINATION: "]", _REFERENCE: "]", _TAG: "<&", _MATH: "$"}
+_IN_MARKDOWN = {_LINK_DESTINATION: "]", _REFERENCE: "]", _TAG: "<&", _MATH: "$"}
 """What is markup in Markdown and plain text alone, each with marks of which it has one."""
 _NAMED = {_QUOTE: "\"“«„‘'", _CALL: "(", _PLACEHOLDER: "{%["}
 MARKDOWN_LIKE = frozenset({Format.MARKDOWN, Format.MDX, Format.TEXT})

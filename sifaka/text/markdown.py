@@ -21,6 +21,10 @@ _FRONT_MATTER = re.compile(
     re.DOTALL,
 )
 _BACKTICKS = re.compile(r"`+")
+_WRAPPED = re.compile(
+    r"(?<![`\w\\])(`{1,2})(?![`\s])[^`\n]{1,100}\n(?![ \t]*\n)[^`\n]{1,100}(?<!\s)\1(?![`\w])"
+)
+"""Code over two lines."""
 _TAG_OR_ESCAPE = re.compile(r"\\[\[\]()`<>!\\]|<!--.*?(?:-->|\Z)|<[A-Za-z/!?][^<>\n]*>", re.DOTALL)
 _LEAVES = frozenset({"paragraph_open", "heading_open", "tr_open", "html_block", "code_block"})
 """Blocks of which none is in another, and that are no fence."""
@@ -173,7 +177,7 @@ class Markdown:
         """Fenced blocks and inline code, marks included, in their order.
 
         One or two backticks that meet their like only on a later line are taken for strays, where
-        CommonMark has code between them.
+        CommonMark has code between them, unless they look like code over two lines.
         """
         found = [(fence.start, fence.end) for fence in self.fences]
         for token in self.tokens:
@@ -236,7 +240,10 @@ def _inline_code(text: str, first: int, last: int, *, strays: bool = False) -> l
         close = closes[at]
         begin, inside = runs[at]
         if close is None or (
-            strays and inside - begin < 3 and _NEWLINE.search(text, inside, runs[close][0])
+            strays
+            and inside - begin < 3
+            and _NEWLINE.search(text, inside, runs[close][0])
+            and not _WRAPPED.match(text, begin)
         ):
             at += 1
         else:

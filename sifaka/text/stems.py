@@ -32,6 +32,8 @@ _MARKS = re.compile(
     "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u0640]"
 )
 """Diacritics, which may be left out in writing; those of Kana or Devanagari may not."""
+_AROUND = re.compile("[ ()]")
+"""Parts of characters such as `⑴`, which is found by its number."""
 _own = threading.local()
 """A stemmer is for one thread."""
 
@@ -42,20 +44,21 @@ def fold(text: str) -> str:
         return text.lower()
     # Compatible characters first: some capitals of mathematics become letters only by that.
     folded = unicodedata.normalize("NFKD", text).casefold()
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", folded)))
+    plain = _MARKS.sub("", unicodedata.normalize("NFKD", folded))
+    return unicodedata.normalize("NFC", _AROUND.sub("", plain))
 
 
 @lru_cache(maxsize=32_768)
 def stems(word: str, language: str) -> tuple[str, ...]:
-    """The folded stems of a word as a text of this language has it, at least one.
+    """The folded stems of a word as a text of this language has it; none where it is marks alone.
 
     There are two where diacritics matter to the stem, so that the word is also found without them.
     """
     algorithm = _algorithm(word, language)
     plain = fold(word)
     first = _stem(plain, algorithm)
-    if word.isascii():
-        return (first,)
+    if word.isascii() or not first:
+        return (first,) if first else ()
     second = fold(_stem(unicodedata.normalize("NFC", word.lower()), algorithm))
     return (first,) if first == second else (first, second)
 

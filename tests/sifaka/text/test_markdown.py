@@ -113,3 +113,11 @@ def test_a_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> No
 
     # Quadratic time would be sixteen times as much, each time; other work may slow one of them.
     assert any(seconds(20_000) < max(0.5, 10 * seconds(5_000)) for _ in range(3))
+
+
+def test_code_over_two_lines_leaves_the_code_behind_it_whole() -> None:
+    text = "He said (`the wall\nis red`, `found by a and by b`), and left."
+    assert [text[start:end] for start, end in code_spans(text)] == [
+        "`the wall\nis red`",
+        "`found by a and by b`",
+    ]

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sifaka.storage.bm25 import query_words, rank, snippet
@@ -80,6 +80,7 @@ def test_a_megabyte_takes_a_second_or_two(piece: str) -> None:
     assert time.process_time() - began < 8  # measured: 0.2 to 1.7
 
 
+@example("⑴ ﱞ ـ ﷺ ㈱")
 @given(st.text())
 def test_any_text_has_terms_that_a_store_can_take(text: str) -> None:
     for term in text_terms(text, "en"):
