@@ -302,9 +302,9 @@ def logging_server(home: Path, said: list[str], **settings: str) -> Generator[st
 def test_what_modules_hold_is_looked_through_for_garbage_once() -> None:
     program = """if True:
         import gc
-        from sifaka_mcp.http.serve import leave_modules_out
+        from sifaka_mcp.http.serve import collect_less
 
-        leave_modules_out()
+        collect_less()
         frozen = [gc.get_freeze_count()]
         for module in ("wave", "wave", "mailbox"):
             __import__(module)
