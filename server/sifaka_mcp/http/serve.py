@@ -25,8 +25,9 @@ KEEP_ALIVE_SECONDS = 90
 are to close it first: a request that they send as the server closes it is lost."""
 _OLDEST = 2
 """The generation of a full collection."""
-_NEW_OBJECTS = 10_000
-"""More objects made than freed, after which garbage among them is looked for."""
+_THRESHOLDS = (2_000, 10, 100)
+"""Objects that are made and not freed, after which the youngest are looked through (700 in Python
+itself); so many times, after which older ones are too, and after that all (10 there)."""
 
 
 def serve_http(
@@ -66,12 +67,12 @@ def serve_http(
 def collect_less() -> None:
     """Collect garbage less often, and leave the content of imported modules out of it.
 
-    Hardly anything here is garbage that refers to itself, and to look for it after every 700 new
-    objects takes a twentieth of the processor time. Modules are never garbage, and every full
-    collection would stop all requests for 0.15 s to go through them. They may be imported at any
-    time, so the next full collection is the last to do so.
+    Hardly anything here is garbage that refers to itself, and to look for it as often as Python
+    does takes a twentieth of the processor time; a full collection under load stops all requests
+    for 0.15 s. Modules are never garbage, and would make it longer. They may be imported at any
+    time, so the next full collection is the last to go through them.
     """
-    gc.set_threshold(_NEW_OBJECTS)
+    gc.set_threshold(*_THRESHOLDS)
     known = 0
 
     def freeze(phase: str, info: Mapping[str, int]) -> None:
