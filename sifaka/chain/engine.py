@@ -121,7 +121,7 @@ class Engine:
                     phase, ending = ending or self._phases[recorder.run.reached], None
                     try:
                         recorder.add(*await phase(context))
-                        if recorder.run.status != "running":
+                        if recorder.run.status != "running":  # no further phase stores it
                             await recorder.store()
                     except AppendRefused as refusal:
                         await self._leave_to_others(refusal)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 else:
     try:
         from cydifflib import SequenceMatcher
-    except ImportError:  # the same, written in Python: it takes about eight times as long
+    except ImportError:  # the same, written in Python
         from difflib import SequenceMatcher
 
 _TOKEN = re.compile(r"\s+|[^\W_]+|.", re.DOTALL)

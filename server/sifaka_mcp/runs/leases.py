@@ -166,7 +166,7 @@ async def _watch(job: Job) -> None:
             await anyio.sleep(rest)  # not an event: time is what is waited for
         job.stirred = anyio.Event()
         async with anyio.create_task_group() as group:
-            group.start_soon(_leave, group.cancel_scope, job.stirred)
+            group.start_soon(_cancel_when, job.stirred, group.cancel_scope)
             await _stopped_elsewhere(given.store, given.run.run_id, after=given.run.version)
             job.on_purpose = True
             job.scope.cancel()
@@ -174,8 +174,8 @@ async def _watch(job: Job) -> None:
             return
 
 
-async def _leave(scope: anyio.CancelScope, stirred: anyio.Event) -> None:
-    await stirred.wait()
+async def _cancel_when(happened: anyio.Event, scope: anyio.CancelScope) -> None:
+    await happened.wait()
     scope.cancel()
 
 

@@ -1,6 +1,7 @@
 """Two things that a claim joins, and that a sentence says in two parts, each with another."""
 
 import re
+from bisect import bisect_left
 from itertools import permutations
 from typing import NamedTuple
 
@@ -36,7 +37,7 @@ def paired_otherwise(claim: Reading, sentence: Reading) -> str:
     """
     theirs = _things(sentence)
     ends = [at.start() for at in _SPLIT.finditer(sentence.text)]
-    part = {thing: sum(end < thing.start for end in ends) for thing in theirs}
+    part = {thing: bisect_left(ends, thing.start) for thing in theirs}
     told = {_key(fact) for fact in (*counted(claim), *names_of(claim))}
     ours = [thing for thing in theirs if thing.key in told][:MOST_FACTS]
     together = {(one.key, other.key) for one, other in permutations(ours, 2)

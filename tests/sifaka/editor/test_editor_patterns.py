@@ -20,10 +20,12 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize("name", ["agreement", "verb_forms", "nouns"])
+FOUND = {name: rule for name, rule in RULES.items() if isinstance(rule, PatternRule)}
+
+
+@pytest.mark.parametrize("name", FOUND)
 def test_every_match_is_decided_in_the_order_of_the_patterns(name: str) -> None:
-    rule = RULES[name]
-    assert isinstance(rule, PatternRule)
+    rule = FOUND[name]
     patterns = [pattern for pattern, _ in rule.decisions]
     decided = list[tuple[re.Pattern[str], tuple[int, int]]]()
 
@@ -40,4 +42,4 @@ def test_every_match_is_decided_in_the_order_of_the_patterns(name: str) -> None:
         for pattern in patterns
         for match in pattern.finditer(text)
     ]
-    assert len(decided) > len(patterns)
+    assert decided
