@@ -1,6 +1,9 @@
 """The editor beside the event loop: short texts in a thread, long ones in a process with limits."""
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from time import monotonic
 from typing import TypeVar
 
 from anyio import to_thread
@@ -12,23 +15,43 @@ T = TypeVar("T")
 
 SHORT = 5_000
 """The most characters of a text that needs no process of its own."""
-SECONDS = 10.0
+SECONDS = 8.0
 """Seconds of processor time that a text may take."""
+AGAIN = 60.0
+"""Seconds after which a text that took too much is tried again."""
+_MOST = 100
+"""Texts that took too much and are remembered."""
 
 
 async def apart(text: str, work: Callable[[], T]) -> T:
     """The result of work on a text.
 
+    Editor and critic ask for the same text: what took too long for one is not tried by the next.
+
     Raises:
         PluginError: The text takes too much, or ends its process.
     """
+    too_long = _too_long()
+    key = sha256(text.encode(errors="surrogatepass")).digest() if too_long else b""
+    if monotonic() < too_long.get(key, 0.0):
+        raise PluginError("the text takes too much time")
     try:
         if len(text) <= SHORT:
             return await to_thread.run_sync(work)
         return await isolated(work, seconds=SECONDS)
     except TimeoutError as error:
+        key = sha256(text.encode(errors="surrogatepass")).digest()
+        too_long[key] = monotonic() + AGAIN
+        while len(too_long) > _MOST:
+            del too_long[next(iter(too_long))]
         raise PluginError("the text takes too much time") from error
     except MemoryError as error:
         raise PluginError("the text takes too much memory") from error
     except ChildProcessError as error:
         raise PluginError("its process ended") from error
+
+
+@cache
+def _too_long() -> dict[bytes, float]:
+    """The digests of texts that took too long, and until when they are not tried."""
+    return {}

@@ -127,6 +127,7 @@ def apply(
     *,
     fixes: Tier = "safe",
     format: Format | None = None,
+    off_limits: Cover | None = None,
 ) -> Edited:
     """Apply the fixes among `issues`, right to left.
 
@@ -134,13 +135,18 @@ def apply(
     not safe, unless suggested ones are wanted; fixes inside code, URLs and the like; fixes that
     overlap one further right; and fixes after which a number, URL or negation nearby would differ.
     A replacement of the whole text goes alone. The format is recognised by the text's look when
-    None.
+    None; `off_limits` is `verbatim` of the text where that is known.
     """
-    return apply_gated(text, issues, keeps_facts, fixes, format or recognise(text))
+    return apply_gated(text, issues, keeps_facts, fixes, format or recognise(text), off_limits)
 
 
 def apply_gated(
-    text: str, issues: Iterable[Issue], gate: Gate, fixes: Tier, format: Format
+    text: str,
+    issues: Iterable[Issue],
+    gate: Gate,
+    fixes: Tier,
+    format: Format,
+    off_limits: Cover | None = None,
 ) -> Edited:
     """`apply` with another rule for what a fix may change."""
     wanted = (issue for issue in issues if issue.safe or fixes == "suggested")
@@ -149,7 +155,8 @@ def apply_gated(
         if _replaces_everything(text, issue):
             edit = _log(text, issue)
             return Edited(text=edit.after, edits=(edit,))
-    off_limits = Cover(verbatim(text, format)) if candidates else Cover(())
+    if off_limits is None:
+        off_limits = Cover(verbatim(text, format)) if candidates else Cover(())
     chosen = list(_chosen(text, candidates, off_limits, gate))
     pieces: list[str] = []
     position = 0

@@ -65,8 +65,12 @@ def _settled(text: str, fixes: Tier, format: Format) -> Sequence[Edited]:
     long = len(text) > LONG_TEXT
     rounds: list[Edited] = []
     for _ in range(LONG_ROUNDS if long else ROUNDS + 1):
-        found, _ = findings(ParsedText.read(text, format), RULES)
-        if not found or not (done := apply(text, found, fixes=fixes, format=format)).edits:
+        parsed = ParsedText.read(text, format)
+        found, _ = findings(parsed, RULES)
+        if not found:
+            return rounds
+        done = apply(text, found, fixes=fixes, format=format, off_limits=parsed.verbatim)
+        if not done.edits:
             return rounds
         rounds.append(done)
         text = done.text

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from sifaka.text.formats import Format
-from sifaka.text.markdown import Markdown, code_spans
+from sifaka.text.markdown import code_spans, read_markdown
 from sifaka.text.prose import Span, urls
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)*")
@@ -86,7 +86,7 @@ def _references(text: str) -> Iterator[Span]:
     """Link texts that are labels too: `[guide]` and `[guide][]`, where `guide` is defined."""
     if "]:" not in text:
         return
-    defined = Markdown(text).references
+    defined = read_markdown(text).references
     for match in _LABEL.finditer(text):
         if " ".join(match.group(1).split()).upper() in defined:
             yield match.span()

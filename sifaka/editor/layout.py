@@ -113,13 +113,15 @@ def _stands_alone(line: str) -> bool:
         return False
     if _HEX_DUMP.search(line) or _OPTION.match(line) or _PROMPT.match(line) or _DATA.match(line):
         return True
-    gaps = [match.group() for match in _GAP.finditer(_without_marker(line))]
-    if any("\t" in gap or len(gap) >= 4 for gap in gaps):
+    if "\t" in stripped or "    " in stripped:
+        gaps = (match.group() for match in _GAP.finditer(_without_marker(line)))
+        if any("\t" in gap or len(gap) >= 4 for gap in gaps):
+            return True
+    words = stripped.split()
+    bare = (word.strip(",;|").lower() for word in words)
+    if len(words) >= 2 and all(word in _TRUTH or not word for word in bare):
         return True
-    tokens = [token.strip(",;|").lower() for token in stripped.split()]
-    if len(tokens) >= 2 and all(token in _TRUTH or not token for token in tokens):
-        return True
-    visible = "".join(stripped.split())
+    visible = "".join(words)
     return len(visible) > 5 and sum(map(str.isalpha, visible)) * 2 < len(visible)
 
 
@@ -149,16 +151,14 @@ def _indented(text: str, lines: Sequence[Span]) -> Iterator[Span]:
 
 def _columns(text: str, lines: Sequence[Span]) -> Iterator[Span]:
     """Neighbouring lines whose gaps line up, or that have the same few words each."""
-    for above, below in pairwise(lines):
-        gaps = [
-            {match.end() for match in _GAP.finditer(text[slice(*span)].rstrip())}
-            for span in (above, below)
-        ]
-        if gaps[0] & gaps[1]:
+    gaps = [_gap_ends(text[slice(*span)].rstrip()) for span in lines]
+    for at, (above, below) in enumerate(pairwise(lines)):
+        if gaps[at] & gaps[at + 1]:
             yield above
             yield below
-    for first, second, third in zip(lines, lines[1:], lines[2:], strict=False):
-        rows = [text[slice(*span)].split() for span in (first, second, third)]
+    words = [text[slice(*span)].split() for span in lines]
+    for at, (first, third) in enumerate(zip(lines, lines[2:], strict=False)):
+        rows = words[at : at + 3]
         count = len(rows[0])
         if 2 <= count <= 6 and all(
             len(row) == count
@@ -167,6 +167,12 @@ def _columns(text: str, lines: Sequence[Span]) -> Iterator[Span]:
             for row in rows
         ):
             yield first[0], third[1]
+
+
+def _gap_ends(line: str) -> frozenset[int]:
+    if "  " not in line and "\t" not in line:
+        return frozenset()
+    return frozenset(match.end() for match in _GAP.finditer(line))
 
 
 def _without_marker(line: str) -> str:

@@ -33,9 +33,11 @@ def _are_values(lines: Sequence[str]) -> bool:
     if head:
         mark = head["mark"]
         return all(mark in line for line in lines)
+    if len(lines) < 2:
+        return False
     for mark in ",;|":
         counts = {_fields(line, mark) for line in lines}
-        if len(counts) != 1 or len(lines) < 2:
+        if len(counts) != 1:
             continue
         (count,) = counts
         joined = [_QUOTED.sub('"', line) for line in lines]
@@ -59,6 +61,8 @@ def _is_short(line: str, mark: str) -> bool:
 
 
 def _are_settings(lines: Sequence[str]) -> bool:
+    if not any(":" in line or "=" in line for line in lines):
+        return False
     pairs = [match for line in lines if (match := _PAIR.match(line))]
     sections = sum(bool(_SECTION.match(line)) for line in lines)
     others = [line for line in lines if not _PAIR.match(line) and not _SECTION.match(line)]

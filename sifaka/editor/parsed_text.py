@@ -2,16 +2,16 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Self
 
 from sifaka.editor.apply import keeps_facts
 from sifaka.editor.inline import MARKDOWN_LIKE
 from sifaka.editor.language import foreign
-from sifaka.editor.protection import Cover, merged, protected
+from sifaka.editor.protection import Cover, merged, protected, verbatim
 from sifaka.record.results import Issue
 from sifaka.text.formats import READERS, Format, Mark, marks, underlined, view
 from sifaka.text.markdown import code_spans
@@ -33,7 +33,7 @@ _CAPITALISED = re.compile(r"\b[A-Z][a-z]+\b")
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ParsedText:
     """A text, what is protected in it, and where its sentences begin."""
 
@@ -45,17 +45,32 @@ class ParsedText:
     """What the reader of the format found."""
 
     @classmethod
+    @lru_cache(maxsize=1)
     def read(cls, text: str, format: Format) -> Self:
-        """A text as prose, without the markup where its format has a reader."""
+        """A text as prose, without the markup where its format has a reader.
+
+        The last one is kept, with what was found in it: editor and critic ask for the same text.
+        """
         if format not in READERS:
             return cls(text, text, format)
         markup = marks(text, format)
         return cls(text, view(text, markup), format, markup)
 
     @cached_property
+    def found(self) -> dict[Callable[["ParsedText"], Iterable[Issue]], Sequence[Issue]]:
+        """The findings of the rules that have run."""
+        return {}
+
+    @cached_property
+    def verbatim(self) -> Cover:
+        """The parts that even a requested replacement must leave alone."""
+        return Cover(verbatim(self.text, self.format, self.markup))
+
+    @cached_property
     def protected(self) -> Cover:
         """The parts that no rule may change."""
-        return Cover(protected(self.text, self.format, self.markup))
+        known = self.verbatim.spans
+        return Cover(protected(self.text, self.format, self.markup, known))
 
     @cached_property
     def reserved(self) -> Cover:

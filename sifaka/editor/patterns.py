@@ -14,7 +14,7 @@ _WORD = r"\b"
 _NAMED = re.compile(r"\?P<\w+>")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PatternRule:
     """Finds the issues of the matches that a rule about English may examine."""
 

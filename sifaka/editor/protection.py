@@ -48,7 +48,10 @@ class Cover:
 
 
 def protected(
-    text: str, format: Format = Format.MARKDOWN, markup: Sequence[Mark] | None = None
+    text: str,
+    format: Format = Format.MARKDOWN,
+    markup: Sequence[Mark] | None = None,
+    known: Sequence[Span] | None = None,
 ) -> list[Span]:
     """The parts of a text that no rule may report on or change.
 
@@ -59,17 +62,20 @@ def protected(
         text: The whole text.
         format: Its format.
         markup: What `sifaka.text.formats.marks` finds in it, if that is known.
+        known: What `verbatim` finds in it, if that is known.
 
     Returns:
         Spans in text order that do not overlap.
     """
     found = marks(text, format) if markup is None else markup
     prose = view(text, found)
-    inline = chain(verbatim_inline(prose, format), named_inline(prose))
-    return merged(chain(_places(found), inline, blocks(text, format, found)))
+    solid = _machine_read(prose, format, found) if known is None else known
+    return merged(chain(solid, named_inline(prose), blocks(text, format, found)))
 
 
-def verbatim(text: str, format: Format = Format.MARKDOWN) -> list[Span]:
+def verbatim(
+    text: str, format: Format = Format.MARKDOWN, markup: Sequence[Mark] | None = None
+) -> list[Span]:
     """The narrower set that even a requested replacement must leave alone.
 
     The code and markup of its format, URLs, e-mail addresses, paths, tags and formulas: another
@@ -77,8 +83,12 @@ def verbatim(text: str, format: Format = Format.MARKDOWN) -> list[Span]:
     """
     if format in UNCHECKED:
         format = Format.TEXT
-    found = marks(text, format)
-    return merged(chain(_places(found), verbatim_inline(view(text, found), format)))
+    found = marks(text, format) if markup is None else markup
+    return merged(_machine_read(view(text, found), format, found))
+
+
+def _machine_read(prose: str, format: Format, found: Sequence[Mark]) -> Iterator[Span]:
+    return chain(_places(found), verbatim_inline(prose, format))
 
 
 def _places(found: Sequence[Mark]) -> Iterator[Span]:

@@ -120,7 +120,9 @@ def findings(
     degraded: list[str] = []
     for name, rule in rules.items():
         try:
-            issues.extend(rule(parsed))
+            if rule not in parsed.found:
+                parsed.found[rule] = tuple(rule(parsed))
+            issues.extend(parsed.found[rule])
         except PluginError as error:
             degraded.append(error.message)
         # One rule that stumbles over a text costs that rule, not the text.

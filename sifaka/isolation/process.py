@@ -8,6 +8,7 @@ arguments; an answer is the pickle of `(True, result)` or `(False, exception)`. 
 their length.
 """
 
+import gc
 import json
 import os
 import pickle
@@ -20,6 +21,8 @@ from math import ceil
 from typing import IO, Any
 
 _LENGTH = struct.Struct(">Q")
+_THRESHOLDS = (20_000, 10, 100)
+"""For `gc.set_threshold`: most of what is made here are tuples, and none of it is garbage yet."""
 _NICE = 5
 """How far the work steps back behind the process that serves."""
 
@@ -31,6 +34,7 @@ def main(folders: list[str], modules: list[str]) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what prints must not end up among the answers
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    gc.set_threshold(*_THRESHOLDS)
     if hasattr(os, "nice"):
         os.nice(_NICE)
     for module in modules:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from sifaka.text.prose import Span
@@ -203,10 +203,16 @@ def front_matter(text: str) -> int:
     return match.end() if match else 0
 
 
+@lru_cache(maxsize=1)
+def read_markdown(text: str) -> Markdown:
+    """The text read as Markdown; the last reading is kept, since several parts ask for the same."""
+    return Markdown(text)
+
+
 def code_spans(text: str) -> list[Span]:
     """Fenced blocks and inline code, marks included, in their order."""
     # The parser takes longer to import than most texts to read.
-    return Markdown(text).code if "`" in text or "~~~" in text else []
+    return read_markdown(text).code if "`" in text or "~~~" in text else []
 
 
 def open_fence(text: str) -> str:

@@ -9,6 +9,8 @@ from sifaka_mcp.view.console import Console, Text, cell_len
 from sifaka_mcp.view.edits import edits, made
 from sifaka_mcp.view.lines import flat, visible
 
+MOST = 1_000
+"""Changes that are shown; `--json` has all."""
 _CONTEXT = 40
 """Characters shown of an unchanged stretch on either side of a change."""
 _WORD = re.compile(r"\s*(?:\[-\s+-\]|\{\+\s+\+\}|\S)+")
@@ -17,15 +19,15 @@ _WORD = re.compile(r"\s*(?:\[-\s+-\]|\{\+\s+\+\}|\S)+")
 
 def list_changes(hunks: Sequence[Hunk], console: Console) -> None:
     """Print each edit on a line of its own, and a blank line after them."""
-    for hunk in edits(hunks):
-        if hunk.op == "equal":
-            continue
+    changes = [hunk for hunk in edits(hunks) if hunk.op != "equal"]
+    for hunk in changes[:MOST]:
         line = Text()
         line.append(repr(_ends(hunk.before, 2 * _CONTEXT)), style="red")
         line.append(" -> ")
         line.append(repr(_ends(hunk.after, 2 * _CONTEXT)), style="green")
         line.append(f"  ({_reason(hunk)})", style="dim italic")
         show(line, console, indent=4)
+    _tell_the_rest(len(changes), console)
     console.print()
 
 
@@ -35,7 +37,9 @@ def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
     At a terminal lines end between words.
     """
     text = Text()
-    for hunk in _with_spaces_first(edits(hunks)):
+    hunks = _with_spaces_first(edits(hunks))
+    changes = [at for at, hunk in enumerate(hunks) if hunk.op != "equal"]
+    for hunk in hunks[: changes[MOST] if len(changes) > MOST else None]:
         if hunk.op == "equal":
             if text and hunk.before[:1].isalnum():
                 text.append(" ")  # what is in brackets is no part of the word
@@ -47,6 +51,12 @@ def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
             text.append(f"{{+{visible(hunk.after)}+}}", style="green")
         text.append(f" ({_reason(hunk)})", style="dim italic")
     show(text, console)
+    _tell_the_rest(len(changes), console)
+
+
+def _tell_the_rest(count: int, console: Console) -> None:
+    if count > MOST:
+        console.print(Text(f"and {count - MOST:,} more changes; --json has all", style="dim"))
 
 
 def show(text: Text, console: Console, indent: int = 0) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sifaka.extras import install, installed
 from sifaka.record.results import Issue, ValidationResult
-from sifaka.text.markdown import Markdown, front_matter
+from sifaka.text.markdown import front_matter, read_markdown
 from sifaka.validators.format.markdown_blocks import block_issues
 from sifaka.validators.format.markdown_links import link_issues
 from sifaka.validators.spec import ISSUE_LIMIT
@@ -61,7 +61,7 @@ def check_markdown(text: str) -> ValidationResult:
 
 
 def _structure(text: str) -> list[Issue]:
-    source = Markdown(text)
+    source = read_markdown(text)
     issues = [*block_issues(source), *link_issues(source)]
     return sorted(issues, key=lambda issue: issue.start or 0)
 
