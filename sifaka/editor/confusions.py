@@ -46,7 +46,7 @@ def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue 
     if not parsed.free(start, max(end, after.end())):
         return None
     end = after.end("also") if "also" in after.groupdict() and after["also"] else end
-    fix = entry.fix.replace("'", "’") if "’" in text and "'" not in text else entry.fix
+    fix = entry.fix.replace("'", "’") if parsed.is_curly else entry.fix
     if word[0].isupper() and start in parsed.sentence_starts:
         fix = fix[:1].upper() + fix[1:]
     if not fix:

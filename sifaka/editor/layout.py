@@ -151,12 +151,13 @@ def _indented(text: str, lines: Sequence[Span]) -> Iterator[Span]:
 
 def _columns(text: str, lines: Sequence[Span]) -> Iterator[Span]:
     """Neighbouring lines whose gaps line up, or that have the same few words each."""
-    gaps = [_gap_ends(text[slice(*span)].rstrip()) for span in lines]
+    written = [text[start:end] for start, end in lines]
+    gaps = [_gap_ends(line.rstrip()) for line in written]
     for at, (above, below) in enumerate(pairwise(lines)):
         if gaps[at] & gaps[at + 1]:
             yield above
             yield below
-    words = [text[slice(*span)].split() for span in lines]
+    words = [line.split() for line in written]
     for at, (first, third) in enumerate(zip(lines, lines[2:], strict=False)):
         rows = words[at : at + 3]
         count = len(rows[0])

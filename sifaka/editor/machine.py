@@ -187,9 +187,9 @@ def is_machine(line: str) -> bool:
     line = line.rstrip()[:500]
     if _MARK.match(line) or not line.strip():
         return False
-    if any(p.match(line) for p in (WHOLE, _LOG, _TRACE, _COMMAND, _ELEMENT)):
+    if WHOLE.match(line) or _LOG.match(line) or _TRACE.match(line):
         return True
-    if _QUERY.match(line):
+    if _COMMAND.match(line) or _ELEMENT.match(line) or _QUERY.match(line):
         return True
     return bool(_CODE.match(line)) and not _reads_well(line)
 
@@ -202,13 +202,16 @@ def is_prose(line: str) -> bool:
 
 
 def _reads_well(line: str) -> bool:
-    words = _WORD.findall(line)
-    plain = sum(word.lower() in ENGLISH for word in words)
-    symbols = len(_SYMBOLS.findall(line))
-    if line.rstrip().endswith(("{", "};", ");")):
+    end = line.rstrip()
+    if end.endswith(("{", "};", ");")):
         return False
-    ends = line.rstrip()[-1:] in {".", "!", "?", ":", ","} or len(words) >= 6
-    return ends and plain >= 2 and plain * 5 >= len(words) and symbols * 3 <= plain
+    words = _WORD.findall(line)
+    if end[-1:] not in {".", "!", "?", ":", ","} and len(words) < 6:
+        return False
+    plain = sum(word.lower() in ENGLISH for word in words)
+    if plain < 2 or plain * 5 < len(words):
+        return False
+    return len(_SYMBOLS.findall(line)) * 3 <= plain
 
 
 _PARAGRAPH = re.compile(r"(?:^(?=[^\n]*\S)[^\n]*(?:\n|\Z))+", re.MULTILINE)
@@ -261,6 +264,8 @@ def _is_whole(lines: Sequence[str], machine: Sequence[bool], *, after_machine: b
     evident = sum(machine)
     if evident * 2 >= len(lines) and (evident > 1 or len(lines) <= 2) and not is_prose(lines[0]):
         return True
+    if not evident and not after_machine:
+        return False
     if any(is_prose(line) for line in lines):
         return False
     if evident:

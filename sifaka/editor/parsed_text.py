@@ -136,6 +136,11 @@ class ParsedText:
         return "’" if self.text.count("’") > self.text.count("'") else "'"
 
     @cached_property
+    def is_curly(self) -> bool:
+        """True when each of its apostrophes is `’`, and it has some."""
+        return "’" in self.text and "'" not in self.text
+
+    @cached_property
     def code(self) -> list[Span]:
         """The code inside sentences, marks included."""
         if self.format in MARKDOWN_LIKE:
@@ -190,9 +195,13 @@ class ParsedText:
         """
         if fix.endswith("\n") and (indent := _INDENT.search(self.text, start, end)):
             fix += indent.group(1)  # the rest of the line stays where it was
-        issue = self.suggestion(start, end, message, rule=rule, category=category, fix=fix)
-        safe = keeps_facts(self.text, issue) and self._keeps_layout(start, end, fix)
-        return issue.model_copy(update={"safe": safe})
+        issue = Issue.at(
+            self.text, start, end, message, category=category, severity=2, fix=fix, rule=rule,
+            safe=True,
+        )  # fmt: skip
+        if keeps_facts(self.text, issue) and self._keeps_layout(start, end, fix):
+            return issue
+        return issue.model_copy(update={"safe": False})
 
     def _keeps_layout(self, start: int, end: int, fix: str) -> bool:
         if len(fix) != end - start and self._underlined.touches(start, end):

@@ -25,7 +25,9 @@ class PatternRule:
         """Where any pattern that begins at a word matches: one search for all of them."""
         found = (pattern.pattern for pattern, _ in self.decisions)
         rests = (s.removeprefix(_WORD) for s in found if s.startswith(_WORD))
-        return re.compile(f"{_WORD}(?={'|'.join(_NAMED.sub('?:', rest) for rest in rests)})")
+        # All of them begin with a letter, and half of the places at words are ends.
+        starts = rf"{_WORD}(?=\w)"
+        return re.compile(f"{starts}(?={'|'.join(_NAMED.sub('?:', rest) for rest in rests)})")
 
     def __call__(self, parsed: ParsedText) -> Iterator[Issue]:
         """The issues, pattern by pattern."""

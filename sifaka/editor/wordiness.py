@@ -166,7 +166,11 @@ _RESTS: Mapping[str, Sequence[str]] = {
     for first in dict.fromkeys(phrase.split()[0] for phrase in _ALL)
 }
 _ANY = "|".join(f"{first}(?:{'|'.join(rests)})" for first, rests in _RESTS.items())
-_PATTERN = re.compile(rf"(?<![\w'’\-])(?:{_ANY.replace(' ', _GAP)})(?![\w'’\-])", re.IGNORECASE)
+_PATTERN = re.compile(
+    # A letter first, which is seen faster than what stands before it.
+    rf"(?=[a-z])(?<![\w'’\-])(?:{_ANY.replace(' ', _GAP)})(?![\w'’\-])",
+    re.IGNORECASE,
+)
 
 
 def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:

@@ -21,7 +21,7 @@ from math import ceil
 from typing import IO, Any
 
 _LENGTH = struct.Struct(">Q")
-_THRESHOLDS = (20_000, 10, 100)
+_THRESHOLDS = (50_000, 20, 100)
 """For `gc.set_threshold`: most of what is made here are tuples, and none of it is garbage yet."""
 _NICE = 5
 """How far the work steps back behind the process that serves."""

@@ -24,7 +24,8 @@ def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
         tell = list_changes if show_text else show_changes
         tell(result.diff, console)
     if show_text:
-        console.print(Text(visible(result.text.rstrip("\n"))))
+        # A long text takes the console more time than all that was done for it.
+        print(visible(result.text.rstrip("\n").replace("\r\n", "\n")), file=stream)
     show_verdicts(result.validation_results, stream)
     _show_issues(result.left, console)
     for line in _notes(result):
