@@ -225,7 +225,12 @@ def open_fence(text: str) -> str:
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark").enable("table")
+    class Parser(MarkdownIt):
+        def normalizeLink(self, url: str) -> str:  # noqa: N802 - the library's name
+            """The address as it stands: nothing is rendered, and to encode it takes long."""
+            return url
+
+    parser = Parser("commonmark").enable("table")
     # Inline structure takes most of the time, and quadratic time for some texts.
     parser.core.ruler.disable(["inline"])
     return parser

@@ -46,11 +46,11 @@ TEXTS: Mapping[str, Callable[[int], str]] = {
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-@pytest.mark.parametrize("command", ["improve", "improve --format markdown", "check"])
+@pytest.mark.parametrize("command", ["improve", "check"])
 @pytest.mark.timeout(180)
 def test_a_megabyte_takes_a_command_seconds(command: str, kind: str, tmp_path: Path) -> None:
     (tmp_path / "text.md").write_text(TEXTS[kind](SIZE), encoding="utf-8")
-    assert seconds([*command.split(), "text.md"], tmp_path) < GOAL
+    assert seconds([command, "text.md"], tmp_path) < GOAL
 
 
 def seconds(arguments: list[str], folder: Path) -> float:
@@ -59,9 +59,9 @@ def seconds(arguments: list[str], folder: Path) -> float:
     Those are never waited for by it, so a process between adopts them.
     """
     read, write = os.pipe()
-    with Popen(  # noqa: S603 - our own program
-        [sys.executable, "-c", _ADOPT, str(write), sys.executable, "-m", "sifaka_mcp.cli"]
-        + arguments,
+    program = [sys.executable, "-c", _ADOPT, str(write), sys.executable, "-m", "sifaka_mcp.cli"]
+    with Popen(
+        [*program, *arguments],
         cwd=folder,
         env={**os.environ, "HOME": str(folder)},
         pass_fds=[write],
