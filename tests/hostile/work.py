@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
@@ -45,10 +46,10 @@ from sifaka.text.terms import parts, places, term_counts, text_terms
 from sifaka.text.words import nth_character, nth_word
 from sifaka.validators.facts.comparison import compare
 from sifaka.validators.facts.name_comparison import carried_names
-from sifaka.validators.facts.names import names
+from sifaka.validators.facts.names import candidates
 from sifaka.validators.facts.negation import turned_over
 from sifaka.validators.facts.number_words import in_words
-from sifaka.validators.facts.numbers import numbers
+from sifaka.validators.facts.numbers import at_digits, numbers
 from sifaka.validators.facts.translated import is_spelt_out
 from sifaka.validators.facts.vocabulary import openings
 from sifaka.validators.format.json_text import check_json, locate
@@ -64,6 +65,7 @@ NAMES = frozenset({"text", "html", "reply", "answer", "sentence", "prose", "patc
 
 _QUOTE = "they have said that it is so"
 _SHORT = "It is a text of 12 men."
+_COUNTED = re.compile(r"\d+\s+\w")
 
 
 def changed(text: str) -> str:
@@ -141,9 +143,10 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "a section": (in_place_of, lambda t: in_place_of(split(_SHORT, 500)[0], t)),
     "clauses for a claim": (clauses_for, lambda t: clauses_for(_SHORT, t)),
     "a line of it": (plain_line, lambda t: plain_line(t, 300)),
-    "names": (names, lambda t: names(t, "en")),
+    "names": (candidates, lambda t: candidates(t, "en")),
     "numbers in words": (in_words, lambda t: in_words(t, "en", bytearray(len(t)))),
     "numbers": (numbers, lambda t: numbers(t, "en")),
+    "a pattern at digits": (at_digits, lambda t: at_digits(_COUNTED, t, before=5)),
     "a number spelt out": (is_spelt_out, lambda t: is_spelt_out(Fraction(7), t, "en")),
     "openings of numbers": (openings, lambda t: openings(t, "en")),
     "denials": (turned_over, lambda t: turned_over(t, changed(t), "")),
