@@ -11,6 +11,7 @@ import uvicorn
 from sse_starlette.sse import AppStatus
 
 from sifaka.errors import ConfigurationError
+from sifaka.isolation import spread
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.http.application import MCP, create_http_app
 from sifaka_mcp.http.protocol import StrictProtocol
@@ -61,6 +62,7 @@ def serve_http(
                 "sifaka: everyone who reaches this address can use it", file=sys.stderr, flush=True
             )
         collect_less()
+        spread("sifaka.editor.edit")
         server.run(sockets=[listener])
 
 
