@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from sifaka.editor.inline import named_inline, verbatim_inline
+from sifaka.editor.inline import named_inline, tokens_of, verbatim_inline
 from sifaka.editor.layout import blocks
 from sifaka.text.formats import UNCHECKED, Format, Mark, marks, view
 from sifaka.text.prose import Span
@@ -65,7 +65,8 @@ def protected(
     """
     found = marks(text, format) if markup is None else markup
     prose = view(text, found)
-    inline = chain(verbatim_inline(prose, format), named_inline(prose))
+    tokens = list(tokens_of(prose))
+    inline = chain(verbatim_inline(prose, format, tokens), named_inline(prose, tokens))
     return merged(chain(_places(found), inline, blocks(text, format, found)))
 
 
@@ -78,7 +79,8 @@ def verbatim(text: str, format: Format = Format.MARKDOWN) -> list[Span]:
     if format in UNCHECKED:
         format = Format.TEXT
     found = marks(text, format)
-    return merged(chain(_places(found), verbatim_inline(view(text, found), format)))
+    prose = view(text, found)
+    return merged(chain(_places(found), verbatim_inline(prose, format, tokens_of(prose))))
 
 
 def _places(found: Sequence[Mark]) -> Iterator[Span]:
