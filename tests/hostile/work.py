@@ -14,6 +14,7 @@ import sifaka
 from sifaka.critics.opinion import anchored
 from sifaka.editor.apply import apply, keeps_facts, keeps_surroundings
 from sifaka.editor.cut import cut
+from sifaka.editor.inline import named_inline, tokens_of, verbatim_inline
 from sifaka.evidence.claims.bearing import rows
 from sifaka.evidence.claims.extraction import claims_given
 from sifaka.evidence.claims.polarity import clauses_for, said_otherwise
@@ -89,6 +90,11 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "issues that quote it": (anchored, lambda t: anchored([], t)),
     "facts kept by an edit": (keeps_facts, lambda t: keeps_facts(t, _issue(t))),
     "words around an edit": (keeps_surroundings, lambda t: keeps_surroundings(t, _issue(t))),
+    "code and addresses": (
+        verbatim_inline,
+        lambda t: verbatim_inline(t, Format.MARKDOWN, tokens_of(t)),
+    ),
+    "names and quotes": (named_inline, lambda t: named_inline(t, tokens_of(t))),
     "cut": (cut, lambda t: cut(t, len(t) // 2)),
     "claims that are given": (claims_given, lambda t: claims_given([_SHORT, t[:500]], t)),
     "a contrary": (said_otherwise, lambda t: said_otherwise("The firm is not closed.", t)),
