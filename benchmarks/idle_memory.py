@@ -39,14 +39,14 @@ def measure() -> Report:
         }
         for name, url in urls.items():
             env = {**environment(home), "SIFAKA_STORE": url}
-            found[name], loaded[name] = _idle(SIFAKA, env, "get_thought_history", {})
+            found[name], loaded[name] = _idle(SIFAKA, env, "get_thought_history", {"query": "text"})
         bare, _ = _idle(BARE, environment(home), "echo", {"text": "a text"})
     in_milvus = loaded.pop("milvus: (Lite)")
     assert in_milvus, f"pymilvus is not known by {_LOADED_WITH_PYMILVUS!r} any more"
     return Report(
-        title="idle_memory: a server on stdio, once it has listed the runs of its store",
+        title="idle_memory: a server on stdio, once it has searched its store",
         method="`python -m sifaka_mcp` with each store, once: "
-        "`initialize`, `tools/list` and one call of `get_thought_history`, then its resident "
+        "`initialize`, `tools/list` and one search by `get_thought_history`, then its resident "
         "memory (VmRSS, libraries that processes share included) when it does not change any "
         "more. The Redis server is another process and is not counted; Milvus Lite is inside. "
         "Whether a process has loaded pymilvus is seen by the libraries of gRPC, which only "

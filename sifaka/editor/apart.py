@@ -1,4 +1,4 @@
-"""The editor beside the event loop: short texts in a thread, long ones in a process with limits."""
+"""The editor beside the event loop: in a process with limits, or in a thread for a short text."""
 
 from collections.abc import Callable
 from functools import cache
@@ -9,12 +9,12 @@ from typing import TypeVar
 from anyio import to_thread
 
 from sifaka.errors import PluginError
-from sifaka.isolation import isolated
+from sifaka.isolation import is_spread, isolated
 
 T = TypeVar("T")
 
 SHORT = 5_000
-"""The most characters of a text that needs no process of its own."""
+"""The most characters of a text that may be edited in a thread."""
 SECONDS = 8.0
 """Seconds of processor time that a text may take."""
 AGAIN = 60.0
@@ -36,7 +36,7 @@ async def apart(text: str, work: Callable[[], T]) -> T:
     if monotonic() < too_long.get(key, 0.0):
         raise PluginError("the text takes too much time")
     try:
-        if len(text) <= SHORT:
+        if len(text) <= SHORT and not is_spread():
             return await to_thread.run_sync(work)
         return await isolated(work, seconds=SECONDS)
     except TimeoutError as error:

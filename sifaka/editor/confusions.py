@@ -11,6 +11,7 @@ from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
 
 _WORD = re.compile(r"(?<![\w'’\-@#/.&])[A-Za-z]+(?:['’][a-z]+)?(?![\w'’@/-]|\.\w)")
+_NAMED = re.compile(r"\(\?P<\w+>")
 _REACH = 60
 """Characters before a word that are examined."""
 _BY_WORD: Mapping[str, list[Confusion]] = defaultdict(list)
@@ -22,7 +23,10 @@ for _entry in TABLE:
 def confusions(parsed: ParsedText) -> Iterator[Issue]:
     """Confused words, prepositions and words that were joined or split by mistake."""
     for match in _WORD.finditer(parsed.text):
-        for entry in _BY_WORD.get(match.group().lower().replace("’", "'"), ()):
+        word = match.group().lower().replace("’", "'")
+        if word not in _BY_WORD or not _after_any(word).match(parsed.text, match.end()):
+            continue
+        for entry in _BY_WORD[word]:
             issue = _issue(parsed, match, entry)
             if issue is not None:
                 yield issue
@@ -62,6 +66,12 @@ def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue 
 
 
 _after = cache(re.compile)
+
+
+@cache
+def _after_any(word: str) -> re.Pattern[str]:
+    """What must follow a word for one of its entries: one look for all of them."""
+    return re.compile("|".join(_NAMED.sub("(?:", entry.after) for entry in _BY_WORD[word]))
 
 
 @cache

@@ -1,7 +1,7 @@
 """The parts inside a line that are not prose: code, addresses, names of things, quotes."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sifaka.text.formats import Format
 from sifaka.text.markdown import code_spans, read_markdown
@@ -27,8 +27,8 @@ _MATH = re.compile(
 )
 # A typographic quote after a euro sign is half of a mangled dash, not a quote.
 _QUOTE = re.compile(
-    r"(?<![\w\"])\"(?!\s)[^\"\n]{1,120}(?<!\s)\"(?!\w)|(?<!€)“[^”\n]{1,120}(?<!€)”|«[^»\n]{1,120}»|„[^“”\n]{1,120}[“”]"
-    r"|(?<![\w‘])‘(?!\s)[^‘\n]{1,80}?(?<!\s)’(?!\w)|(?<![\w'])'(?!\s)[^'\n]{1,80}(?<!\s)'(?!\w)"
+    r"\"(?<![\w\"].)(?!\s)[^\"\n]{1,120}(?<!\s)\"(?!\w)|“(?<!€.)[^”\n]{1,120}(?<!€)”|«[^»\n]{1,120}»|„[^“”\n]{1,120}[“”]"
+    r"|‘(?<![\w‘].)(?!\s)[^‘\n]{1,80}?(?<!\s)’(?!\w)|'(?<![\w'].)(?!\s)[^'\n]{1,80}(?<!\s)'(?!\w)"
 )
 _CALL = re.compile(r"(?<![\w.:])[\w.:]{1,100}\([^\s()]{0,200}\)")
 _PLACEHOLDER = re.compile(r"\$?\{[^{}\n]{0,200}\}|%[({]?\w+[)}]?s?\b|\[\w+(?:[.=:]\w+)+\]")
@@ -59,10 +59,15 @@ MARKDOWN_LIKE = frozenset({Format.MARKDOWN, Format.MDX, Format.TEXT})
 _LATIN = frozenset({"i.e", "e.g"})
 
 
-def verbatim_inline(text: str, format: Format = Format.MARKDOWN) -> Iterator[Span]:
+def verbatim_inline(text: str, format: Format, tokens: Iterable[Span]) -> Iterator[Span]:
     """Code, addresses, paths and tags: what a machine reads character by character.
 
     What is markup in Markdown alone is looked for in Markdown and plain text alone.
+
+    Args:
+        text: The text.
+        format: Its format.
+        tokens: Those that `tokens_of` finds in it.
     """
     yield from urls(text)
     patterns = {_EMAIL: "@"}
@@ -72,7 +77,7 @@ def verbatim_inline(text: str, format: Format = Format.MARKDOWN) -> Iterator[Spa
         yield from _references(text)
         patterns |= _IN_MARKDOWN
     yield from _places(patterns, text)
-    yield from (span for span in _tokens(text) if _PATH.match(text[slice(*span)]))
+    yield from (span for span in tokens if _PATH.match(text[slice(*span)]))
 
 
 def _places(patterns: Mapping[re.Pattern[str], str], text: str) -> Iterator[Span]:
@@ -92,10 +97,10 @@ def _references(text: str) -> Iterator[Span]:
             yield match.span()
 
 
-def named_inline(text: str) -> Iterator[Span]:
+def named_inline(text: str, tokens: Iterable[Span]) -> Iterator[Span]:
     """Identifiers, flags, placeholders and short quotes: what stands for itself."""
     yield from _places(_NAMED, text)
-    for start, end in _tokens(text):
+    for start, end in tokens:
         token = text[start:end]
         if token in _LATIN:
             continue
@@ -126,7 +131,7 @@ def _delimited(text: str) -> Iterator[Span]:
         yield match.start(), position
 
 
-def _tokens(text: str) -> Iterator[Span]:
+def tokens_of(text: str) -> Iterator[Span]:
     """The pieces between white space and brackets, without the punctuation of the sentence."""
     for match in _TOKEN.finditer(text):
         token = match.group()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.text.prose import Span
@@ -85,10 +86,16 @@ _POINTS = {
 }
 """The points of a word for English, and for other languages."""
 _LETTER = re.compile("[ßøłęąśżźćńőűãõğışěřťďůčšžœæåñ]")
-_ENDING = re.compile(
-    r"\w{3}(?:keit|heit|ungen|lich|lichen|isch|ische|schaft|lijk|lijke|ción|ciones|zione|zioni|ção|ções"
-    r"|mente|ement|eux|euse|owy|owa|owych|ego|ość|ości|ningen|het|ij|sch|tie|amos|emos|iamo|iert|ieren)$"
+_ENDINGS = tuple(
+    lexicon(
+        "keit heit ungen lich lichen isch ische schaft lijk lijke ción ciones zione zioni ção ções",
+        "mente ement eux euse owy owa owych ego ość ości ningen het ij sch tie amos emos iamo iert",
+        "ieren",
+    )
 )
+_ENDING = re.compile(rf"\w{{3}}(?:{'|'.join(_ENDINGS)})$")
+_LONG = 40
+"""Letters of a word from which its points are not kept."""
 _SENTENCE = re.compile(r"[^\n.!?…]+")
 
 
@@ -117,16 +124,24 @@ def foreign(text: str) -> Iterator[Span]:
 def _evidence(words: list[str]) -> tuple[int, int]:
     """Points for English and for other languages: two for a word of one side only."""
     english = other = 0
-    for number, word in enumerate(words):
-        lowered = word.lower()
-        if number and word[0].isupper() and lowered not in ENGLISH:
-            # Los Angeles, El Niño, Van der Berg: names of any origin stand in English too.
-            continue
-        if known := _POINTS.get(lowered):
-            english += known[0]
-            other += known[1]
-        elif not lowered.isascii():
-            other += 2 if ord(lowered[0]) > 0x36F or _LETTER.search(lowered) else 1
-        elif _ENDING.search(lowered):
-            other += 1
+    if words:
+        words[0] = words[0].lower()  # its capital may be that of the sentence
+    for word in words:
+        points = (_points if len(word) <= _LONG else _points.__wrapped__)(word)
+        english += points[0]
+        other += points[1]
     return english, other
+
+
+@lru_cache(maxsize=10_000)
+def _points(word: str) -> tuple[int, int]:
+    """The points of a word inside a sentence for English, and for other languages."""
+    lowered = word.lower()
+    if word[0].isupper() and lowered not in ENGLISH:
+        # Los Angeles, El Niño, Van der Berg: names of any origin stand in English too.
+        return 0, 0
+    if known := _POINTS.get(lowered):
+        return known
+    if not lowered.isascii():
+        return 0, 2 if ord(lowered[0]) > 0x36F or _LETTER.search(lowered) else 1
+    return 0, int(lowered.endswith(_ENDINGS) and _ENDING.search(lowered) is not None)

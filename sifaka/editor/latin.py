@@ -7,9 +7,9 @@ from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
 from sifaka.record.results import Issue
 
-_DOTTED = re.compile(r"(?<![\w.'’\-])(i(?=.e)|e(?=.g))\.([eg])(?=[,:;]?\s)(?!\.)")
+_DOTTED = re.compile(r"(i(?=.e)|e(?=.g))(?<![\w.'’\-].)\.([eg])(?=[,:;]?\s)(?!\.)")
 # Without the inner stop only after a bracket, a comma or a dash: `ie` and `eg` are words elsewhere.
-_PLAIN = re.compile(r"(?:(?<=[(,;—–])|(?<=[,;—–-] ))(ie|eg)(?:\.(?=[,\s])|(?=,?\s))")
+_PLAIN = re.compile(r"(ie|eg)(?:(?<=[(,;—–]..)|(?<=[,;—–-] ..))(?:\.(?=[,\s])|(?=,?\s))")
 
 
 def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:

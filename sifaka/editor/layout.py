@@ -13,9 +13,9 @@ from sifaka.text.prose import Span, blanked
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z][.)])(\s+)\S")
 _TABLE_RULE = re.compile(r"\s*[|+]?\s*:?[-=]{2,}:?\s*(?:[|+]\s*:?[-=]{2,}:?\s*)*[|+]?\s*$")
 _HEX_DUMP = re.compile(
-    r"(?i)(?:(?<!\w)[0-9a-f]{2}[ \t:]+){3,}[0-9a-f]{2}(?!\w)"
-    r"|^\s*(?:0x)?[0-9a-f]{4,16}:?[ \t]+(?:[0-9a-f]{2,8}[ \t]+){2,}"
+    r"[0-9a-fA-F](?<!\w.)[0-9a-fA-F][ \t:]+(?:[0-9a-fA-F]{2}[ \t:]+){2,}[0-9a-fA-F]{2}(?!\w)"
 )
+_HEX_ROW = re.compile(r"(?i)\s*(?:0x)?[0-9a-f]{4,16}:?[ \t]+(?:[0-9a-f]{2,8}[ \t]+){2,}")
 _OPTION = re.compile(
     r"\s*(?:-{1,2}|/|\+)[A-Za-z?#][\w-]*(?:[ ,=].*?)?(?:\s{2,}|\t)\S"
     r"|\s*-{1,2}[A-Za-z?][\w-]*(?:,? |=|$)"
@@ -111,17 +111,17 @@ def _stands_alone(line: str) -> bool:
     stripped = line.strip()
     if not stripped:
         return False
-    if _HEX_DUMP.search(line) or _OPTION.match(line) or _PROMPT.match(line) or _DATA.match(line):
+    if _HEX_DUMP.search(line) or any(p.match(line) for p in (_HEX_ROW, _OPTION, _PROMPT, _DATA)):
         return True
-    if "\t" in stripped or "    " in stripped:
-        gaps = (match.group() for match in _GAP.finditer(_without_marker(line)))
+    if "  " in stripped or "\t" in stripped:
+        gaps = [match.group() for match in _GAP.finditer(_without_marker(line))]
         if any("\t" in gap or len(gap) >= 4 for gap in gaps):
             return True
-    words = stripped.split()
-    bare = (word.strip(",;|").lower() for word in words)
-    if len(words) >= 2 and all(word in _TRUTH or not word for word in bare):
+    tokens = stripped.split()
+    bare = (token.strip(",;|").lower() for token in tokens)
+    if len(tokens) >= 2 and all(token in _TRUTH or not token for token in bare):
         return True
-    visible = "".join(words)
+    visible = "".join(tokens)
     return len(visible) > 5 and sum(map(str.isalpha, visible)) * 2 < len(visible)
 
 

@@ -62,17 +62,17 @@ _MASS = {
     "mans": "men",
 }
 _MASS_WORD = re.compile(
-    r"(?<![\w'’-])(?P<noun>[Ii]nformations|[Ff]urnitures|[Ll]uggages|[Hh]omeworks|[Aa]dvices|sheeps|womans)"
+    r"\b(?<!['’-])(?P<noun>[Ii]nformations|[Ff]urnitures|[Ll]uggages|[Hh]omeworks|[Aa]dvices|sheeps|womans)"
     r"(?![\w'’-])(?! (?:are|were|have)\b)"
 )
 _CHILDRENS = re.compile(
-    r"(?<![\w'’-])(?P<noun>[Cc]hildrens)(?= (?!in\b|are\b|were\b|have\b|and\b|who\b)[a-z]+)"
+    r"\b(?<!['’-])(?P<noun>[Cc]hildrens)(?= (?!in\b|are\b|were\b|have\b|and\b|who\b)[a-z]+)"
 )
 _THIS = re.compile(
-    r"(?<![\w'’-])(?P<noun>[Tt]his|[Tt]hat) (?P<of>[a-z]+)(?= (?P<verb>are|were|have|is|was)\b|[.!?,]|\s*\Z| (?:twice|very|at|in|for|on)\b)"
+    r"\b(?<!['’-])(?P<noun>[Tt]his|[Tt]hat) (?P<of>[a-z]+)(?= (?P<verb>are|were|have|is|was)\b|[.!?,]|\s*\Z| (?:twice|very|at|in|for|on)\b)"
 )
 _THESE = re.compile(
-    r"(?<![\w'’-])(?P<noun>[Tt]hese|[Tt]hose) (?P<of>[a-z]+)(?= (?:is|was|has) (?!when|what|where|how)|[.!?,]|\s*\Z| (?:very|at|in|for|on|over|by)\b)"
+    r"\b(?<!['’-])(?P<noun>[Tt]hese|[Tt]hose) (?P<of>[a-z]+)(?= (?:is|was|has) (?!when|what|where|how)|[.!?,]|\s*\Z| (?:very|at|in|for|on|over|by)\b)"
 )
 _PROFESSION = (
     r"(?:teacher|student|doctor|nurse|engineer|lawyer|dentist|programmer|developer|driver|waiter"

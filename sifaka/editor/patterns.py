@@ -12,6 +12,18 @@ Decision = Callable[[ParsedText, re.Match[str]], Iterator[Issue]]
 
 _WORD = r"\b"
 _NAMED = re.compile(r"\?P<\w+>")
+_HEAD = re.compile(r"\(\?(?::|<!)[^()]*\)(?![?*+{])")
+"""A group that a pattern begins with."""
+
+
+def _factored(patterns: Iterable[str]) -> Iterator[str]:
+    """The same patterns, with those together that begin with the same group."""
+    tails: dict[str, list[str]] = {}
+    for pattern in patterns:
+        found = _HEAD.match(pattern)
+        head = found.group() if found else ""
+        tails.setdefault(head, []).append(pattern.removeprefix(head))
+    return (f"{head}(?:{'|'.join(rests)})" for head, rests in tails.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +36,8 @@ class PatternRule:
     def _at_words(self) -> re.Pattern[str]:
         """Where any pattern that begins at a word matches: one search for all of them."""
         found = (pattern.pattern for pattern, _ in self.decisions)
-        rests = (s.removeprefix(_WORD) for s in found if s.startswith(_WORD))
-        # All of them begin with a letter, and half of the places at words are ends.
-        starts = rf"{_WORD}(?=\w)"
-        return re.compile(f"{starts}(?={'|'.join(_NAMED.sub('?:', rest) for rest in rests)})")
+        rests = [_NAMED.sub("?:", s.removeprefix(_WORD)) for s in found if s.startswith(_WORD)]
+        return re.compile(rf"{_WORD}(?=\w)(?={'|'.join(_factored(rests))})")
 
     def __call__(self, parsed: ParsedText) -> Iterator[Issue]:
         """The issues, pattern by pattern."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from sifaka.editor.inline import named_inline, verbatim_inline
+from sifaka.editor.inline import named_inline, tokens_of, verbatim_inline
 from sifaka.editor.layout import blocks
 from sifaka.text.formats import UNCHECKED, Format, Mark, marks, view
 from sifaka.text.prose import Span
@@ -69,8 +69,10 @@ def protected(
     """
     found = marks(text, format) if markup is None else markup
     prose = view(text, found)
-    solid = _machine_read(prose, format, found) if known is None else known
-    return merged(chain(solid, named_inline(prose), blocks(text, format, found)))
+    tokens = list(tokens_of(prose))
+    solid = chain(_places(found), verbatim_inline(prose, format, tokens))
+    rest = chain(named_inline(prose, tokens), blocks(text, format, found))
+    return merged(chain(solid if known is None else known, rest))
 
 
 def verbatim(
@@ -84,11 +86,8 @@ def verbatim(
     if format in UNCHECKED:
         format = Format.TEXT
     found = marks(text, format) if markup is None else markup
-    return merged(_machine_read(view(text, found), format, found))
-
-
-def _machine_read(prose: str, format: Format, found: Sequence[Mark]) -> Iterator[Span]:
-    return chain(_places(found), verbatim_inline(prose, format))
+    prose = view(text, found)
+    return merged(chain(_places(found), verbatim_inline(prose, format, tokens_of(prose))))
 
 
 def _places(found: Sequence[Mark]) -> Iterator[Span]:

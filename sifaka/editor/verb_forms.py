@@ -113,10 +113,15 @@ def _must_to(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
         yield _issue(parsed, *match.span("drop"), match["verb"])
 
 
-def _when(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    fix = past_of().get(base_of_third().get(match["verb"], match["verb"]))
-    if fix and fix != match["verb"] and match.start() in parsed.sentence_starts:
-        yield _issue(parsed, *match.span("verb"), fix)
+def _when(parsed: ParsedText) -> Iterator[Issue]:
+    """Sentences that begin with a time in the past."""
+    for start in sorted(parsed.sentence_starts):
+        match = _WHEN.match(parsed.text, start)
+        if match is None or not parsed.free(*match.span()):
+            continue
+        fix = past_of().get(base_of_third().get(match["verb"], match["verb"]))
+        if fix and fix != match["verb"]:
+            yield _issue(parsed, *match.span("verb"), fix)
 
 
 def _opens(parsed: ParsedText, start: int) -> bool:
@@ -132,12 +137,16 @@ def _issue(parsed: ParsedText, start: int, end: int, fix: str) -> Issue:
     return parsed.safe(start, end, fix, message, rule="verb_form", category="grammar")
 
 
-verb_forms = PatternRule(
+_FORMED = PatternRule(
     [
         *((pattern, partial(_formed, form, opens)) for pattern, form, opens in _FORMS),
         (_TO_GERUND, _to_gerund),
         (_MUST_TO, _must_to),
-        (_WHEN, _when),
     ]
 )
-"""Verbs in a form that the words before them rule out."""
+
+
+def verb_forms(parsed: ParsedText) -> Iterator[Issue]:
+    """Verbs in a form that the words before them rule out."""
+    yield from _FORMED(parsed)
+    yield from _when(parsed)

@@ -9,9 +9,9 @@ from sifaka.editor.patterns import PatternRule
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format
 
-_BEFORE_MARK = re.compile(r"(?<=[\w)\]'’”\"*])( {1,2})([,.!?])(?=\s|\Z)")
-_DOUBLE = re.compile(r"(?<=[^\s|])( {2,3})(?=[^\s|])")
-_NO_SPACE = re.compile(r"(?<=[ \n][a-z]{2}|[a-z]{3}),(?=[a-z]{2,}[ .!?])")
+_BEFORE_MARK = re.compile(r"( (?<=[\w)\]'’”\"*] ) ?)([,.!?])(?=\s|\Z)")
+_DOUBLE = re.compile(r"( (?<=[^\s|] ) {1,2})(?=[^\s|])")
+_NO_SPACE = re.compile(r",(?=[a-z]{2,}[ .!?])(?<=[ \n][a-z]{2},|[a-z]{3},)")
 _MARKER = re.compile(r"[\s>]*(?:(?:[-*+•–]|#|\d{1,3}[.)]|[a-z][.)]|\[[ xX]\])\s*)*\Z")
 _COLLAPSES = frozenset({Format.HTML, Format.LATEX})
 """Formats in which white space is never shown as it stands."""

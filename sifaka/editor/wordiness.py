@@ -160,10 +160,10 @@ _ORDERED = lexicon(
 _ALL = sorted([*PHRASES, *QUANTITIES, *OPENERS], key=len, reverse=True)
 # A phrase may be wrapped over two lines, but not across a paragraph or a list mark.
 _GAP = r"(?:[ ]{1,3}|[ ]?\r?\n)"
-# By their first words, so that at most places one look shows that none begins there.
+# By their first letters, so that at most places one look shows that none begins there.
 _RESTS: Mapping[str, Sequence[str]] = {
-    first: [phrase.removeprefix(first) for phrase in _ALL if phrase.split()[0] == first]
-    for first in dict.fromkeys(phrase.split()[0] for phrase in _ALL)
+    first: [phrase[1:] for phrase in _ALL if phrase[0] == first]
+    for first in dict.fromkeys(phrase[0] for phrase in _ALL)
 }
 _ANY = "|".join(f"{first}(?:{'|'.join(rests)})" for first, rests in _RESTS.items())
 _PATTERN = re.compile(

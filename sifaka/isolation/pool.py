@@ -10,7 +10,8 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 from threading import Condition, Lock, Thread
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
@@ -23,6 +24,7 @@ MEMORY = 1 << 30
 """Bytes that one piece of work may take."""
 _IDLE_SECONDS = 60.0
 """Seconds after which a worker without work ends."""
+_IMPORT_SECONDS = 30.0
 _owner: ContextVar[str] = ContextVar("sifaka_owner", default="")
 
 
@@ -61,6 +63,27 @@ async def isolated(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds
 def isolated_in_thread(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds: float) -> T:
     """As `isolated`, for a thread that may wait."""
     return _pool().put(function, arguments, seconds).outcome.result()
+
+
+def spread(*modules: str) -> None:
+    """Let short work run in worker processes too, as suits a server with many runs at once.
+
+    What its threads do takes time from the event loop, since they share one core with it; on a
+    machine with one core this changes nothing.
+
+    Args:
+        modules: What the first worker imports before there is work.
+    """
+    pool = _pool()
+    pool.spread = (os.cpu_count() or 1) > 1
+    if pool.spread:
+        for module in modules:
+            pool.put(import_module, (module,), _IMPORT_SECONDS)
+
+
+def is_spread() -> bool:
+    """True after `spread`, on a machine with more than one core."""
+    return _pool().spread
 
 
 @dataclass(eq=False)
@@ -115,6 +138,7 @@ class _Pool:
     """
 
     def __init__(self) -> None:
+        self.spread = False
         self.most = max(4, 2 * (os.cpu_count() or 1))
         self._lock = Lock()
         self._waiting: dict[str, deque[_Job]] = {}
@@ -129,7 +153,8 @@ class _Pool:
         """A job, which begins when it is its owner's turn."""
         job = _Job(_owner.get(), pickle.dumps((function, arguments)), seconds)
         with self._lock:
-            self._modules.add(function.__module__)
+            called = function.func if isinstance(function, partial) else function
+            self._modules.add(called.__module__)
             self._waiting.setdefault(job.owner, deque()).append(job)
             if not self._wake() and self._next() is not None and len(self._workers) < self.most:
                 worker = Worker(self._modules)

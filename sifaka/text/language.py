@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from sifaka.text.function_words import FUNCTION_WORDS
@@ -107,7 +108,8 @@ def translation_into(task: str) -> frozenset[str] | None:
 def is_enough(prose: str, written: str) -> bool:
     """True when a text of this script has the letters that it takes to tell its language."""
     least = _LEAST_OF_DENSE_SCRIPT if written in SURE_SCRIPTS else LEAST_LETTERS
-    return len(_LETTER.findall(prose)) >= least
+    letters = islice(_LETTER.finditer(prose), least)
+    return sum(1 for _ in letters) == least
 
 
 def sample(prose: str) -> str:
@@ -124,15 +126,17 @@ def _weigh(prose: str) -> dict[str, float]:
     total = max(1, len(words))
     letters = max(1, sum(map(len, words)))
     joined = "".join(words)
+    own = {} if joined.isascii() else _OWN_LETTERS
     scores = {
-        code: 2 * sum(map(joined.count, _OWN_LETTERS.get(code, ""))) / letters
-        for code in FUNCTION_WORDS
+        code: 2 * sum(map(joined.count, own.get(code, ""))) / letters for code in FUNCTION_WORDS
     }
     languages = _languages()
     for word in words:
-        for code in languages.get(word, ()):
+        if codes := languages.get(word):
             # A word of several languages says less about each.
-            scores[code] += 1 / len(languages[word]) ** 0.5 / total
+            weight = 1 / len(codes) ** 0.5 / total
+            for code in codes:
+                scores[code] += weight
     return scores
 
 

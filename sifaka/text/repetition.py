@@ -15,6 +15,8 @@ _MOST_WORDS = 40_000
 _TIMES = 4
 _WORDS = 24
 """A stretch is a loop from so many repetitions, and so many words of them."""
+_AGAIN = _WORDS * (_TIMES - 1) // _TIMES
+"""The fewest words of a loop behind its first repetition, whatever its period."""
 _CHARACTER = re.compile(r"(?!\s|[-=_*.#~|])(.)\1{119,}", re.DOTALL)
 _SPELT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _TWICE = 40
@@ -32,9 +34,23 @@ def longest_loop(text: str) -> int:
     tokens = _SPELT.sub(lambda match: f" {match[0]} ", prose)
     words = [word.casefold() for word in _WORD.findall(tokens)][-_MOST_WORDS:]
     longest = 0
+    if not _may_loop(words):
+        return longest
     for period in range(1, min(_LONGEST, len(words) // _TIMES) + 1):
         longest = max(longest, _of_period(words, period))
     return longest
+
+
+def _may_loop(words: Sequence[str]) -> bool:
+    """False where no stretch as long as a loop has words alone that stood shortly before."""
+    last: dict[str, int] = {}
+    run = 0
+    for at, word in enumerate(words):
+        run = run + 1 if at - last.get(word, -_WORDS * _LONGEST) <= _LONGEST else 0
+        last[word] = at
+        if run >= _AGAIN:
+            return True
+    return False
 
 
 def _of_period(words: Sequence[str], period: int) -> int:

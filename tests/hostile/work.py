@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
@@ -13,6 +14,7 @@ import sifaka
 from sifaka.critics.opinion import anchored
 from sifaka.editor.apply import apply, keeps_facts, keeps_surroundings
 from sifaka.editor.cut import cut
+from sifaka.editor.inline import named_inline, tokens_of, verbatim_inline
 from sifaka.evidence.claims.bearing import rows
 from sifaka.evidence.claims.extraction import claims_given
 from sifaka.evidence.claims.polarity import clauses_for, said_otherwise
@@ -45,10 +47,10 @@ from sifaka.text.terms import parts, places, term_counts, text_terms
 from sifaka.text.words import nth_character, nth_word
 from sifaka.validators.facts.comparison import compare
 from sifaka.validators.facts.name_comparison import carried_names
-from sifaka.validators.facts.names import names
+from sifaka.validators.facts.names import candidates
 from sifaka.validators.facts.negation import turned_over
 from sifaka.validators.facts.number_words import in_words
-from sifaka.validators.facts.numbers import numbers
+from sifaka.validators.facts.numbers import at_digits, numbers
 from sifaka.validators.facts.translated import is_spelt_out
 from sifaka.validators.facts.vocabulary import openings
 from sifaka.validators.format.json_text import check_json, locate
@@ -64,6 +66,7 @@ NAMES = frozenset({"text", "html", "reply", "answer", "sentence", "prose", "patc
 
 _QUOTE = "they have said that it is so"
 _SHORT = "It is a text of 12 men."
+_COUNTED = re.compile(r"\d+\s+\w")
 
 
 def changed(text: str) -> str:
@@ -87,6 +90,11 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "issues that quote it": (anchored, lambda t: anchored([], t)),
     "facts kept by an edit": (keeps_facts, lambda t: keeps_facts(t, _issue(t))),
     "words around an edit": (keeps_surroundings, lambda t: keeps_surroundings(t, _issue(t))),
+    "code and addresses": (
+        verbatim_inline,
+        lambda t: verbatim_inline(t, Format.MARKDOWN, tokens_of(t)),
+    ),
+    "names and quotes": (named_inline, lambda t: named_inline(t, tokens_of(t))),
     "cut": (cut, lambda t: cut(t, len(t) // 2)),
     "claims that are given": (claims_given, lambda t: claims_given([_SHORT, t[:500]], t)),
     "a contrary": (said_otherwise, lambda t: said_otherwise("The firm is not closed.", t)),
@@ -141,9 +149,10 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "a section": (in_place_of, lambda t: in_place_of(split(_SHORT, 500)[0], t)),
     "clauses for a claim": (clauses_for, lambda t: clauses_for(_SHORT, t)),
     "a line of it": (plain_line, lambda t: plain_line(t, 300)),
-    "names": (names, lambda t: names(t, "en")),
+    "names": (candidates, lambda t: candidates(t, "en")),
     "numbers in words": (in_words, lambda t: in_words(t, "en", bytearray(len(t)))),
     "numbers": (numbers, lambda t: numbers(t, "en")),
+    "a pattern at digits": (at_digits, lambda t: at_digits(_COUNTED, t, before=5)),
     "a number spelt out": (is_spelt_out, lambda t: is_spelt_out(Fraction(7), t, "en")),
     "openings of numbers": (openings, lambda t: openings(t, "en")),
     "denials": (turned_over, lambda t: turned_over(t, changed(t), "")),

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
-from sifaka_mcp.cli.loading import loading
 from sifaka_mcp.cli.output import prepare_streams, printing
 from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
+from sifaka_mcp.garbage import loading
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {

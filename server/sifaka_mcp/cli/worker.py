@@ -7,8 +7,10 @@ import anyio
 
 from sifaka.errors import ConfigurationError
 from sifaka.extras import install
+from sifaka.isolation import spread
 from sifaka_mcp.cli.options import whole_number
 from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.garbage import collect_less
 from sifaka_mcp.settings import Settings
 
 _MOST = 10_000
@@ -49,6 +51,8 @@ def worker(options: argparse.Namespace, settings: Settings) -> int:
             print(f"sifaka: working on {at_once} runs at a time", file=sys.stderr, flush=True)
             await anyio.sleep_forever()
 
+    collect_less()
+    spread("sifaka.editor.edit")
     with termination_interrupts():
         anyio.run(work)
     return 0

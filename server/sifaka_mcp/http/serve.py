@@ -1,17 +1,18 @@
 """Listening, and stopping in good order."""
 
-import gc
 import ipaddress
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 
 import uvicorn
 from sse_starlette.sse import AppStatus
 
 from sifaka.errors import ConfigurationError
+from sifaka.isolation import spread
 from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.garbage import collect_less
 from sifaka_mcp.http.application import MCP, create_http_app
 from sifaka_mcp.http.protocol import StrictProtocol
 from sifaka_mcp.settings import Settings
@@ -23,11 +24,6 @@ default, and the store has to be closed as well."""
 KEEP_ALIVE_SECONDS = 90
 """Seconds that an idle connection stays open. Clients and proxies, which keep theirs for up to 75,
 are to close it first: a request that they send as the server closes it is lost."""
-_OLDEST = 2
-"""The generation of a full collection."""
-_THRESHOLDS = (2_000, 10, 100)
-"""Objects that are made and not freed, after which the youngest are looked through (700 in Python
-itself); so many times, after which older ones are too, and after that all (10 there)."""
 
 
 def serve_http(
@@ -61,27 +57,8 @@ def serve_http(
                 "sifaka: everyone who reaches this address can use it", file=sys.stderr, flush=True
             )
         collect_less()
+        spread("sifaka.editor.edit")
         server.run(sockets=[listener])
-
-
-def collect_less() -> None:
-    """Collect garbage less often, and leave the content of imported modules out of it.
-
-    Hardly anything here is garbage that refers to itself, and to look for it as often as Python
-    does takes a twentieth of the processor time; a full collection under load stops all requests
-    for 0.15 s. Modules are never garbage, and would make it longer. They may be imported at any
-    time, so the next full collection is the last to go through them.
-    """
-    gc.set_threshold(*_THRESHOLDS)
-    known = 0
-
-    def freeze(phase: str, info: Mapping[str, int]) -> None:
-        nonlocal known
-        if phase == "stop" and info["generation"] == _OLDEST and len(sys.modules) > known:
-            known = len(sys.modules)
-            gc.freeze()
-
-    gc.callbacks.append(freeze)
 
 
 def http_server(

@@ -116,9 +116,8 @@ def _as_a_whole(original: str, text: str, allowed: Allowance) -> Iterator[Differ
         yield Difference(
             what="changed", kind="text", before=f"{size} characters", after=f"{now} characters"
         )
-    words = text.casefold().split()
-    told = allowed.translates and len(words) >= _FEWEST_WORDS
-    if told and (
+    words = text.casefold().split() if allowed.translates else ()
+    if len(words) >= _FEWEST_WORDS and (
         set(words) <= set(original.casefold().split()) or _stays(original, text, allowed.into)
     ):
         yield Difference(what="untranslated", kind="text")

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 from sifaka.text.prose import sentence_spans
 from sifaka.validators.facts.fact import Fact
@@ -77,7 +77,11 @@ class Places:
 
     def _moved(self, pairs: Sequence[tuple[Fact, Fact]]) -> Iterator[tuple[Fact, Fact]]:
         old, new = self._before, self._after
-        near = [(old.distances(one), new.distances(two)) for one, two in pairs]
+
+        @cache
+        def near(n: int) -> tuple[Profile, Profile]:
+            return old.distances(pairs[n][0]), new.distances(pairs[n][1])
+
         told: set[int] = set()
         for n in range(len(pairs)):
             for m in range(n + 1, min(n + 1 + _NEIGHBOURS, len(pairs))):
@@ -85,7 +89,7 @@ class Places:
                 if n in told or m in told or not _alike(a, b):
                     continue
                 turned = a.kind == "name" and _turned(old, new, pairs[n], pairs[m])
-                if turned or _crossed(near[n], near[m]):
+                if turned or _crossed(near(n), near(m)):
                     told |= {n, m}
                     yield a, b
 
@@ -157,14 +161,8 @@ def _unique(facts: Iterable[Fact]) -> dict[tuple[object, ...], Fact | None]:
     for fact in facts:
         if not fact.keys or not fact.keys[0]:
             continue
-        last = (
-            fact.keys[0][-1]
-            if fact.kind == "name"
-            else fact.value
-            if fact.value is not None
-            else fact.keys[0]
-        )
-        key = (fact.kind, last)
+        last = fact.keys[0][-1] if fact.kind == "name" else fact.value
+        key = (fact.kind, fact.keys[0] if last is None else last)
         found[key] = None if key in found else fact
     return found
 
@@ -212,11 +210,12 @@ class _Text:
             at += step
             if (here := self._sentence(start)) != sentence:
                 distance, sentence = distance + _BREAK, here
-            distance += _FAR.get(word.lower(), 1.0)
+            lower = word.lower()
+            distance += _FAR.get(lower, 1.0)
             if self._is_like(fact, start):
                 continue  # it may have moved itself
-            if distance == 1 and step < 0 and word.lower() in _DIRECTIONS:
-                yield distance, f" {word.lower()}"
+            if distance == 1 and step < 0 and lower in _DIRECTIONS:
+                yield distance, f" {lower}"
             elif stem := stem_of(word):
                 yield distance, stem
 

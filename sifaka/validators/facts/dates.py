@@ -1,9 +1,10 @@
 """Dates and times of day, however they are written."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sifaka.validators.facts.fact import Fact, Key
+from sifaka.validators.facts.numbers import DIGITS, at_digits
 from sifaka.validators.facts.units import unit_of
 from sifaka.validators.facts.vocabulary import MONTHS, WEEKDAYS
 
@@ -26,6 +27,9 @@ _MONTH_FIRST = re.compile(
     rf"|\d)(?:,?\s+(?P<year>\d{{4}})(?!\d))?"
 )
 _MONTH_YEAR = re.compile(rf"(?<![\w]){_MONTH},?\s+(?:of\s+|de\s+|del\s+)?(?P<year>\d{{4}})(?!\d)")
+_LAST_WORD = re.compile(r"(?<!\w)[^\W\d_]{3,10}\.?\Z")
+_LONGEST = 11
+"""Characters of a month and a full stop at most."""
 _LISTED = sorted((*WEEKDAYS, *(m for m in MONTHS if len(m) > 2)), key=len, reverse=True)
 _WORD = re.compile(rf"\b(?:{'|'.join(_LISTED)})s?\b", re.IGNORECASE)
 _RUN = re.compile(r"\w+")
@@ -49,35 +53,62 @@ _TIME = re.compile(
     r"|[ \u00a0\u202f](?P<clock>Uhr|o['’]clock|heures|uur|Ur)\b)?"
 )
 _NAMED = re.compile(
-    r"\b(?P<noon>noon|midday|mittags?|midi|mediodía)\b"
-    r"|\b(?:midnight|mitternacht|minuit|medianoche)\b",
-    re.IGNORECASE,
+    # The letter is in front of what tells that it opens a word: that is quicker to search.
+    r"[mnMN](?<!\w.)(?i:(?P<noon>(?<=n)oon|(?<=m)(?:idday|ittags?|idi|ediodía))\b"
+    r"|(?<=m)(?:idnight|itternacht|inuit|edianoche)\b)"
 )
 
 
 def dates(text: str) -> Iterator[Fact]:
     """The dates, months and days of the week; none overlaps another."""
-    taken: list[tuple[int, int]] = []
-    blank = text
-    for pattern in (_ISO, _CJK, _NUMERIC, _DAY_FIRST, _MONTH_FIRST, _MONTH_YEAR):
-        for match in list(pattern.finditer(blank)):
-            keys = tuple(_readings(match))
-            if keys:
-                end = match.end()
-                taken.append((match.start(), end))
-                yield Fact(
-                    kind="date",
-                    shown=match.group().strip(),
-                    start=match.start(),
-                    end=end,
-                    keys=keys,
-                )
-        if taken:
-            blank = _without(blank, taken)
-            taken = []
-    # The pattern is slow, and most texts name neither a month nor a day.
-    any_named = not _FIRST.isdisjoint(_RUN.findall(blank.lower()))
-    for match in _WORD.finditer(blank) if any_named else ():
+    for pattern in (_ISO, _CJK, _NUMERIC, _DAY_FIRST, _MONTH_FIRST):
+        found = list(_dates(_matches(pattern, text)))
+        yield from found
+        text = _without(text, found)
+    # The patterns are slow, and most texts name neither a month nor a day.
+    if _FIRST.isdisjoint(_RUN.findall(text.lower())):
+        return
+    found = list(_dates(_MONTH_YEAR.finditer(text)))
+    yield from found
+    yield from _named(_without(text, found))
+
+
+def _matches(pattern: re.Pattern[str], text: str) -> Iterable[re.Match[str]]:
+    """What `pattern.finditer` finds; the text is looked at only where it has digits."""
+    if pattern is _CJK:
+        return pattern.finditer(text) if "月" in text or "월" in text else ()
+    return _after_words(text) if pattern is _MONTH_FIRST else at_digits(pattern, text)
+
+
+def _after_words(text: str) -> Iterator[re.Match[str]]:
+    """What `_MONTH_FIRST` finds: a word, white space and digits."""
+    at = 0
+    for digits in DIGITS.finditer(text):
+        between = text[at : digits.start()]
+        words = between.rstrip()
+        if len(words) < len(between):
+            word = _LAST_WORD.search(words, max(0, len(words) - _LONGEST))
+            if word and (match := _MONTH_FIRST.match(text, at + word.start())):
+                yield match
+        at = digits.end()
+
+
+def _dates(matches: Iterable[re.Match[str]]) -> Iterator[Fact]:
+    for match in matches:
+        keys = tuple(_readings(match))
+        if keys:
+            yield Fact(
+                kind="date",
+                shown=match.group().strip(),
+                start=match.start(),
+                end=match.end(),
+                keys=keys,
+            )
+
+
+def _named(text: str) -> Iterator[Fact]:
+    """The months and days of the week that stand alone."""
+    for match in _WORD.finditer(text):
         word = match.group().lower()
         day = WEEKDAYS.get(word)
         if day is None and word.endswith("s"):
@@ -95,7 +126,7 @@ def dates(text: str) -> Iterator[Fact]:
         ):
             month = MONTHS[word]
             if word in _SHORTENED and not _BEFORE_MONTH.search(
-                blank, max(0, match.start() - 12), match.start()
+                text, max(0, match.start() - 12), match.start()
             ):
                 continue
             yield Fact(
@@ -107,12 +138,12 @@ def dates(text: str) -> Iterator[Fact]:
             )
 
 
-def _without(text: str, spans: list[tuple[int, int]]) -> str:
+def _without(text: str, facts: Sequence[Fact]) -> str:
     pieces: list[str] = []
     at = 0
-    for start, end in sorted(spans):
-        pieces += [text[at:start], " " * (end - start)]
-        at = end
+    for fact in facts:
+        pieces += [text[at : fact.start], " " * (fact.end - fact.start)]
+        at = fact.end
     return "".join((*pieces, text[at:]))
 
 
@@ -155,7 +186,7 @@ def _misspelt(word: str) -> int | None:
 
 def times(text: str) -> Iterator[Fact]:
     """The times of day, to the minute."""
-    for match in _TIME.finditer(text):
+    for match in at_digits(_TIME, text):
         keys = tuple(_times(match))
         if keys:
             yield Fact(

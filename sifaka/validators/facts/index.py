@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from fractions import Fraction
+from functools import cached_property
 from typing import cast
 
 from sifaka.validators import verbatim
@@ -44,7 +45,11 @@ class Index:
             elif fact.kind == "time":
                 times = cast("tuple[tuple[int, int], ...]", fact.keys)
                 self._hours.update(hour for hour, minute in times if not minute)
-        self._flat = verbatim.flat(reading.text).casefold()
+        self._text = reading.text
+
+    @cached_property
+    def _flat(self) -> str:
+        return verbatim.flat(self._text).casefold()
 
     def _add_number(self, fact: Fact) -> None:
         for dimension, base in cast("tuple[tuple[str, Fraction], ...]", fact.keys):

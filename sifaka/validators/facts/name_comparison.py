@@ -3,8 +3,8 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from sifaka.text.scripts import script
@@ -80,10 +80,15 @@ class _Vocabulary:
             if not word.isalnum():
                 found |= {re.sub(r"['’]s?$", "", word), *re.split(r"[-’']", word)}
         self.words = found | {w[:-1] for w in found if w.endswith("s") and len(w) > _ALIKE}
-        self._leads: dict[str, list[str]] = defaultdict(list)
+
+    @cached_property
+    def _leads(self) -> Mapping[str, Sequence[str]]:
+        """The words by how they begin."""
+        found: dict[str, list[str]] = defaultdict(list)
         for word in self.words:
             if len(word) >= _ALIKE:
-                self._leads[word[:_ALIKE]].append(word)
+                found[word[:_ALIKE]].append(word)
+        return found
 
     def has(self, word: str) -> bool:
         """True when the word stands there, in the plural or in parts too."""

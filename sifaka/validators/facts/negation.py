@@ -11,7 +11,7 @@ from sifaka.text.prose import sentence_spans
 from sifaka.validators.facts.vocabulary import stem_of
 
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nobody|nothing|nowhere|neither|nor|cannot|no[ ]one"
+    r"\b(?=[acgjknpr])(?:not|never|no|none|nobody|nothing|nowhere|neither|nor|cannot|no[ ]one"
     r"|nicht|nichts|nie|niemals|kein\w{0,2}|niemand"
     r"|ne|jamais|aucune?|personne|rien|ni|pas|nunca|jamás|nadie|nada|ningun[ao]|ningún|não|nem"
     r"|non|nessun[ao]?|niet|geen|nooit)\b|n['’]t\b|\bn['’](?=\w)",
@@ -19,9 +19,12 @@ _NEGATION = re.compile(
 )
 """Words that deny, of the languages whose numbers in words are read; `no` in Spanish is one."""
 _HAN = re.compile(r"[不没沒未无無]|ません|ない")
+_ASIDE = re.compile(
+    r"\A\W*(?:no|nein|non|yes|sure|sorry|of[ ]course|ja|oui|sí|si)\b[,.!]", re.IGNORECASE
+)
+"""The word that opens an answer."""
 _HARMLESS = re.compile(
-    r"\A\W*(?:no|nein|non|yes|sure|sorry|of[ ]course|ja|oui|sí|si)\b[,.!]"
-    r"|\bor[ ]not\b|\bwhy[ ](?:not|don['’]t)\b"
+    r"\bor[ ]not\b|\bwhy[ ](?:not|don['’]t)\b"
     r"|\b(?:no|not)[ ](?:more|less|fewer|later|earlier|sooner)[ ]than\b|\bno\.?[ ]?(?=\d)"
     r"|\b(?:nothing|none|nobody|no[ ]one)[ ](?:but|other[ ]than|except)\b"
     r"|\bn(?:ot|icht)[ ](?:only|just|nur|bloß)\b|\bno[ ]s[oó]lo\b|\bnon[ ]s(?:eulement|olo)\b"
@@ -29,6 +32,7 @@ _HARMLESS = re.compile(
     re.IGNORECASE,
 )
 """Negations that deny nothing, or not the sentence; they count as no words of it."""
+_DIGIT = re.compile(r"\d")
 _OPPOSITE = re.compile(
     r"negat|opposite|contrary|positiv|affirmativ|contradict|invert|revers|gegenteil|verneint",
     re.IGNORECASE,
@@ -126,7 +130,10 @@ def _meaning(sentence: str) -> tuple[frozenset[str], bool]:
     """The words that carry a statement, by their stems, and True when it denies; else none."""
     if sentence.rstrip(" \n\"'”’").endswith(("?", "？")):
         return frozenset(), False
-    key, denied = _carried(_HARMLESS.sub(" ", sentence))
+    plain = _ASIDE.sub(" ", sentence)
+    if _NEGATION.search(plain) or _DIGIT.search(plain):  # else nothing harmless is there either
+        plain = _HARMLESS.sub(" ", plain)
+    key, denied = _carried(plain)
     if len(key) < 2 and len(_WORD.findall(sentence)) < _FEWEST:
         return frozenset(), False
     return key, denied

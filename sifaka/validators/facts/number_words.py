@@ -26,8 +26,10 @@ _HAN_DIGIT = re.compile(
     rf"(?={'|'.join(UNSPACED)})"
 )
 """A single character counts only before a unit: most of them are parts of other words too."""
+_HAN_ANY = re.compile("[零〇一二三四五六七八九两兩十百千万萬亿億]")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _ROMAN = re.compile(r"(?<=[^\W\d_] )(?=[IVXLC])(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})\b(?![’'\-.]\w)")
+_ROMAN_LETTER = re.compile("[IVXLC]")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _SMALLEST_SURE = 13
 """Smaller ones may only count what is listed anyway."""
@@ -176,6 +178,8 @@ def _small_value(word: str, table: Mapping[str, int], language: str) -> int | No
 
 def in_han(text: str) -> Iterator[Fact]:
     """The numbers in Chinese characters: of two and more, and of one before a unit."""
+    if not _HAN_ANY.search(text):
+        return
     for match in chain(_HAN_RUN.finditer(text), _HAN_DIGIT.finditer(text)):
         value = _han_value(match.group())
         before = text[match.start() - 1 : match.start()]
@@ -212,7 +216,10 @@ def _han_value(run: str) -> Fraction | None:
 
 def in_roman(text: str) -> Iterator[Fact]:
     """The Roman numerals after a name or a word such as chapter."""
-    for match in _ROMAN.finditer(text):
+    for letter in _ROMAN_LETTER.finditer(text):
+        match = _ROMAN.match(text, letter.start())
+        if match is None:
+            continue
         shown = match.group()
         before = _WORD.search(text, max(0, text.rfind(" ", 0, match.start() - 1)))
         if not shown or (len(shown) == 1 and shown not in "IVX"):

@@ -4,7 +4,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import chain
 
+from sifaka.text.prose import Span
 from sifaka.validators.facts.fact import Fact
 from sifaka.validators.facts.number_words import in_han, in_roman, in_words
 from sifaka.validators.facts.units import SPACE, UNIT, keys_of, unit_after, unit_of
@@ -24,6 +26,10 @@ _PHONE = re.compile(
 )
 _CODED = re.compile(r"(?<![\w#])[^\W_]\w*(?:[.:-]\w+)*")
 _DIGIT = re.compile(r"\d")
+DIGITS = re.compile(r"\d\d*")  # a single digit in front makes it quick to search
+_BLANK = re.compile(r"\s")
+_BEFORE_DIGITS = 5
+"""Characters of a number before its digits at most: a currency, a space and a sign."""
 _AFTER = re.compile(rf"[{SPACE}]?(?P<scale>[a-zA-ZäöüéóíãõñÄÖÜ]+|[万萬亿億千百]{{1,2}})")
 _ORDINAL_END = re.compile(r"(?:st|nd|rd|th|ème|er|re|e|º|ª)\b")
 _DECADE = re.compile(r"s\b")
@@ -35,12 +41,38 @@ def plain_digits(text: str) -> str:
     """The text with ASCII digits in place of those of other scripts; offsets stay."""
     if text.isascii():
         return text
-    return re.sub(r"[^\x00-\x7f]", lambda m: _digit(m.group()), text)
+    return _DIGIT.sub(lambda match: str(unicodedata.decimal(match.group())), text)
 
 
-def _digit(character: str) -> str:
-    value = unicodedata.decimal(character, None)
-    return character if value is None else str(value)
+def at_digits(pattern: re.Pattern[str], text: str, *, before: int = 0) -> Iterator[re.Match[str]]:
+    """What `pattern.finditer` finds; the text is looked at only where it has digits.
+
+    Args:
+        pattern: It matches from the first digit of a run on, or from a little before it.
+        text: The text.
+        before: The most characters that a match has before its first digit.
+    """
+    end = 0
+    for run in DIGITS.finditer(text):
+        start = run.start()
+        for place in range(max(end, start - before), start + 1) if before else (start,):
+            if place >= end and (match := pattern.match(text, place)):
+                yield match
+                end = match.end()
+                break
+
+
+def _stretches(text: str) -> Iterator[Span]:
+    """The stretches between white space that have a digit."""
+    end = 0
+    while digit := _DIGIT.search(text, end):
+        start = digit.start()
+        before = text[end:start]
+        if before and not before[-1].isspace():
+            start -= len(before.rsplit(None, 1)[-1])
+        after = _BLANK.search(text, start)
+        end = after.start() if after else len(text)
+        yield start, end
 
 
 def numbers(text: str, language: str) -> Iterator[Fact]:
@@ -55,7 +87,7 @@ def numbers(text: str, language: str) -> Iterator[Fact]:
         if not any(taken[fact.start : fact.end]):
             taken[fact.start : fact.end] = b"\1" * (fact.end - fact.start)
             yield fact
-    for match in _NUMBER.finditer(text):
+    for match in at_digits(_NUMBER, text, before=_BEFORE_DIGITS):
         if taken[match.start("digits")]:
             continue
         fact = _number(text, match, language)
@@ -67,7 +99,7 @@ def numbers(text: str, language: str) -> Iterator[Fact]:
 
 
 def _phones(text: str) -> Iterator[Fact]:
-    for match in _PHONE.finditer(text):
+    for match in at_digits(_PHONE, text, before=1):
         shown = match.group()
         digits = re.sub(r"\D", "", shown)
         grouped = re.fullmatch(r"\d{1,3}(?:[ .]\d{3})+", shown)
@@ -77,7 +109,7 @@ def _phones(text: str) -> Iterator[Fact]:
 
 
 def _coded(text: str, language: str) -> Iterator[Fact]:
-    for match in _CODED.finditer(text):
+    for match in chain.from_iterable(_CODED.finditer(text, *span) for span in _stretches(text)):
         start, shown = match.start(), match.group().rstrip(".:_-")
         if not _DIGIT.search(shown):
             continue

@@ -11,7 +11,7 @@ from sifaka.text.prose import blanked
 from sifaka.validators import verbatim
 from sifaka.validators.facts.dates import dates, times
 from sifaka.validators.facts.fact import Fact
-from sifaka.validators.facts.names import names
+from sifaka.validators.facts.names import candidates
 from sifaka.validators.facts.numbers import numbers, plain_digits
 
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
@@ -64,7 +64,7 @@ def _read(text: str, language: str) -> Reading:
             Fact(kind="url", shown=shown, start=start, end=end, keys=((shown.rstrip("/"),),))
         )
     rest = blanked(rest, addresses)
-    mails = [m.span() for m in _EMAIL.finditer(rest)]
+    mails = [m.span() for m in _EMAIL.finditer(rest)] if "@" in rest else []
     for start, end in mails:
         end = start + len(rest[start:end].rstrip("."))
         shown = rest[start:end]
@@ -102,8 +102,12 @@ def _told(text: str) -> str:
 
 _read_again = lru_cache(maxsize=KEPT)(_read)
 _told_again = lru_cache(maxsize=KEPT)(_told)
+_candidates_again = lru_cache(maxsize=KEPT)(candidates)
 
 
 def names_of(reading: Reading, also: frozenset[str] = frozenset()) -> tuple[Fact, ...]:
     """The names of a text; `also` are names by the evidence of another text."""
-    return tuple(names(reading.blank, reading.language, also=also))
+    find = _candidates_again if len(reading.blank) <= SHORT else candidates
+    found = find(reading.blank, reading.language)
+    named = (each.evident if each.first in also else each.name for each in found)
+    return tuple(name for name in named if name is not None)

@@ -135,7 +135,7 @@ def openings(text: str, language: str) -> Iterator[re.Match[str]]:
         return
     end = 0
     for word in _RUN.finditer(text):
-        if word.start() < end or word.group().lower() not in first:
+        if word.group().lower() not in first or word.start() < end:
             continue
         if match := pattern.match(text, word.start()):
             end = match.end()

@@ -1,6 +1,7 @@
 """One search for the places of several patterns finds what each of them finds alone."""
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,12 +16,18 @@ from tests.sifaka.editor.test_editor_mistakes import MISTAKES
 
 TEXTS = (
     " ".join(wrong for wrong, _ in MISTAKES),
+    "she speaks english and a little french, in london. then he learned german near paris",
     "does he go? Does you go?does he go Do he go; he do go. She was they was we was you was here",
     *(path.read_text(encoding="utf-8") for path in sorted(Path("docs").glob("*.md"))),
 )
 
 
-FOUND = {name: rule for name, rule in RULES.items() if isinstance(rule, PatternRule)}
+FOUND = {
+    f"{module.__name__}.{name}": rule
+    for module in {sys.modules[rule.__module__] for rule in RULES.values()}
+    for name, rule in vars(module).items()
+    if isinstance(rule, PatternRule)
+}
 
 
 @pytest.mark.parametrize("name", FOUND)

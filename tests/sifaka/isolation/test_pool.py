@@ -4,6 +4,7 @@ import asyncio
 import os
 import pickle
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -145,3 +146,23 @@ async def test_work_that_was_cancelled_costs_the_next_nothing() -> None:
         other = asyncio.create_task(isolated(divmod, 17, 5, seconds=5))
         task.cancel()
         assert await other == (3, 2)
+
+
+@pytest.mark.parametrize(("cores", "elsewhere"), [(2, True), (1, False)])
+def test_short_texts_of_a_server_take_a_process_where_it_has_a_core(
+    cores: int, *, elsewhere: bool
+) -> None:
+    program = f"""if True:
+        import os, sys
+        import anyio
+        from sifaka.editor.apart import apart
+        from sifaka.isolation import spread
+
+        os.cpu_count = lambda: {cores}
+        async def main():
+            assert await apart("short", os.getpid) == os.getpid()
+            spread("colorsys")
+            assert (await apart("short", os.getpid) != os.getpid()) == {elsewhere}
+        anyio.run(main)
+    """
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

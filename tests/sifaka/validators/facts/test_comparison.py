@@ -1,10 +1,13 @@
 """Facts: what counts as the same, what as changed, and what a task allows."""
 
+import re
 import time
+from itertools import product
 
 import pytest
 
 from sifaka.validators.facts import KINDS, allowance_of, compare
+from sifaka.validators.facts.numbers import at_digits
 
 
 def differences(text: str, rewrite: str, task: str = "") -> list[str]:
@@ -126,6 +129,7 @@ def test_a_task_that_no_rule_knows_says_so() -> None:
         ("Le magasin n'est pas ouvert.", "Il n'est pas ouvert, le magasin.",
          "Le magasin est ouvert."),
         ("La tienda no abre hoy.", "Hoy no abre la tienda.", "La tienda abre hoy."),
+        ("De winkel is geen bank.", "Geen bank is de winkel.", "De winkel is bank."),
         ("你不可以在这里停车。", "在这里你不可以停车。", "你可以在这里停车。"),
     ],
 )  # fmt: skip
@@ -153,6 +157,30 @@ def test_a_negation_that_denies_nothing_or_is_asked_for_is_none(
     task: str, text: str, rewrite: str
 ) -> None:
     assert differences(text, rewrite, task) == []
+
+
+def test_a_pattern_finds_at_digits_what_it_finds_in_the_whole_text() -> None:
+    pattern = re.compile(r"(?P<money>(?:\bUSD|US\$|[$€]) ?)?(?<!\d)-?\d+(?:[., ]\d{3}\b)*(?![a-z])")
+    pieces = ("USD", "US$", "$", "€", " ", "-", ",", ".", "7", "12", "345", "٣", "word", "x", "\n")
+    for text in map("".join, product(pieces, repeat=4)):
+        found = [match.span() for match in at_digits(pattern, text, before=5)]
+        assert found == [match.span() for match in pattern.finditer(text)], text
+
+
+@pytest.mark.parametrize(
+    ("text", "rewrite", "told"),
+    [
+        ("5月3日noon.", "5月3日midnight.", "noon became midnight"),
+        ("It is May 5thMarch 2020.", "It is May 5thApril 2020.", "March 2020 became April 2020"),
+        ("Pay USD -50 now.", "Pay USD -60 now.", "USD -50 became USD -60"),
+        ("The new iPhone is here.", "The new iPad is here.", "iPhone became iPad"),
+        ("Under Charles IV it was.", "Under Charles VI it was.", "IV became VI"),
+    ],
+)
+def test_a_fact_is_found_beside_another_and_within_a_word(
+    text: str, rewrite: str, told: str
+) -> None:
+    assert differences(text, rewrite) == [told]
 
 
 @pytest.mark.parametrize(
