@@ -3,15 +3,16 @@
 import io
 import random
 import re
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import pytest
 from rich.console import Console
 
-from sifaka.record.diff import diff
+from sifaka.record.diff import Hunk, diff
 from sifaka.record.results import Issue
 from sifaka_mcp.schemas.texts import NOBODY_ASKED
-from sifaka_mcp.view.changes import list_changes, show_changes
+from sifaka_mcp.view.changes import MOST, list_changes, show_changes
 from sifaka_mcp.view.edits import edits
 
 WORDS = ["don't", "world-class", "e.g.", "a", "", " ", "été", "日本", "over", "overtake", ",", "\n"]
@@ -100,3 +101,15 @@ def test_the_list_has_a_line_for_each_edit() -> None:
     hunks = diff(before, "You get it daily.", [issue])
     list_changes(hunks, Console(file=stream, highlight=False))
     assert stream.getvalue() == "'on a daily basis' -> 'daily'  (too long)\n\n"
+
+
+@pytest.mark.parametrize("show", [list_changes, show_changes])
+def test_of_very_many_changes_the_rest_is_counted(
+    show: Callable[[Sequence[Hunk], Console], None],
+) -> None:
+    stream = io.StringIO()
+    lines = [f"It is teh line {number}.\n\n" for number in range(MOST + 5)]
+    hunks = diff("".join(lines), "".join(lines).replace("teh", "the"))
+    show(hunks, Console(file=stream, highlight=False, soft_wrap=True))
+    assert stream.getvalue().count("teh") == MOST
+    assert "and 5 more changes; --json has all" in stream.getvalue()

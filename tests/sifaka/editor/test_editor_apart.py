@@ -1,0 +1,40 @@
+"""The editor beside the event loop."""
+
+from functools import partial
+from time import process_time
+
+import pytest
+
+from sifaka.editor import apart as module
+from sifaka.editor.apart import SHORT, apart
+from sifaka.errors import PluginError
+
+pytestmark = pytest.mark.anyio
+
+
+def busy() -> None:
+    """Take more processor time than a worker process has."""
+    end = process_time() + 60
+    while process_time() < end:
+        pass
+
+
+async def test_a_text_that_took_too_long_for_one_part_is_not_tried_by_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SECONDS", 0.5)
+    text = "long " * SHORT
+    with pytest.raises(PluginError, match="too much time"):
+        await apart(text, busy)
+    with pytest.raises(PluginError, match="too much time"):
+        await apart(text, partial(len, text))
+    assert await apart(f"{text}.", partial(len, text)) == len(text)
+
+
+async def test_it_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SECONDS", 0.5)
+    monkeypatch.setattr(module, "AGAIN", 0.0)
+    text = "slow " * SHORT
+    with pytest.raises(PluginError, match="too much time"):
+        await apart(text, busy)
+    assert await apart(text, partial(len, text)) == len(text)
