@@ -63,16 +63,16 @@ def measure() -> Report:
         method=f"Runs of {ROUNDS} answers, each after {ANSWER * 1000:.0f} ms, on a text of 100 "
         f"words, on SQLite; {RUNS} runs, {AT_ONCE} at once, after {AT_ONCE} to warm up. First by "
         "Chain.run in one process, then by improve_text through a server, from one mcp.Client. "
-        "Provider, server and client share the cores. The ideal counts nothing but answers. "
-        f"Meanwhile another client calls validate_text every {PAUSE * 1000:.0f} ms. Then, on a "
-        f"fresh server, {SEQUENTIAL:,} calls in a row, validate_text and improve_text by the "
-        f"editor in turn; resident memory after {', '.join(map(str, MARKS))}.",
+        "Provider, server and client share the cores. The ideal counts nothing but answers. Then "
+        f"as many again, while another client calls validate_text every {PAUSE * 1000:.0f} ms. "
+        f"Last, on a fresh server, {SEQUENTIAL:,} calls in a row, validate_text and improve_text "
+        f"by the editor in turn; resident memory after {', '.join(map(str, MARKS))}.",
         figures=(
             Figure(what="ideal", value=ideal, unit="runs/s"),
             Figure(what="without a server", value=alone, unit="runs/s"),
             Figure(what="through the server", value=served, unit="runs/s"),
             Figure(what="through the server / ideal", value=served / ideal, unit="x"),
-            Figure(what="through the server / without", value=served / alone, unit="x"),
+            Figure(what="through the server / without", value=served / alone, unit="x", least=0.8),
             Figure(what="validate_text meanwhile p50", value=percentile(waits, 50), unit="ms"),
             Figure(what="validate_text meanwhile p99", value=percentile(waits, 99), unit="ms"),
             *(
@@ -106,7 +106,7 @@ async def _alone(folder: Path) -> float:
 
 
 async def _served(url: str) -> tuple[float, list[float]]:
-    """Runs a second, by the server, and the milliseconds that other calls took meanwhile."""
+    """Runs a second, by the server, and the milliseconds of other calls beside as many again."""
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=AT_ONCE)
     async with (
         httpx2.AsyncClient(timeout=120, limits=limits) as http,
@@ -122,11 +122,11 @@ async def _served(url: str) -> tuple[float, list[float]]:
             assert out["usage"]["model_calls"] == ROUNDS, out["degraded"]
 
         await _rate(run, AT_ONCE)
+        rate = await _rate(run, RUNS)
         waits: list[float] = []
-        rate = 0.0
         async with anyio.create_task_group() as group:
             group.start_soon(_keep_validating, other, waits)
-            rate = await _rate(run, RUNS)
+            await _rate(run, RUNS)
             group.cancel_scope.cancel()
     return rate, waits
 

@@ -1,7 +1,6 @@
 """The commands `sifaka` and `sifaka-mcp`."""
 
 import argparse
-import gc
 import importlib
 import os
 import re
@@ -15,7 +14,7 @@ from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
 from sifaka_mcp.cli.output import prepare_streams, printing
 from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
-from sifaka_mcp.garbage import loading
+from sifaka_mcp.garbage import collect_seldom, loading
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -46,10 +45,6 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 DONE, NOT_PASSING, USAGE = 0, 1, 2
 """Exit codes: done and passing, done but not passing, wrong usage or configuration."""
 
-_THRESHOLDS = (50_000, 20, 100)
-"""For `gc.set_threshold`: with Python's own, to look for garbage takes a tenth of a long text's
-time, and finds none."""
-
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
@@ -72,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
         SystemExit: The arguments are wrong or ask for help; it carries the code.
     """
     prepare_streams()
-    gc.set_threshold(*_THRESHOLDS)
+    collect_seldom()
     try:
         with loading():
             options = _options(arguments)
