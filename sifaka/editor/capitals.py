@@ -9,16 +9,16 @@ from sifaka.editor.patterns import PatternRule
 from sifaka.editor.verbs import base_of_past
 from sifaka.record.results import Issue
 
-_I = re.compile(r"(?<![\w'’.\-/@#`(\[])i(?P<short>['’](?:m|ve|ll|d))?(?![\w'’(\[=+*/-]|\.\w)")
+_I = re.compile(r"i(?<![\w'’.\-/@#`(\[].)(?P<short>['’](?:m|ve|ll|d))?(?![\w'’(\[=+*/-]|\.\w)")
 _VERBS = lexicon(
     "am have think know don't didn't hope love feel would wasn't haven't couldn't can't won't guess",
     "want need wish live work really never always also just",
 )
 _DAYS = re.compile(
-    r"(?<![\w'’.\-/@#=:*_])(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?![\w\-/=:@]|\.\w)"
+    r"\b(?<!['’.\-/@#=:*])(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?![\w\-/=:@]|\.\w)"
 )
 _MONTHS = re.compile(
-    r"(?<![\w'’.\-/@#=:*_])(?:january|february|june|july|september|october|november|december)(?![\w\-/=:@]|\.\w)"
+    r"\b(?<!['’.\-/@#=:*])(?:january|february|june|july|september|october|november|december)(?![\w\-/=:@]|\.\w)"
 )
 _LANGUAGE = re.compile(
     r"\b(?:speaks?|speaking|spoke|learn|learns|learning|learned|taught|teaches|studies|studying|little|good|bad|in) "

@@ -5,7 +5,7 @@ import unicodedata
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from sifaka.text.prose import Span
 
@@ -64,7 +64,7 @@ class Anchors:
 
     @cached_property
     def _folded(self) -> "_Folded":
-        return _Folded(self._text)
+        return _read(self._text)
 
 
 class _Folded:
@@ -96,6 +96,12 @@ class _Folded:
         if stretch % 2 and past:  # inside a changed character
             return self._original_at[stretch + 1] if up else begins
         return begins + past
+
+
+@lru_cache(maxsize=1)
+def _read(text: str) -> _Folded:
+    """The text that critics quote; the last one is kept, for they all quote the same."""
+    return _Folded(text)
 
 
 def _fold(changing: str) -> str:
