@@ -1,7 +1,6 @@
 """The editor beside the event loop: in a process with limits, or in a thread for a short text."""
 
 from collections.abc import Callable
-from functools import cache
 from hashlib import sha256
 from time import monotonic
 from typing import TypeVar
@@ -9,7 +8,7 @@ from typing import TypeVar
 from anyio import to_thread
 
 from sifaka.errors import PluginError
-from sifaka.isolation import is_spread, isolated
+from sifaka.isolation import SPREAD, isolated
 
 T = TypeVar("T")
 
@@ -20,7 +19,9 @@ SECONDS = 8.0
 AGAIN = 60.0
 """Seconds after which a text that took too much is tried again."""
 _MOST = 100
-"""Texts that took too much and are remembered."""
+"""Texts that took too long and are remembered."""
+_too_long: dict[bytes, float] = {}
+"""Their digests, and until when they are not tried."""
 
 
 async def apart(text: str, work: Callable[[], T]) -> T:
@@ -31,27 +32,20 @@ async def apart(text: str, work: Callable[[], T]) -> T:
     Raises:
         PluginError: The text takes too much, or ends its process.
     """
-    too_long = _too_long()
-    key = sha256(text.encode(errors="surrogatepass")).digest() if too_long else b""
-    if monotonic() < too_long.get(key, 0.0):
+    key = sha256(text.encode(errors="surrogatepass")).digest() if _too_long else b""
+    if monotonic() < _too_long.get(key, 0.0):
         raise PluginError("the text takes too much time")
     try:
-        if len(text) <= SHORT and not is_spread():
+        if len(text) <= SHORT and not SPREAD.is_set():
             return await to_thread.run_sync(work)
         return await isolated(work, seconds=SECONDS)
     except TimeoutError as error:
         key = sha256(text.encode(errors="surrogatepass")).digest()
-        too_long[key] = monotonic() + AGAIN
-        while len(too_long) > _MOST:
-            del too_long[next(iter(too_long))]
+        _too_long[key] = monotonic() + AGAIN
+        while len(_too_long) > _MOST:
+            del _too_long[next(iter(_too_long))]
         raise PluginError("the text takes too much time") from error
     except MemoryError as error:
         raise PluginError("the text takes too much memory") from error
     except ChildProcessError as error:
         raise PluginError("its process ended") from error
-
-
-@cache
-def _too_long() -> dict[bytes, float]:
-    """The digests of texts that took too long, and until when they are not tried."""
-    return {}

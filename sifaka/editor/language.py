@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from sifaka.editor.lexicon import lexicon
 from sifaka.text.prose import Span
@@ -94,8 +93,6 @@ _ENDINGS = tuple(
     )
 )
 _ENDING = re.compile(rf"\w{{3}}(?:{'|'.join(_ENDINGS)})$")
-_LONG = 40
-"""Letters of a word from which its points are not kept."""
 _SENTENCE = re.compile(r"[^\n.!?…]+")
 
 
@@ -124,24 +121,17 @@ def foreign(text: str) -> Iterator[Span]:
 def _evidence(words: list[str]) -> tuple[int, int]:
     """Points for English and for other languages: two for a word of one side only."""
     english = other = 0
-    if words:
-        words[0] = words[0].lower()  # its capital may be that of the sentence
-    for word in words:
-        points = (_points if len(word) <= _LONG else _points.__wrapped__)(word)
-        english += points[0]
-        other += points[1]
+    for number, word in enumerate(words):
+        lowered = word.lower()
+        if known := _POINTS.get(lowered):
+            # Los Angeles, El Niño, Van der Berg: names of any origin stand in English too.
+            if lowered in ENGLISH or not number or not word[0].isupper():
+                english += known[0]
+                other += known[1]
+        elif number and word[0].isupper():
+            continue
+        elif not lowered.isascii():
+            other += 2 if ord(lowered[0]) > 0x36F or _LETTER.search(lowered) else 1
+        elif lowered.endswith(_ENDINGS) and _ENDING.search(lowered):
+            other += 1
     return english, other
-
-
-@lru_cache(maxsize=10_000)
-def _points(word: str) -> tuple[int, int]:
-    """The points of a word inside a sentence for English, and for other languages."""
-    lowered = word.lower()
-    if word[0].isupper() and lowered not in ENGLISH:
-        # Los Angeles, El Niño, Van der Berg: names of any origin stand in English too.
-        return 0, 0
-    if known := _POINTS.get(lowered):
-        return known
-    if not lowered.isascii():
-        return 0, 2 if ord(lowered[0]) > 0x36F or _LETTER.search(lowered) else 1
-    return 0, int(lowered.endswith(_ENDINGS) and _ENDING.search(lowered) is not None)

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Self
@@ -43,6 +43,10 @@ class ParsedText:
     format: Format = Format.MARKDOWN
     markup: Sequence[Mark] = ()
     """What the reader of the format found."""
+    found: dict[Callable[["ParsedText"], Iterable[Issue]], Sequence[Issue]] = field(
+        default_factory=dict, init=False
+    )
+    """The findings of the rules that have run."""
 
     @classmethod
     @lru_cache(maxsize=1)
@@ -55,11 +59,6 @@ class ParsedText:
             return cls(text, text, format)
         markup = marks(text, format)
         return cls(text, view(text, markup), format, markup)
-
-    @cached_property
-    def found(self) -> dict[Callable[["ParsedText"], Iterable[Issue]], Sequence[Issue]]:
-        """The findings of the rules that have run."""
-        return {}
 
     @cached_property
     def verbatim(self) -> Cover:

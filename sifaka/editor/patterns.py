@@ -16,16 +16,6 @@ _HEAD = re.compile(r"\(\?(?::|<!)[^()]*\)(?![?*+{])")
 """A group that a pattern begins with."""
 
 
-def _factored(patterns: Iterable[str]) -> Iterator[str]:
-    """The same patterns, with those together that begin with the same group."""
-    tails: dict[str, list[str]] = {}
-    for pattern in patterns:
-        found = _HEAD.match(pattern)
-        head = found.group() if found else ""
-        tails.setdefault(head, []).append(pattern.removeprefix(head))
-    return (f"{head}(?:{'|'.join(rests)})" for head, rests in tails.items())
-
-
 @dataclass(frozen=True, eq=False)
 class PatternRule:
     """Finds the issues of the matches that a rule about English may examine."""
@@ -34,10 +24,18 @@ class PatternRule:
 
     @cached_property
     def _at_words(self) -> re.Pattern[str]:
-        """Where any pattern that begins at a word matches: one search for all of them."""
-        found = (pattern.pattern for pattern, _ in self.decisions)
-        rests = [_NAMED.sub("?:", s.removeprefix(_WORD)) for s in found if s.startswith(_WORD)]
-        return re.compile(rf"{_WORD}(?=\w)(?={'|'.join(_factored(rests))})")
+        """Where any pattern that begins at a word matches: one search for all of them.
+
+        Those that begin with the same group share it.
+        """
+        rests: dict[str, list[str]] = {}
+        for pattern, _ in self.decisions:
+            if pattern.pattern.startswith(_WORD):
+                rest = _NAMED.sub("?:", pattern.pattern.removeprefix(_WORD))
+                head = found.group() if (found := _HEAD.match(rest)) else ""
+                rests.setdefault(head, []).append(rest.removeprefix(head))
+        ways = "|".join(f"{head}(?:{'|'.join(tails)})" for head, tails in rests.items())
+        return re.compile(rf"{_WORD}(?=\w)(?={ways})")
 
     def __call__(self, parsed: ParsedText) -> Iterator[Issue]:
         """The issues, pattern by pattern."""

@@ -90,9 +90,13 @@ _TO_GERUND = re.compile(
 )
 _MUST_TO = re.compile(rf"\b{_SUBJECT} must (?P<drop>to {_VERB[1:]})")
 _WHEN = re.compile(
-    r"\b(?:Yesterday|Last (?:night|week|month|year|summer|winter|spring|autumn)|(?:\w+ )?\w+"
-    rf" (?:days|weeks|months|years) ago),? {_SUBJECT}{_VERB}"
+    r"\b(?:Yesterday|Last (?:night|week|month|year|summer|winter|spring|autumn)),?"
+    rf" {_SUBJECT}{_VERB}"
 )
+_AGO = re.compile(rf"\b(?:days|weeks|months|years) ago,? {_SUBJECT}{_VERB}")
+_NUMBER = re.compile(r"(?:\b\w+ )?\b\w+ \Z")
+_LONGEST = 60
+"""Characters of the words before `days ago` that are examined."""
 
 
 def _formed(
@@ -113,15 +117,24 @@ def _must_to(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
         yield _issue(parsed, *match.span("drop"), match["verb"])
 
 
-def _when(parsed: ParsedText) -> Iterator[Issue]:
-    """Sentences that begin with a time in the past."""
-    for start in sorted(parsed.sentence_starts):
-        match = _WHEN.match(parsed.text, start)
-        if match is None or not parsed.free(*match.span()):
-            continue
-        fix = past_of().get(base_of_third().get(match["verb"], match["verb"]))
-        if fix and fix != match["verb"]:
-            yield _issue(parsed, *match.span("verb"), fix)
+def _when(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    if match.start() in parsed.sentence_starts:
+        yield from _past(parsed, match)
+
+
+def _ago(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    start = match.start()
+    number = _NUMBER.search(parsed.text, max(0, start - _LONGEST), start)
+    begins = {number.start(), number.end() - len(number.group().split()[-1]) - 1} if number else ()
+    for begin in parsed.sentence_starts.intersection(begins):
+        if parsed.free(begin, match.end()):
+            yield from _past(parsed, match)
+
+
+def _past(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    fix = past_of().get(base_of_third().get(match["verb"], match["verb"]))
+    if fix and fix != match["verb"]:
+        yield _issue(parsed, *match.span("verb"), fix)
 
 
 def _opens(parsed: ParsedText, start: int) -> bool:
@@ -137,16 +150,13 @@ def _issue(parsed: ParsedText, start: int, end: int, fix: str) -> Issue:
     return parsed.safe(start, end, fix, message, rule="verb_form", category="grammar")
 
 
-_FORMED = PatternRule(
+verb_forms = PatternRule(
     [
         *((pattern, partial(_formed, form, opens)) for pattern, form, opens in _FORMS),
         (_TO_GERUND, _to_gerund),
         (_MUST_TO, _must_to),
+        (_WHEN, _when),
+        (_AGO, _ago),
     ]
 )
-
-
-def verb_forms(parsed: ParsedText) -> Iterator[Issue]:
-    """Verbs in a form that the words before them rule out."""
-    yield from _FORMED(parsed)
-    yield from _when(parsed)
+"""Verbs in a form that the words before them rule out."""

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
-from threading import Condition, Lock, Thread
+from threading import Condition, Event, Lock, Thread
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from sifaka.isolation.worker import Worker
@@ -20,6 +20,8 @@ from sifaka.isolation.worker import Worker
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
+SPREAD = Event()
+"""Set by `spread` where there is more than one core."""
 MEMORY = 1 << 30
 """Bytes that one piece of work may take."""
 _IDLE_SECONDS = 60.0
@@ -74,16 +76,10 @@ def spread(*modules: str) -> None:
     Args:
         modules: What the first worker imports before there is work.
     """
-    pool = _pool()
-    pool.spread = (os.cpu_count() or 1) > 1
-    if pool.spread:
+    if (os.cpu_count() or 1) > 1:
+        SPREAD.set()
         for module in modules:
-            pool.put(import_module, (module,), _IMPORT_SECONDS)
-
-
-def is_spread() -> bool:
-    """True after `spread`, on a machine with more than one core."""
-    return _pool().spread
+            _pool().put(import_module, (module,), _IMPORT_SECONDS)
 
 
 @dataclass(eq=False)
@@ -138,7 +134,6 @@ class _Pool:
     """
 
     def __init__(self) -> None:
-        self.spread = False
         self.most = max(4, 2 * (os.cpu_count() or 1))
         self._lock = Lock()
         self._waiting: dict[str, deque[_Job]] = {}
