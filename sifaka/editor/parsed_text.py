@@ -31,6 +31,7 @@ _WIDE_GAPS = frozenset({Format.RST, Format.ASCIIDOC, Format.ORG, Format.PYTHON, 
 _INDENT = re.compile(r"\n([ \t]+)")
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]+\b")
 _WORD = re.compile(r"\w+")
+_Found = dict[Callable[["ParsedText"], Iterable[Issue]], Sequence[Issue]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +44,7 @@ class ParsedText:
     format: Format = Format.MARKDOWN
     markup: Sequence[Mark] = ()
     """What the reader of the format found."""
-    found: dict[Callable[["ParsedText"], Iterable[Issue]], Sequence[Issue]] = field(
-        default_factory=dict, init=False
-    )
+    found: _Found = field(default_factory=_Found, init=False)
     """The findings of the rules that have run."""
 
     @classmethod
