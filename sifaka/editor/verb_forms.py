@@ -94,7 +94,7 @@ _WHEN = re.compile(
     rf" {_SUBJECT}{_VERB}"
 )
 _AGO = re.compile(rf"\b(?:days|weeks|months|years) ago,? {_SUBJECT}{_VERB}")
-_NUMBER = re.compile(r"(?:\b\w+ )?\b\w+ \Z")
+_NUMBER = re.compile(r"(?:\b\w+ )?(?P<last>\b\w+) \Z")
 _LONGEST = 60
 """Characters of the words before `days ago` that are examined."""
 
@@ -125,7 +125,7 @@ def _when(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 def _ago(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     start = match.start()
     number = _NUMBER.search(parsed.text, max(0, start - _LONGEST), start)
-    begins = {number.start(), number.end() - len(number.group().split()[-1]) - 1} if number else ()
+    begins = {number.start(), number.start("last")} if number else ()
     for begin in parsed.sentence_starts.intersection(begins):
         if parsed.free(begin, match.end()):
             yield from _past(parsed, match)
