@@ -1,4 +1,4 @@
-"""When Python looks for garbage: not while modules are loaded, and seldom in a server."""
+"""When Python looks for garbage: not while modules are loaded, and seldom after that."""
 
 import gc
 import sys
@@ -29,12 +29,12 @@ def loading() -> Generator[None]:
 
 
 def collect_seldom() -> None:
-    """For a command, which ends soon: to look for garbage takes a tenth of a long text's time."""
+    """For commands and a server on stdio: to look for garbage takes a tenth of a long text's time."""
     gc.set_threshold(*_COMMAND)
 
 
 def collect_less() -> None:
-    """Collect garbage less often, and leave the content of imported modules out of it.
+    """For servers with many runs: less often than Python, without the content of modules.
 
     Hardly anything here is garbage that refers to itself, and to look for it as often as Python
     does takes a twentieth of the processor time; a full collection under load stops all requests

@@ -10,7 +10,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.extras import installed, require
 from sifaka_mcp.cli.options import whole_number
 from sifaka_mcp.cli.signals import interruption_ends_the_process
-from sifaka_mcp.garbage import collect_less, loading
+from sifaka_mcp.garbage import loading
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.http import MAX_PORT
 from sifaka_mcp.telemetry import exported
@@ -63,7 +63,6 @@ def serve(options: argparse.Namespace, settings: Settings) -> int:
             from sifaka_mcp.app import SifakaServer
 
             server = SifakaServer(settings)
-        collect_less()
         with exported(), interruption_ends_the_process(server.ending):
             anyio.run(
                 server.run_stdio_async,
