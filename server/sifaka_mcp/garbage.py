@@ -29,7 +29,7 @@ def loading() -> Generator[None]:
 
 
 def collect_seldom() -> None:
-    """For commands and a server on stdio: to look for garbage takes a tenth of a long text's time."""
+    """For commands and servers on stdio; to look for it takes a tenth of a long text's time."""
     gc.set_threshold(*_COMMAND)
 
 
