@@ -71,7 +71,8 @@ def spread(*modules: str) -> None:
     """Let short work run in worker processes too, as suits a server with many runs at once.
 
     What its threads do takes time from the event loop, since they share one core with it; on a
-    machine with one core this changes nothing.
+    machine with one core this changes nothing. Workers of a queue are processes side by side
+    already, and are slower with it.
 
     Args:
         modules: What the first worker imports before there is work.

@@ -7,7 +7,6 @@ import anyio
 
 from sifaka.errors import ConfigurationError
 from sifaka.extras import install
-from sifaka.isolation import spread
 from sifaka_mcp.cli.options import whole_number
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.garbage import collect_less
@@ -52,7 +51,6 @@ def worker(options: argparse.Namespace, settings: Settings) -> int:
             await anyio.sleep_forever()
 
     collect_less()
-    spread("sifaka.editor.edit")
     with termination_interrupts():
         anyio.run(work)
     return 0
