@@ -19,7 +19,7 @@ def kills(points: int) -> Generator[Row]:
         "SIGKILL of servers and workers on one Redis, with 200 runs in the queue",
         "every run ends, nothing on record is paid twice, two workers do 1.7 times the work",
         "tests.long_run",
-        *("12", "--wait", "2", "--silence", "3"),
+        *("--silence", "3"),
     )
 
 

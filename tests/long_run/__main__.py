@@ -20,7 +20,8 @@ from tests.long_run.scenes import SCENES, Log, scene
 def main() -> int:
     """Do what the command line says; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.long_run")
-    parser.add_argument("seconds", type=float, nargs="?", default=30, help="that a run takes")
+    # Six calls: the first is under way when the run is answered, and when it is cancelled.
+    parser.add_argument("seconds", type=float, nargs="?", default=36, help="that a run takes")
     parser.add_argument("--wait", type=float, default=5, help="seconds until it is answered")
     parser.add_argument("--silence", type=float, default=15, help="after which a worker is dead")
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # of the stub, at each kill
