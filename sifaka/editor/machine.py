@@ -33,9 +33,7 @@ def _are_values(lines: Sequence[str]) -> bool:
     if head:
         mark = head["mark"]
         return all(mark in line for line in lines)
-    if len(lines) < 2:
-        return False
-    for mark in ",;|":
+    for mark in ",;|" if len(lines) > 1 else "":
         counts = {_fields(line, mark) for line in lines}
         if len(counts) != 1:
             continue

@@ -42,7 +42,6 @@ _POLL = timedelta(seconds=0.1)
 """Between two looks for a free place. A task that comes while there is one starts at once."""
 _DUE = timedelta(seconds=0.25)
 """Between two looks for tasks that are due."""
-_RECONNECTION = timedelta(seconds=1)
 _CLOSING_SECONDS = 3.0
 _QUESTIONS = 32
 """Questions of this process to Redis at the same time; further ones wait for their turn."""
@@ -51,7 +50,6 @@ _SPARE = 100
 _UNTIL_WANTED = 10.0
 """Seconds after which a process works on the runs of others although no client has come to it;
 before that a first client is answered."""
-_INSTALL = f"{install('redis')}, or each server works on the runs it has begun, alone"
 
 
 class RunQueue:
@@ -119,7 +117,8 @@ class RunQueue:
                 if not self._stopping.is_set():
                     await self._serve()
         except ImportError:
-            self._report(ConfigurationError("docket is missing", _INSTALL))
+            advice = f"{install('redis')}, or each server works on the runs it has begun, alone"
+            self._report(ConfigurationError("docket is missing", advice))
         # Without the queue each process works on its own runs.
         except Exception as error:  # noqa: BLE001 - reported, once
             self._report(error)
@@ -196,7 +195,7 @@ class RunQueue:
                 name=self._worker,
                 concurrency=self._at_once,
                 redelivery_timeout=timedelta(seconds=self._seconds),
-                reconnection_delay=_RECONNECTION,
+                reconnection_delay=timedelta(seconds=1),
                 minimum_check_interval=_POLL,
                 scheduling_resolution=_DUE,
                 schedule_automatic_tasks=False,

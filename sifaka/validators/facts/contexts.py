@@ -25,8 +25,25 @@ _TIMES = 3
 _APART = "and und et y e while whereas but or ,"
 _FAR = dict.fromkeys(_APART.split(), 3.0) | {"|": 0.5, ";": 5.0, "\n": 5.0}
 """The distance of words that separate; that of others is 1."""
-_TOWARDS = "from to until till between von auf bis vom zum de à desde hasta da"
-_DIRECTIONS = frozenset(_TOWARDS.split())
+_DIRECTIONS = frozenset(
+    [
+        "from",
+        "to",
+        "until",
+        "till",
+        "between",
+        "von",
+        "auf",
+        "bis",
+        "vom",
+        "zum",
+        "de",
+        "à",
+        "desde",
+        "hasta",
+        "da",
+    ]
+)
 """Words before a fact that say which end it is."""
 _RATIO = 1.35
 _TAKEN_OVER = 0.7
@@ -255,10 +272,9 @@ class _Text:
 
     def sentence(self, fact: Fact) -> tuple[int, int]:
         """The place of the sentence that a fact stands in."""
-        n = bisect_left(self.ends, fact.start + 1)
-        return (self.ends[n - 1] if n else 0), (
-            self.ends[n] if n < len(self.ends) else len(self.text)
-        )
+        n = self._sentence(fact.start)
+        end = self.ends[n] if n < len(self.ends) else len(self.text)
+        return (self.ends[n - 1] if n else 0), end
 
 
 def _crossed(a: tuple[Profile, Profile], b: tuple[Profile, Profile]) -> bool:
