@@ -18,32 +18,14 @@ _PHRASES = 3
 """Words of the longest phrase that tells one place from all others."""
 _NEIGHBOURS = 6
 """Facts after one that it may have changed places with."""
-_FARTHEST = 30.0
-_BREAK = 4.0
+_FARTHEST, _BREAK = 30.0, 4.0
 _TIMES = 3
 """Words that speak for a move for each that speaks against it."""
 _APART = "and und et y e while whereas but or ,"
 _FAR = dict.fromkeys(_APART.split(), 3.0) | {"|": 0.5, ";": 5.0, "\n": 5.0}
 """The distance of words that separate; that of others is 1."""
-_DIRECTIONS = frozenset(
-    [
-        "from",
-        "to",
-        "until",
-        "till",
-        "between",
-        "von",
-        "auf",
-        "bis",
-        "vom",
-        "zum",
-        "de",
-        "à",
-        "desde",
-        "hasta",
-        "da",
-    ]
-)
+_TOWARDS = "from to until till between von auf bis vom zum de à desde hasta da"
+_DIRECTIONS = frozenset(_TOWARDS.split())
 """Words before a fact that say which end it is."""
 _RATIO = 1.35
 _TAKEN_OVER = 0.7
