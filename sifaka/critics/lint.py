@@ -19,6 +19,9 @@ ENOUGH = 0.8
 SUGGESTIONS = 8
 """The most different suggestions that are passed on."""
 
+MOST = 1_000
+"""The most issues that are listed; score and verdict are those of all."""
+
 
 class LintCritic(DataComponent):
     """Reads a text for mistakes of form; whether it is true or useful is not its concern."""
@@ -68,13 +71,15 @@ class LintCritic(DataComponent):
         is_safe = any(issue.safe for issue in report.issues)
         confidence = 0.95 if is_safe else max(0.2, 0.6 - 0.2 * len(report.degraded))
         ordered = sorted(report.issues, key=lambda issue: (not issue.safe, -issue.severity))
+        unlisted = len(report.issues) - MOST
+        more = (f"mechanics: {unlisted:,} more issues are not listed",) if unlisted > 0 else ()
         return CriticFeedback(
             critic=self.name,
             verdict="revise" if grave or score < ENOUGH else accept,
             scores={"mechanics": score} if report.checked else {},
-            issues=report.issues,
+            issues=report.issues[:MOST],
             suggestions=tuple(dict.fromkeys(issue.message for issue in ordered))[:SUGGESTIONS],
             confidence=confidence if report.checked else None,
             judges_task=False,
-            degraded=report.degraded,
+            degraded=(*report.degraded, *more),
         )

@@ -101,3 +101,10 @@ async def test_a_clean_paragraph_is_accepted(text: str) -> None:
     feedback = await LintCritic().critique(Thought(text=text))
     assert feedback.verdict == "accept"
     assert feedback.degraded == ()
+
+
+async def test_of_thousands_of_mistakes_a_thousand_are_listed_and_the_others_counted() -> None:
+    feedback = await LintCritic().critique(Thought(text="He eat teh apple. " * 1_000))
+    assert len(feedback.issues) == 1_000
+    assert feedback.degraded[-1] == "mechanics: 1,000 more issues are not listed"
+    assert feedback.scores == {"mechanics": 0.0}
