@@ -10,11 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from sifaka.isolation import isolated, sharing
+from sifaka.isolation import isolated, pool, sharing
 from sifaka.isolation.pool import MEMORY
 from sifaka.isolation.worker import Worker
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _own_workers() -> None:
+    """Those of servers in the same process would take some of the work."""
+    pool._pool.cache_clear()  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_a_function_returns_what_it_returns_here() -> None:
