@@ -33,9 +33,9 @@ def longest_loop(text: str) -> int:
     prose = _CODE.sub("", _ROW.sub("", _NUMBER.sub("", text)))
     tokens = _SPELT.sub(lambda match: f" {match[0]} ", prose)
     words = [word.casefold() for word in _WORD.findall(tokens)][-_MOST_WORDS:]
-    longest = 0
     if not _may_loop(words):
-        return longest
+        return 0
+    longest = 0
     for period in range(1, min(_LONGEST, len(words) // _TIMES) + 1):
         longest = max(longest, _of_period(words, period))
     return longest

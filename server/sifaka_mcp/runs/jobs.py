@@ -237,8 +237,7 @@ class Jobs:
         self._answer_all()
         if self._queue is not None:
             self._queue.stop()  # or it would get what it hands back
-        jobs = tuple(self._jobs.values())
-        for job in jobs:
+        for job in (jobs := tuple(self._jobs.values())):
             job.scope.cancel()
         with anyio.move_on_after(_PARTING_SECONDS):
             for job in jobs:
