@@ -1,10 +1,8 @@
 """The time of what reads texts grows with their length, whatever they are made of."""
 
-import gc
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from time import thread_time
 from typing import cast
 
 import pytest
@@ -13,6 +11,7 @@ from sifaka.errors import SifakaError
 from sifaka.models.draft import Unfit
 from tests.hostile.texts import TEXTS, Made
 from tests.hostile.work import ELSEWHERE, FOUND, LISTED, OTHERS, WORK, Work, name_of
+from tests.stubs.cost import seconds
 
 SMALL = 2_000
 TIMES = 8
@@ -30,33 +29,25 @@ REFUSALS = (SifakaError, ValueError, Unfit, RecursionError)
 """What functions may raise for a text that they cannot read."""
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _no_collections() -> Generator[None]:
-    """What other tests have left is not to be gone through meanwhile."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+def cost(work: Work, text: str) -> float:
+    def whole() -> None:
+        with suppress(*REFUSALS):
+            done = work(text)
+            if isinstance(done, Iterator):
+                deque(cast("Iterator[object]", done), maxlen=0)
 
-
-def seconds(work: Work, text: str) -> float:
-    began = thread_time()
-    with suppress(*REFUSALS):
-        done = work(text)
-        if isinstance(done, Iterator):
-            deque(cast("Iterator[object]", done), maxlen=0)
-    return thread_time() - began
+    return seconds(whole)
 
 
 def is_linear(work: Work, made: Made) -> bool:
     """True when no step of its times is more than linear; the noise of a machine is no step."""
-    small, middle = (seconds(work, made(size)) for size in (SMALL, SMALL * TIMES))
+    small, middle = (cost(work, made(size)) for size in (SMALL, SMALL * TIMES))
     if middle <= SUSPICIOUS * small:
         return True
     if middle > TOO_LONG:
         return False
     # A step up to a bound is no step beyond it.
-    large = seconds(work, made(SMALL * TIMES * TIMES))
+    large = cost(work, made(SMALL * TIMES * TIMES))
     return large <= max(LINEAR**2 * small, TIMES * UNNOTICED)
 
 
@@ -73,7 +64,7 @@ def test_nor_does_any_text(name: str) -> None:
 
 def _try(name: str, kinds: Iterable[str]) -> None:
     work = WORK[name]
-    seconds(work, TEXTS["one line"](1_000))  # what is loaded and compiled once
+    cost(work, TEXTS["one line"](1_000))  # what is loaded and compiled once
     slow = [kind for kind in kinds if not is_linear(work, TEXTS[kind])]
     # What is slow is slow each time.
     slow = [kind for kind in slow if not any(is_linear(work, TEXTS[kind]) for _ in range(6))]

@@ -2,10 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable
 from html import unescape
 from pathlib import Path
-from time import process_time
 
 import pytest
 
@@ -16,6 +14,7 @@ from sifaka_mcp.cli.demo import TEXT
 from sifaka_mcp.ui.overview import RunView
 from sifaka_mcp.ui.pages import Door, page, page_of
 from sifaka_mcp.ui.version import Units, VersionView
+from tests.stubs.cost import seconds
 from tests.ui import runs
 from tests.ui.payloads import payloads
 
@@ -155,17 +154,10 @@ def test_a_late_version_of_a_long_run_costs_a_few_comparisons() -> None:
     run = Run.replay(runs.long_run())
     first, last = run.thoughts[0], run.thoughts[49]
     assert len(last.history) > 40
-    one = _cost(lambda: diff(first.text, last.text))
-    assert _cost(lambda: VersionView.of(run, 49)) < 15 * one
+    one = seconds(lambda: diff(first.text, last.text))
+    assert seconds(lambda: VersionView.of(run, 49)) < 15 * one
 
 
 def test_a_place_that_every_version_changes_is_followed_back_at_once() -> None:
     run = Run.replay(runs.hostile(list(payloads()), "run_0000000000000000"))
-    assert _cost(lambda: VersionView.of(run, len(run.thoughts) - 1)) < 5
-
-
-def _cost(work: Callable[[], object]) -> float:
-    """Seconds of processor time."""
-    begin = process_time()
-    work()
-    return process_time() - begin
+    assert seconds(lambda: VersionView.of(run, len(run.thoughts) - 1)) < 5

@@ -1,7 +1,5 @@
 """The time of the editor grows with the length of the text, whatever the text is made of."""
 
-from time import process_time
-
 import pytest
 
 from sifaka.editor import RULES
@@ -13,6 +11,7 @@ from sifaka.editor.report import findings
 from sifaka.tasks.check import check
 from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import Format
+from tests.stubs.cost import seconds
 
 PIECES = {
     "Chinese": "我们昨天去了公园，天气很好。",
@@ -35,16 +34,13 @@ QUICK = ("Chinese", "mistakes", "brackets", "gaps", "short lines")
 SMALL = 8_000
 
 
-def seconds(piece: str, size: int) -> float:
-    """The processor time of all rules but Harper's, the least of two attempts."""
+def rules_of(piece: str, size: int) -> float:
+    """The seconds of all rules but Harper's, the least of two attempts."""
     text = (piece * (size // len(piece) + 1))[:size]
     rules = {name: RULES[name] for name in RULES if name not in {"grammar", "spelling"}}
-    attempts: list[float] = []
-    for _ in range(2):
-        start = process_time()
-        findings(ParsedText.read(text, Format.MARKDOWN), rules)
-        attempts.append(process_time() - start)
-    return min(attempts)
+    return min(
+        seconds(lambda: findings(ParsedText.read(text, Format.MARKDOWN), rules)) for _ in range(2)
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,7 +52,7 @@ def seconds(piece: str, size: int) -> float:
 )
 def test_four_times_the_text_takes_no_quadratic_time(kind: str) -> None:
     # Linear time is four times as much, quadratic time sixteen times.
-    assert seconds(PIECES[kind], 4 * SMALL) < 9 * seconds(PIECES[kind], SMALL) + 0.05
+    assert rules_of(PIECES[kind], 4 * SMALL) < 9 * rules_of(PIECES[kind], SMALL) + 0.05
 
 
 @pytest.mark.parametrize("kind", ["Chinese", "Thai", "emoji", "brackets", "full stops"])

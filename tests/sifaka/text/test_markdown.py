@@ -1,6 +1,5 @@
 """The one reader of Markdown."""
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -8,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sifaka.text.markdown import Markdown, code_spans, front_matter, open_fence
+from tests.stubs.cost import seconds
 
 _PIECES = [*"ab.# \n\r\t`~-=*1>|[]\u2028\x85é", "\n\n", "\r\n", "```", "~~~", "## ", "---\n", "- "]
 MARKDOWN = st.lists(st.sampled_from(_PIECES), max_size=300).map("".join)
@@ -103,16 +103,16 @@ def test_front_matter_is_what_looks_like_data_between_rules(text: str, length: i
     ],
 )  # fmt: skip
 def test_a_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
-    def seconds(length: int) -> float:
-        text = (piece * (length // len(piece) + 1))[:length]
-        begun = time.process_time()
-        document = Markdown(text)
+    def read(length: int) -> None:
+        document = Markdown((piece * (length // len(piece) + 1))[:length])
         assert document.blocks
         assert len(document.code) <= length
-        return time.process_time() - begun
 
     # Quadratic time would be sixteen times as much, each time; other work may slow one of them.
-    assert any(seconds(20_000) < max(0.5, 10 * seconds(5_000)) for _ in range(3))
+    assert any(
+        seconds(lambda: read(20_000)) < max(0.5, 10 * seconds(lambda: read(5_000)))
+        for _ in range(3)
+    )
 
 
 def test_code_over_two_lines_leaves_the_code_behind_it_whole() -> None:
