@@ -70,10 +70,10 @@ async def _measure(folder: Path, url: str) -> Report:
     walls: dict[Policy, list[float]] = {policy: [] for policy in ROUNDS}
     busy: list[float] = []
     late: list[float] = []
-    served: list[float] = []
-    async with Connections() as connections, Client(_server(folder, url)) as client:
+    async with Client(_server(folder, url)) as client:
+        served = [await _served_wall(client) for _ in range(1 + SAMPLES)]
+    async with Connections() as connections:
         for _ in range(1 + SAMPLES):
-            served.append(await _served_wall(client))
             for policy, samples in walls.items():
                 wall, processor = await _wall(store, connections, policy)
                 samples.append(wall)
@@ -91,7 +91,8 @@ async def _measure(folder: Path, url: str) -> Report:
         f"{SAMPLES} runs after one to warm up, in turn. The ideal is {ANSWER * 1000:.0f} ms for "
         "each answer that has to wait for the one before: 2 with policy `last`, 3 with `best`. "
         "`processor` is user and system time of the process. "
-        "The same by improve_text through a server of its own on stdio. "
+        "The same by improve_text through a server of its own on stdio, before the others, one "
+        "call after the other. "
         f"Then one critic of the {CRITICS} takes {SLOW_ANSWER:g} s and the deadline is "
         f"{DEADLINE:g} s: time from the beginning of the critique to its entry.",
         figures=(

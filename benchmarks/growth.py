@@ -58,6 +58,8 @@ async def _stored(iterations: int) -> tuple[int, int]:
         path = Path(folder) / "runs.db"
         store = SQLiteStorage(path)
         result = await endless_chain(store, iterations).run(text=version_text(0))
+        while await store.catch_up():
+            pass
         await store.aclose()
         assert result.run.iterations == iterations, "the run ended early"
         with closing(sqlite3.connect(path)) as connection:

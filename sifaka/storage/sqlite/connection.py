@@ -33,6 +33,10 @@ class SqlConnection(Protocol):
         """True while a transaction is open."""
         ...
 
+    def readonly(self, name: str, /) -> bool:
+        """True when a database of the connection, such as `main`, may only be read."""
+        ...
+
     def execute(self, statements: str, bindings: Sequence[object] | None = None, /) -> Rows:
         """Run statements; the rows are the last one's."""
         ...

@@ -16,7 +16,7 @@ from sifaka.storage.log import RunPage, check_append
 from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
 from sifaka.storage.sqlite.erasure import note_traces, truncate_log
 from sifaka.storage.sqlite.vectors import remove_vectors
-from sifaka.storage.sqlite.words import index_words, unindex_words
+from sifaka.storage.sqlite.words import put_off_words, unindex_words
 
 logger = logging.getLogger(__name__)
 
@@ -287,4 +287,4 @@ def _index_version(
         "INSERT INTO versions (tenant, run_id, seq, created_at) VALUES (?, ?, ?, ?)",
         (tenant, run.run_id, seq, to_microseconds(thought.created_at)),
     )
-    index_words(connection, connection.last_insert_rowid(), thought.text, run.prompt)
+    put_off_words(connection, connection.last_insert_rowid())

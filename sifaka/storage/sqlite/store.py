@@ -18,7 +18,7 @@ from sifaka.storage.sqlite import runs, vectors
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.erasure import SECONDS, erase_traces
 from sifaka.storage.sqlite.search import search_versions
-from sifaka.storage.sqlite.words import catch_up_words
+from sifaka.storage.sqlite.words import SLICE, catch_up_words
 from sifaka.storage.sqlite.worker import SQLiteWorker
 from sifaka.storage.store import PolledStore
 from sifaka.text.input import is_unicode
@@ -31,8 +31,8 @@ class SQLiteStorage(RecollectingStore, PolledStore):
     """A `ThoughtStore` in a file that several processes may have open at the same time.
 
     An append that has returned survives the end of the process and of the power supply. The words
-    of a version are indexed in the transaction of its entry; `catch_up` makes vectors. The file and
-    its folder are created on first use, readable by their owner only.
+    of its versions are indexed by `catch_up`, the next search or `aclose`, their vectors made by
+    `catch_up`. The file and its folder are created on first use, readable by their owner only.
 
     Args:
         path: The file; a relative path is resolved now.
@@ -50,7 +50,7 @@ class SQLiteStorage(RecollectingStore, PolledStore):
             vectors.check_package()
         self.path = Path(path).absolute()
         self.tenant = tenant
-        self.worker = SQLiteWorker(self.path)
+        self.worker = SQLiteWorker(self.path, part=partial(catch_up_words, seconds=SLICE))
         self._embedder = embedder
         self._remember()
 
@@ -119,14 +119,14 @@ class SQLiteStorage(RecollectingStore, PolledStore):
         return frozenset()
 
     async def catch_up(self) -> int:
-        """Index versions of an older file, and embed some that have no vector of the model yet.
+        """Index some versions that have no words, and embed some that have no vector of the model.
 
         It is for all tenants. Without an embedder, a file that is not open stays closed.
         """
         if self._embedder is None and not self.worker.used:
             return 0
         await super().catch_up()
-        left = await self.worker.run(catch_up_words)
+        left = await self.worker.run(partial(catch_up_words, seconds=SLICE))
         left += await self.worker.run(partial(erase_traces, seconds=SECONDS))
         if self._embedder is not None:
             left += await vectors.embed_batch(self.worker, self._embedder)

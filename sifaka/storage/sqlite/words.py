@@ -11,19 +11,18 @@ from sifaka.text.terms import language_of, text_terms
 
 SECONDS = 2.0
 """The time that a search spends on versions without words before it answers."""
-_LOCKED_SECONDS = 0.5
-"""How long other writers wait for a batch of them."""
+SLICE = 0.1
+"""Seconds for which other writers wait while versions get their words."""
 _BATCH = 50
-_WAITING = "SELECT count(*) FROM versions_without_words JOIN versions USING (id)"
+_WAITING = "SELECT count(*) FROM versions_without_words"
 
 
-def index_words(connection: SqlConnection, version: int, text: str, prompt: str) -> None:
-    """Make one version findable by its words; part of the transaction that stores it."""
-    language = language_of(text, prompt)
-    connection.execute(
-        "INSERT INTO version_words (rowid, text, prompt) VALUES (?, ?, ?)",
-        (version, *(" ".join(text_terms(each, language)) for each in (text, prompt))),
-    )
+def put_off_words(connection: SqlConnection, version: int) -> None:
+    """Note that a version is to be made findable; part of the transaction that stores it.
+
+    A run waits for its appends, and nobody for the words of a version but a search.
+    """
+    connection.execute("INSERT INTO versions_without_words (id) VALUES (?)", (version,))
 
 
 def unindex_words(connection: SqlConnection, tenant: str, run_id: str) -> None:
@@ -38,14 +37,14 @@ def unindex_words(connection: SqlConnection, tenant: str, run_id: str) -> None:
 
 
 def catch_up_words(connection: SqlConnection, seconds: float = SECONDS) -> int:
-    """Index versions of an older file, the newest first, for about so long.
+    """Index versions that have no words yet, the newest first, for about so long.
 
     Returns:
         The versions that are left, of all tenants.
     """
     deadline = time.monotonic() + seconds
     while left := cast("int", connection.execute(_WAITING).get):
-        if time.monotonic() >= deadline:
+        if time.monotonic() >= deadline or connection.readonly("main"):
             return left
         with transaction(connection, "IMMEDIATE"):
             _index_batch(connection)
@@ -54,24 +53,40 @@ def catch_up_words(connection: SqlConnection, seconds: float = SECONDS) -> int:
 
 def count_without_words(connection: SqlConnection, tenant: str) -> int:
     """The versions of a tenant that are not indexed yet."""
-    return cast("int", connection.execute(f"{_WAITING} WHERE tenant = ?", (tenant,)).get)
+    mine = f"{_WAITING} JOIN versions USING (id) WHERE tenant = ?"
+    return cast("int", connection.execute(mine, (tenant,)).get)
 
 
 def _index_batch(connection: SqlConnection) -> None:
-    deadline = time.monotonic() + _LOCKED_SECONDS
+    deadline = time.monotonic() + SLICE
+    waiting = connection.execute(
+        "SELECT id FROM versions_without_words ORDER BY id DESC LIMIT ?", (_BATCH,)
+    ).fetchall()
+    # As bytes, because text may be damaged. An outer join would read the texts of all versions.
     rows = connection.execute(
         """
-        SELECT id, text, prompt FROM versions_without_words LEFT JOIN version_texts USING (id)
-        ORDER BY id DESC LIMIT ?
+        SELECT id, CAST(text AS BLOB), CAST(prompt AS BLOB) FROM version_texts
+        WHERE id IN (SELECT value FROM json_each(?)) AND text IS NOT NULL AND prompt IS NOT NULL
         """,
-        (_BATCH,),
+        (json.dumps([version for (version,) in waiting]),),
     )
-    for version, text, prompt in rows.fetchall():
-        if text is not None and prompt is not None:  # a damaged one has no words
-            index_words(connection, version, text, prompt)
+    written = {
+        version: [each.decode(errors="replace") for each in texts] for version, *texts in rows
+    }
+    for (version,) in waiting:
+        if version in written:  # a damaged one has no words
+            _index(connection, version, *written[version])
         connection.execute("DELETE FROM versions_without_words WHERE id = ?", (version,))
         if time.monotonic() >= deadline:
             break
+
+
+def _index(connection: SqlConnection, version: int, text: str, prompt: str) -> None:
+    language = language_of(text, prompt)
+    connection.execute(
+        "INSERT INTO version_words (rowid, text, prompt) VALUES (?, ?, ?)",
+        (version, *(" ".join(text_terms(each, language)) for each in (text, prompt))),
+    )
 
 
 ADMITTED = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,11 +26,22 @@ class SQLiteWorker:
 
     Nothing in it belongs to an event loop, so it outlives them; the file is opened by the first
     function that needs it.
+
+    Args:
+        path: The file.
+        schema: What is in it.
+        part: Does some work that was put off, when the file is about to be closed.
     """
 
-    def __init__(self, path: Path, schema: Schema = RUNS) -> None:
+    def __init__(
+        self,
+        path: Path,
+        schema: Schema = RUNS,
+        part: Callable[[SqlConnection], object] | None = None,
+    ) -> None:
         self._path = path
         self._schema = schema
+        self._part = part
         self._guard = threading.Lock()
         self._file: OpenFile | None = None
         self._closed = False
@@ -71,4 +83,7 @@ class SQLiteWorker:
                 from sifaka.storage.sqlite import file as sqlite_file
 
                 self._file, open_file = None, self._file
+                if self._part is not None:
+                    with suppress(StorageError), sqlite_file.failures(self._path):
+                        self._part(open_file.sql)
                 sqlite_file.close_file(open_file)

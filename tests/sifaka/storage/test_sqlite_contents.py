@@ -1,17 +1,22 @@
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import apsw
 import pytest
 
 from sifaka.record.entries import Critiqued, Decided, Decision, Drafted, Entry, Started, Validated
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+from sifaka.storage.protocol import ANY
 from sifaka.storage.sqlite import SQLiteStorage
+from sifaka.storage.sqlite.connection import SqlConnection
+from sifaka.storage.sqlite.search import search_versions
 
 pytestmark = pytest.mark.anyio
+Keep = Callable[..., Awaitable[Run]]
 Sql = Callable[..., list[tuple[Any, ...]]]
 WORDS = [f"word{n}" for n in range(5000)]
 
@@ -107,3 +112,39 @@ async def test_english_is_stemmed(tmp_path: Path) -> None:
 
     assert hit.snippet == "The **reports** were **reviewed**."
     await store.aclose()
+
+
+async def test_a_version_gets_its_words_after_its_append(
+    tmp_path: Path, keep: Keep, sql: Sql
+) -> None:
+    path = tmp_path / "runs.db"
+    waiting = "SELECT count(*) FROM versions_without_words"
+    store = SQLiteStorage(path)
+    kept, deleted = await keep(store, "The zebra runs."), await keep(store, "The zebra sleeps.")
+    assert sql(path, waiting) == [(2,)]
+    await store.delete(deleted.run_id)
+    assert sql(path, waiting) == [(1,)]
+
+    found = await store.search("zebra", limit=5)
+
+    assert [hit.run_id for hit in found.hits] == [kept.run_id]
+    assert sql(path, waiting) == [(0,)]
+    await keep(store, "A lion.")
+    await store.aclose()
+    assert sql(path, waiting) == [(0,)], "a file that was closed has them all"
+
+
+async def test_a_file_that_cannot_be_written_says_what_has_no_words_yet(
+    tmp_path: Path, keep: Keep, sql: Sql
+) -> None:
+    path = tmp_path / "runs.db"
+    store = SQLiteStorage(path)
+    await keep(store, "The zebra runs.")
+    await store.aclose()
+    sql(path, "INSERT INTO versions_without_words SELECT id FROM versions")
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+
+    found = search_versions(cast("SqlConnection", connection), "default", "zebra", 5, ANY)
+
+    assert found.search == "bm25 (1 version is not indexed yet)"
+    connection.close()

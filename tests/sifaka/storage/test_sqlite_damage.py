@@ -125,6 +125,7 @@ async def test_a_run_that_is_deleted_leaves_nothing_in_the_file_s_index(
 ) -> None:
     run = await keep(store, "The zebra runs.", "The zebra sleeps.", prompt="stripes")
     await keep(store, "A lion.", prompt="manes")
+    await store.catch_up()
     await store.delete(run.run_id)
 
     sql(path, "INSERT INTO version_words (version_words, rank) VALUES ('integrity-check', 1)")
@@ -269,6 +270,7 @@ async def test_the_index_forgets_every_text_it_has_taken_in(
 ) -> None:
     run = await keep(store, text, prompt=text)
     await keep(store, "A lion.")
+    await store.catch_up()
     await store.delete(run.run_id)
 
     sql(path, "INSERT INTO version_words (version_words, rank) VALUES ('integrity-check', 1)")
