@@ -30,6 +30,7 @@ SLOW_ANSWER = 2.0
 DEADLINE = 0.5
 CRITICS = 8
 SAMPLES = 9
+SERVED = 30
 ROUNDS: dict[Policy, int] = {"last": 2, "best": 3}
 """Answers one after the other: critique and revision, and with `best` a critique of that."""
 TEXT = prose(300)
@@ -71,7 +72,7 @@ async def _measure(folder: Path, url: str) -> Report:
     busy: list[float] = []
     late: list[float] = []
     async with Client(_server(folder, url)) as client:
-        served = [await _served_wall(client) for _ in range(1 + SAMPLES)]
+        served = [await _served_wall(client) for _ in range(1 + SERVED)]
     async with Connections() as connections:
         for _ in range(1 + SAMPLES):
             for policy, samples in walls.items():
@@ -91,8 +92,8 @@ async def _measure(folder: Path, url: str) -> Report:
         f"{SAMPLES} runs after one to warm up, in turn. The ideal is {ANSWER * 1000:.0f} ms for "
         "each answer that has to wait for the one before: 2 with policy `last`, 3 with `best`. "
         "`processor` is user and system time of the process. "
-        "The same by improve_text through a server of its own on stdio, before the others, one "
-        "call after the other. "
+        f"The same by improve_text through a server of its own on stdio, {SERVED} calls one after "
+        "the other before the rest. "
         f"Then one critic of the {CRITICS} takes {SLOW_ANSWER:g} s and the deadline is "
         f"{DEADLINE:g} s: time from the beginning of the critique to its entry.",
         figures=(
