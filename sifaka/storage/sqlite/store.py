@@ -50,7 +50,7 @@ class SQLiteStorage(RecollectingStore, PolledStore):
             vectors.check_package()
         self.path = Path(path).absolute()
         self.tenant = tenant
-        self.worker = SQLiteWorker(self.path, part=partial(catch_up_words, seconds=SLICE))
+        self.worker = SQLiteWorker(self.path, at_close=partial(catch_up_words, seconds=SLICE))
         self._embedder = embedder
         self._remember()
 

@@ -30,18 +30,18 @@ class SQLiteWorker:
     Args:
         path: The file.
         schema: What is in it.
-        part: Does some work that was put off, when the file is about to be closed.
+        at_close: Does some work that was put off, when the file is about to be closed.
     """
 
     def __init__(
         self,
         path: Path,
         schema: Schema = RUNS,
-        part: Callable[[SqlConnection], object] | None = None,
+        at_close: Callable[[SqlConnection], object] | None = None,
     ) -> None:
         self._path = path
         self._schema = schema
-        self._part = part
+        self._at_close = at_close
         self._guard = threading.Lock()
         self._file: OpenFile | None = None
         self._closed = False
@@ -83,7 +83,7 @@ class SQLiteWorker:
                 from sifaka.storage.sqlite import file as sqlite_file
 
                 self._file, open_file = None, self._file
-                if self._part is not None:
+                if self._at_close is not None:
                     with suppress(StorageError), sqlite_file.failures(self._path):
-                        self._part(open_file.sql)
+                        self._at_close(open_file.sql)
                 sqlite_file.close_file(open_file)
