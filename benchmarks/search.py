@@ -60,8 +60,8 @@ async def _measure(folder: Path) -> Report:
         f"append; {len(_WORDS):,} invented words, as frequent as Zipf's law has it. {QUERIES} "
         f"queries of {WORDS_OF_A_QUERY} such words, {LIMIT} hits each, the first query left out. "
         "Then the same files with vectors of 384 numbers, made by random projection of the words: "
-        "no model, so that only the search is timed. `words` and `vectors` are the time to make "
-        "and store them all after the append; Milvus Lite has the words with it.",
+        "no model, so that only the search is timed. `words` and `vectors` are the time that the "
+        "store takes after the appends until all have theirs.",
         figures=tuple(figures),
     )
 
