@@ -18,7 +18,7 @@ from sifaka.storage.sqlite import runs, vectors
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.erasure import SECONDS, erase_traces
 from sifaka.storage.sqlite.search import search_versions
-from sifaka.storage.sqlite.words import SLICE, catch_up_words
+from sifaka.storage.sqlite.words import SLICE, catch_up_at_close, catch_up_words
 from sifaka.storage.sqlite.worker import SQLiteWorker
 from sifaka.storage.store import PolledStore
 from sifaka.text.input import is_unicode
@@ -50,7 +50,7 @@ class SQLiteStorage(RecollectingStore, PolledStore):
             vectors.check_package()
         self.path = Path(path).absolute()
         self.tenant = tenant
-        self.worker = SQLiteWorker(self.path, at_close=partial(catch_up_words, seconds=SLICE))
+        self.worker = SQLiteWorker(self.path, at_close=catch_up_at_close)
         self._embedder = embedder
         self._remember()
 

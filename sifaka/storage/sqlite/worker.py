@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from anyio import CancelScope
 
-from sifaka.errors import StorageError
+from sifaka.errors import SifakaError, StorageError
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import RUNS, Schema
 from sifaka.storage.store import Threads
@@ -30,7 +30,8 @@ class SQLiteWorker:
     Args:
         path: The file.
         schema: What is in it.
-        at_close: Does some work that was put off, when the file is about to be closed.
+        at_close: Does some work that was put off, when the file is about to be closed. Its failure
+            is no failure of closing.
     """
 
     def __init__(
@@ -83,7 +84,9 @@ class SQLiteWorker:
                 from sifaka.storage.sqlite import file as sqlite_file
 
                 self._file, open_file = None, self._file
-                if self._at_close is not None:
-                    with suppress(StorageError), sqlite_file.failures(self._path):
-                        self._at_close(open_file.sql)
-                sqlite_file.close_file(open_file)
+                try:
+                    if self._at_close is not None and open_file.current:
+                        with suppress(SifakaError), sqlite_file.failures(self._path):
+                            self._at_close(open_file.sql)
+                finally:
+                    sqlite_file.close_file(open_file)

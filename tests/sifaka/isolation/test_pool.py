@@ -20,6 +20,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(autouse=True, scope="module")
 def _own_workers() -> None:
     """Those of servers in the same process would take some of the work."""
+    # Only tests part from their workers: nothing public does it.
     pool._pool.cache_clear()  # pyright: ignore[reportPrivateUsage]
 
 

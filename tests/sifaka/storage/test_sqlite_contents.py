@@ -1,6 +1,7 @@
 import random
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from time import monotonic
 from typing import Any, cast
 
 import apsw
@@ -13,6 +14,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ANY
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.connection import SqlConnection
+from sifaka.storage.sqlite.file import BUSY_SECONDS
 from sifaka.storage.sqlite.search import search_versions
 
 pytestmark = pytest.mark.anyio
@@ -132,6 +134,23 @@ async def test_a_version_gets_its_words_after_its_append(
     await keep(store, "A lion.")
     await store.aclose()
     assert sql(path, waiting) == [(0,)], "a file that was closed has them all"
+
+
+async def test_a_store_is_closed_while_another_process_writes(
+    tmp_path: Path, keep: Keep, sql: Sql
+) -> None:
+    path = tmp_path / "runs.db"
+    store = SQLiteStorage(path)
+    await keep(store, "The zebra runs.")
+    other = apsw.Connection(str(path))
+    cast("SqlConnection", other).execute("BEGIN IMMEDIATE")
+
+    began = monotonic()
+    await store.aclose()
+
+    assert monotonic() - began < BUSY_SECONDS, "it waits for the other"
+    other.close()
+    assert sql(path, "SELECT count(*) FROM versions_without_words") == [(1,)]
 
 
 async def test_a_file_that_cannot_be_written_says_what_has_no_words_yet(
