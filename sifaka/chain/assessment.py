@@ -116,8 +116,17 @@ class Review(Frozen):
 
     @property
     def verdict(self) -> Verdict | None:
-        """The decision of the critics together; None when none of them voted."""
-        return majority(self.feedback)
+        """The decision of the critics together; None when none of them voted.
+
+        Rules of mechanics can ask for a revision; that they found nothing accepts no meaning.
+        """
+        verdict = majority(self.feedback)
+        return verdict if verdict == "revise" or self.is_judged else None
+
+    @property
+    def is_judged(self) -> bool:
+        """True when a critic has judged the meaning of the text."""
+        return any(f.judges_task and f.status == "ok" for f in self.feedback)
 
     @property
     def issues(self) -> tuple[Issue, ...]:

@@ -16,7 +16,14 @@ from sifaka.chain.handle import RunHandle
 from sifaka.chain.person import by_machines
 from sifaka.chain.replay import Replay, replay
 from sifaka.chain.result import RunResult
-from sifaka.chain.submission import Submission, check_submission, revision, settled, take_in
+from sifaka.chain.submission import (
+    Submission,
+    check_submission,
+    end_if_older,
+    revision,
+    settled,
+    take_in,
+)
 from sifaka.chain.submission import accept as accept_text
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import RunStatus
@@ -170,7 +177,7 @@ class Chain(AssessingChain):
             ThoughtNotFound: There is no such run.
             ConfigurationError: It was started with another configuration; see `branch`.
         """
-        run, fence = await self._own(run_id), 0
+        run, fence = await end_if_older(self.store, await self._own(run_id)), 0
         if not _is_settled(run, reopen):
             fence = await self.store.claim(run_id)
             run = await self._own(run_id)  # as it is now that no other process can go on with it
@@ -198,8 +205,8 @@ class Chain(AssessingChain):
             parent_id: The version that was revised.
             text: The revision. A fence around it all, a chat preface and the like are taken off.
             accept: True to end the run with the text as it is, which declines what is left.
-            reason: The caller's reason for declining the issues that the revision leaves; with the
-                unchanged text it is the same as `accept`.
+            reason: The caller's reason for what the revision changes against the input, and for the
+                issues that it leaves. Without a text it answers for the version handed in last.
             listen: Gets each event as it happens.
             interrupted: True when it is known that no process is at work on this submission,
                 although it was begun.
@@ -213,7 +220,7 @@ class Chain(AssessingChain):
             ConfigurationError: The run does not wait for a revision, or the text is not usable.
         """
         check_submission(text, accept=accept, reason=reason)
-        run = await self._own(run_id)
+        run = await end_if_older(self.store, await self._own(run_id))
         if run.status == "running" and not interrupted:
             run = await settled(self.store, run)
         if (new := revision(run, parent_id, text, accept=accept, reason=reason)) is None:

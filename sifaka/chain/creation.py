@@ -15,7 +15,7 @@ from sifaka.chain.resources import Resources
 from sifaka.chain.settings import ChainSettings
 from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.models.prompt import PROMPTS_VERSION
-from sifaka.record.entries import Drafted, Started
+from sifaka.record.entries import FORM, Drafted, Started
 from sifaka.record.outcome import RESEARCH, findings
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought, new_run_id
@@ -92,6 +92,7 @@ async def new_run(
         prompt=prompt,
         config=chain.settings.config,
         frame_key=new_frame_key(),
+        form=FORM,
         prompts=PROMPTS_VERSION,
         mends=True,
         branch_of=None if origin is None else origin.run_id,

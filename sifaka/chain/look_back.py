@@ -7,9 +7,10 @@ edits are certain one by one.
 
 from sifaka.calls.journal import scope
 from sifaka.chain.checks import Check
-from sifaka.chain.judging import Fixed, Judge, Lead, Votes, compare_in_both_orders
+from sifaka.chain.judging import Fixed, Judge, Lead, compare_in_both_orders
+from sifaka.chain.policies import counted
 from sifaka.chain.recovery import place
-from sifaka.chain.selection import FACTS, first_difference
+from sifaka.chain.selection import RULES, first_difference
 from sifaka.chain.stop_rules import attempts
 from sifaka.models import CALLER
 from sifaka.record.entries import Anchored, Decision, RunStatus, StopReason
@@ -38,7 +39,7 @@ def needs_look_back(run: Run) -> bool:
 async def look_back(run: Run, judge: Judge, status: RunStatus, reason: StopReason) -> Anchored:
     """The comparison. What is measured decides without a model call; else the judge does."""
     champion, base = _ends(run)
-    decision, settled = first_difference(FACTS, champion, base), True
+    decision, settled = first_difference(RULES, champion, base), True
     if decision is None:
         with scope(f"{place(run, len(run.thoughts))}/anchor"):
             decision, settled = await _judged(run, judge, champion, base)
@@ -54,8 +55,9 @@ async def look_back(run: Run, judge: Judge, status: RunStatus, reason: StopReaso
 def unchecked(run: Run, status: RunStatus, reason: StopReason) -> Anchored:
     """The end without the comparison, when there is no time for it: the champion stays."""
     _, base = _ends(run)
-    reason_given = f"not compared with version {base.iteration}: the budget of seconds is spent"
-    decision = Decision(accepted=True, reason=reason_given)
+    decision = Decision(
+        accepted=True, by="judge", over=base.iteration, note="the budget of seconds is spent"
+    )
     return Anchored(decision=decision, settled=False, status=status, stop_reason=reason)
 
 
@@ -108,15 +110,16 @@ async def _judged(
         stays, unclear = not votes.majority_for_champion(), False
     else:
         stays, unclear = rule.accepts(votes), abs(votes.lead) < rule.by
-    counted = _counted(votes, champion, base)
-    if votes.broke_off:
-        counted = f" after {counted}" if votes.repeats else ""
-        text = f"not compared with version {base.iteration}: {votes.broke_off}{counted}"
-        return Decision(accepted=True, reason=text), False
-    stands = champion if stays else base
-    doubt = f"; not clear, so version {stands.iteration} stands" if unclear else ""
-    text = f"compared with version {base.iteration} at the end: {counted}{doubt}"
-    return Decision(accepted=stays, reason=text), True
+    stays = bool(votes.broke_off) or stays
+    decision = Decision(
+        accepted=stays,
+        by="judge",
+        over=base.iteration,
+        votes=counted(votes, votes.repeats) if votes.repeats else None,
+        clear=not unclear and not votes.broke_off,
+        note=votes.broke_off or "",
+    )
+    return decision, not votes.broke_off
 
 
 def _wins_in_doubt(run: Run, champion: Thought, base: Thought) -> bool:
@@ -125,13 +128,6 @@ def _wins_in_doubt(run: Run, champion: Thought, base: Thought) -> bool:
     Any other must be shown to be better than the input.
     """
     return bool(run.prompt) or len(champion.mistakes) < len(base.mistakes)
-
-
-def _counted(votes: Votes, champion: Thought, base: Thought) -> str:
-    return (
-        f"{votes.candidate} of {votes.repeats} comparisons prefer version {champion.iteration}, "
-        f"{votes.champion} version {base.iteration}"
-    )
 
 
 def _ends(run: Run) -> tuple[Thought, Thought]:

@@ -94,10 +94,14 @@ class TaskOptions(TypedDict, total=False):
     None."""
     fixes: Fixes
     """The fixes that the editor makes in the input, before the first call of a model, and in every
-    version of a model before it is judged: `safe` ones, `suggested` ones too, or `none`."""
+    version of a model before it is judged: `safe` ones, `suggested` ones too, or `none`. `auto`
+    makes the safe ones where there is no task."""
     facts: Facts
-    """The weight of facts that a version changes, loses or invents against its task: `require`
-    fails the version, `warn` reports it, `off` does not compare."""
+    """What becomes of figures, names and the like that a version changes against its task: `ask`
+    takes it once they are answered, `require` never, `off` does not compare."""
+    own_review: bool | None
+    """True when the calling agent reads its first version once more, by a sheet; by `effort` when
+    None."""
     connections: Connections | None
     """Keeps the providers' clients open from run to run; otherwise each run opens and closes its
     own."""

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from sifaka.chain.cancellation import is_interrupted
-from sifaka.chain.facts import facts_by_rules
+from sifaka.chain.findings import by_person
 from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.record.declines import decline_of
@@ -33,9 +33,6 @@ from sifaka.validators.execution import run_validators
 
 if TYPE_CHECKING:
     from sifaka.chain.chain import Chain
-
-_SAID = "a person said so"
-"""The beginning of the reason of a person's decision."""
 
 
 async def choose_version(
@@ -70,7 +67,7 @@ async def choose_version(
         results = version.validation_results
         for entry in entries:
             results = entry.results if isinstance(entry, Validated) else results
-        decision = Decision(accepted=True, reason=_told(results))
+        decision = Decision(accepted=True, by="person", note=_broken(results))
         entries.append(Decided(thought_id=version.id, decision=decision))
     if reason and run.declined.get(version.id) != reason:
         entries.append(Declined(thought_id=version.id, reason=reason))
@@ -151,7 +148,7 @@ async def by_machines(store: ThoughtStore, run: Run) -> Run:
     kept: list[Entry] = []
     for entry in entries:
         drafted = isinstance(entry, Drafted) and entry.thought.author == PERSON
-        if drafted or (isinstance(entry, Decided) and entry.decision.reason.startswith(_SAID)):
+        if drafted or (isinstance(entry, Decided) and entry.decision.by == "person"):
             break
         kept.append(entry)
         if isinstance(entry, Stopped) and entry.status == "done":
@@ -182,16 +179,18 @@ async def _written(
     local = [each for each in chain.settings.validators if not (each.checks or each.calls(text))]
     original = run.original.text if run.original else None
     results = await run_validators(local, draft, original)
-    results = {**await facts_by_rules(run, draft), **results}
-    return draft, [Drafted(thought=draft), Validated(thought_id=draft.id, results=results)]
+    findings = await by_person(run, draft)
+    validated = Validated(thought_id=draft.id, results=results, findings=findings)
+    return draft, [Drafted(thought=draft), validated]
 
 
 def _is_said(thought: Thought, version: Thought, text: str) -> bool:
     return (thought.author, thought.parent_id, thought.text) == (PERSON, version.id, text)
 
 
-def _told(results: Mapping[str, ValidationResult]) -> str:
+def _broken(results: Mapping[str, ValidationResult]) -> str:
+    """The rules that a version breaks, after the words of a person's decision."""
     broken: Sequence[str] = [
         f"{name}: {result.message}" for name, result in results.items() if not result.passed
     ]
-    return _SAID + (f", although it breaks {'; '.join(broken)}" if broken else "")
+    return f", although it breaks {'; '.join(broken)}" if broken else ""

@@ -1,36 +1,20 @@
 """The selection policies: which version becomes the champion, and why the others do not."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial, reduce
 
 from sifaka.calls.journal import scope
-from sifaka.chain.judging import Fixed, Judge, Majority, compare_in_both_orders
+from sifaka.chain.judging import Fixed, Judge, Majority, Votes, compare_in_both_orders
 from sifaka.chain.recovery import place
-from sifaka.chain.selection import (
-    FACTS,
-    OPINIONS,
-    VERDICTS,
-    SelectionCriterion,
-    compare,
-    first_difference,
-)
+from sifaka.chain.selection import REQUIRED, RULES, compare, first_difference
 from sifaka.chain.stop_rules import twin
 from sifaka.models import CALLER
-from sifaka.record.entries import Decided, Decision
-from sifaka.record.provenance import issues_of
+from sifaka.record.entries import Count, Decided, Decision, Measure
 from sifaka.record.run import Run
-from sifaka.record.task import PREFERRED
+from sifaka.record.task import written
 from sifaka.record.thought import EDITOR, Thought
-from sifaka.validators.preserve import lost_spans
 
-_NEARBY = 40
-"""Characters around a span in an issue's quote up to which the issue is about that span."""
-
-_FIRST = Decision(accepted=True, reason="the first version")
-_UNJUDGED = Decision(
-    accepted=True, reason="written by the caller, and nothing that was measured is worse"
-)
-"""Without a model that judges, the writer's judgement is the only one."""
+_FIRST = Decision(accepted=True, by="first")
 
 
 def decide(run: Run) -> tuple[Decided, ...]:
@@ -49,27 +33,46 @@ def decide(run: Run) -> tuple[Decided, ...]:
 
 
 def contenders(run: Run) -> tuple[Thought, ...]:
-    """The versions that critics are asked about: those that are not compared yet.
+    """The versions that critics are asked about: those not compared yet that can still win.
 
     Of an input and the editor's version of it, that is the one which stays by what was measured.
     """
     edited = run.drafted
     if edited == run.undecided:
-        return edited
+        return tuple(each for each in edited if _refused(run, each) is None)
     original = _original(run)
-    lost = first_difference((*FACTS, *_protection(run)), edited[0], original)
+    lost = first_difference(RULES, edited[0], original)
     return (original,) if lost and not lost.accepted else edited
 
 
+def _refused(run: Run, candidate: Thought) -> Decision | None:
+    """The refusal of a version that no opinion can outweigh; None where there is none.
+
+    It breaks more required rules than the version that stands, or differences are open.
+    """
+    champion = run.champion
+    if champion is None:
+        return None
+    broken = first_difference(REQUIRED, candidate, champion)
+    if broken is not None and not broken.accepted:
+        return broken
+    if unanswered := candidate.findings.open:
+        ids = tuple(each.id for each in unanswered)
+        return Decision(accepted=False, by="differences", over=champion.iteration, differences=ids)
+    return None
+
+
 def _compared(run: Run, candidate: Thought) -> Decision:
-    if candidate.author == EDITOR and not _champion(run).critic_feedback:
-        return compare(candidate, _champion(run), _original(run), (*FACTS, *_protection(run)))
-    abstained = any(feedback.status == "abstained" for feedback in candidate.critic_feedback)
-    if not (run.handed_over and candidate.author == CALLER and abstained):
-        return compare(candidate, _champion(run), _original(run), _criteria(run))
-    # That models judged the version before, and not this one, is no fault of it.
-    heard = (*FACTS, *_protection(run), *VERDICTS)
-    return first_difference(heard, candidate, _champion(run)) or _UNJUDGED
+    champion = _champion(run)
+    if candidate.author == EDITOR and not champion.critic_feedback:
+        return compare(candidate, champion, _original(run), RULES)
+    if refused := _refused(run, candidate):
+        return refused
+    # The caller's judgement stands where no critic was asked for another.
+    judged = any(f.judges_task and f.status == "ok" for f in candidate.critic_feedback)
+    if written(run, candidate).author == CALLER and not judged:
+        return Decision(accepted=True, by="caller", over=champion.iteration)
+    return compare(candidate, champion, _original(run))
 
 
 async def decide_by_judge(run: Run, judge: Judge) -> tuple[Decided, ...]:
@@ -94,7 +97,7 @@ async def _dueled(run: Run, judge: Judge, candidate: Thought) -> Decision:
         return _FIRST
     if candidate.author == EDITOR:
         return _compared(run, candidate)
-    measured = first_difference((*FACTS, *_protection(run)), candidate, run.champion)
+    measured = _refused(run, candidate) or first_difference(RULES, candidate, run.champion)
     return measured or await _judged(run, judge, candidate, run.champion)
 
 
@@ -108,7 +111,7 @@ async def _decide_on_one(run: Run, judge: Judge) -> tuple[Decided, ...]:
     beaten = {t.id: _beaten(run, t, best) for t in open_ if t.id != best.id}
     if run.champion is None:
         return _decided({**settled, **beaten, best.id: _FIRST})
-    decision = first_difference((*FACTS, *_protection(run)), best, run.champion)
+    decision = _refused(run, best) or first_difference(RULES, best, run.champion)
     if decision is None:
         decision = await _judged(run, judge, best, run.champion)
     return _decided({**settled, **beaten, best.id: decision})
@@ -117,12 +120,12 @@ async def _decide_on_one(run: Run, judge: Judge) -> tuple[Decided, ...]:
 def _better(run: Run, one: Thought, other: Thought) -> Thought:
     """The better one of two versions that were written at the same time."""
     original = run.original or one
-    return other if compare(other, one, original, _criteria(run)).accepted else one
+    return other if compare(other, one, original).accepted else one
 
 
 def _beaten(run: Run, candidate: Thought, best: Thought) -> Decision:
-    decision = compare(candidate, best, run.original or best, _criteria(run))
-    return Decision(accepted=False, reason=f"beside version {best.iteration}: {decision.reason}")
+    decision = compare(candidate, best, run.original or best)
+    return decision.model_copy(update={"accepted": False})
 
 
 def _decided(decisions: Mapping[str, Decision]) -> tuple[Decided, ...]:
@@ -141,32 +144,41 @@ async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought)
             judge, candidate, champion, rule(repeats=config.judge_repeats)
         )
     if votes.broke_off:
-        return Decision(accepted=False, reason=f"not judged: {votes.broke_off}")
+        return Decision(accepted=False, by="judge", over=champion.iteration, note=votes.broke_off)
     if run.handed_over and candidate.author == CALLER and votes.undecided == votes.repeats:
-        return _UNJUDGED
+        return Decision(accepted=True, by="caller", over=champion.iteration)
     return Decision(
         accepted=votes.candidate * 2 > config.judge_repeats,
-        reason=f"{PREFERRED} {votes.candidate} of {votes.repeats} comparisons in both orders, "
-        f"version {champion.iteration} in {votes.champion}",
+        by="judge",
+        over=champion.iteration,
+        votes=counted(votes, config.judge_repeats),
     )
+
+
+def counted(votes: Votes, repeats: int) -> Count:
+    """The votes as they are put on record."""
+    return Count(candidate=votes.candidate, champion=votes.champion, repeats=repeats)
 
 
 def _settled(run: Run, candidate: Thought) -> Decision | None:
     """The decision that needs no comparison of quality, if there is one."""
     same = twin(run, candidate.text, before=candidate)
-    if same is not None:
-        return Decision(accepted=False, reason=f"the same text as version {same.iteration}")
+    if same is not None and not _is_answered(run, candidate):
+        return Decision(accepted=False, by="same_text", over=same.iteration)
     if run.champion is None:
         return None
     if ratio := _too_much(run, candidate):
-        return Decision(
-            accepted=False,
-            reason=f"changes {ratio:.0%} of the original's words, {run.config.max_edit_ratio:.0%} "
-            "are allowed",
-        )
+        most = run.config.max_edit_ratio or 0.0
+        measure = Measure(criterion="share of words changed", new=ratio, old=most)
+        return Decision(accepted=False, by="size", over=_original(run).iteration, measure=measure)
     if run.config.policy == "last" and candidate.text.strip():
-        return Decision(accepted=True, reason="the last version, as the policy wants")
+        return Decision(accepted=True, by="policy")
     return None
+
+
+def _is_answered(run: Run, candidate: Thought) -> bool:
+    """True when the caller hands a refused version in again, with a reason for what differs."""
+    return candidate.id in run.declined and candidate.text != _champion(run).text
 
 
 def _too_much(run: Run, candidate: Thought) -> float | None:
@@ -178,36 +190,6 @@ def _too_much(run: Run, candidate: Thought) -> float | None:
 
     ratio = Levenshtein.distance(candidate.text.split(), original) / len(original)
     return ratio if ratio > most else None
-
-
-def _criteria(run: Run) -> Sequence[SelectionCriterion]:
-    return (*FACTS, *_protection(run), *OPINIONS)
-
-
-def _protection(run: Run) -> tuple[SelectionCriterion, ...]:
-    """The criterion of the spans that must survive a revision without a task; before any opinion.
-
-    A span may go when an issue points at it, as that was asked for, or when the editor replaces it.
-    """
-    original = _original(run)
-    compared = run.config.facts is not None  # by `sifaka.chain.facts`, which knows more
-    if compared or not run.config.protect or run.prompt or not original.text.strip():
-        return ()
-
-    def lost(thought: Thought, _: Thought) -> float:
-        while thought.author == EDITOR and thought.parent_id is not None:
-            thought = run.thought(thought.parent_id)  # what the editor replaces is no loss
-        gone = lost_spans(original.text, thought.text)
-        if not gone:
-            return 0.0
-        asked = [issue.quote for version in run.thoughts for issue in issues_of(version)]
-        return float(sum(not any(_points_at(quote, span) for quote in asked) for span in gone))
-
-    return (SelectionCriterion(what="protected spans lost", measure=lost),)
-
-
-def _points_at(quote: str, span: str) -> bool:
-    return span in quote and len(quote) <= len(span) + _NEARBY
 
 
 def _champion(run: Run) -> Thought:

@@ -27,14 +27,21 @@ class Preset:
     judge_repeats: int = 1
     look_back: int | None = None
     """See `ChainConfig.look_back`."""
+    own_review: bool = False
+    """See `ChainConfig.own_review`."""
 
 
 PRESETS: Mapping[Effort, Preset] = MappingProxyType(
     {
         "quick": Preset(max_iterations=1),
-        "standard": Preset(max_iterations=3, look_back=LOOK_BACK),
+        "standard": Preset(max_iterations=3, look_back=LOOK_BACK, own_review=True),
         "thorough": Preset(
-            max_iterations=5, policy="best_of_n", width=3, judge_repeats=3, look_back=3
+            max_iterations=5,
+            policy="best_of_n",
+            width=3,
+            judge_repeats=3,
+            look_back=3,
+            own_review=True,
         ),
     }
 )

@@ -25,7 +25,7 @@ from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import AUTO, CALLER, Generation
 from sifaka.models.prompt import PROMPTS_VERSION
 from sifaka.models.provider import provider_model
-from sifaka.record.entries import Drafted, Entry, Started
+from sifaka.record.entries import FORM, Drafted, Entry, Started
 from sifaka.record.events import ChainEvent
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.run import Run
@@ -57,6 +57,8 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
         raise ConfigurationError(
             f"run {recorded.run_id!r} is {recorded.status}", "only a finished run can be replayed"
         )
+    if recorded.form < FORM:
+        return Replay(run=recorded, differences=("the record is of an older form",))
     store = MemoryStorage()
     entries: list[Entry] = [
         Started(
@@ -64,6 +66,7 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
             prompt=recorded.prompt,
             config=recorded.config,
             frame_key=recorded.frame_key,
+            form=recorded.form,
             prompts=recorded.prompts,
             mends=recorded.mends,
             remembered=recorded.remembered,
@@ -79,8 +82,12 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
     await store.append(run, entries, expected_version=0)
     # What was left out then is left out now.
     skips = tuple(r for r in recorded.recoveries if r.strategy == "skip")
-    # What was declined then is declined now.
-    said = {"recoveries": skips, "declined_issues": recorded.declined_issues}
+    # What was declined or answered then is so now.
+    said = {
+        "recoveries": skips,
+        "declined": recorded.declined,
+        "declined_issues": recorded.declined_issues,
+    }
     run = run.model_copy(update=said)
     calls = [call.model_copy(update={"key": first_place(call.key)}) for call in recorded.calls]
     if recorded.prompts != PROMPTS_VERSION:  # what was asked had other words

@@ -8,15 +8,15 @@ from sifaka._internal.immutable import Frozen
 from sifaka.chain.assessment import Review
 from sifaka.chain.brief import Brief, brief_for
 from sifaka.chain.checks import Check, checks_of
-from sifaka.chain.facts import FACTS, guards
+from sifaka.chain.findings import is_compared
 from sifaka.chain.look_back import look_back_check
 from sifaka.record.clustering import cluster
 from sifaka.record.declines import still_open
 from sifaka.record.diff import Hunk
 from sifaka.record.entries import RunStatus, StopReason
-from sifaka.record.outcome import RESEARCH, findings, shortfalls
+from sifaka.record.outcome import RESEARCH, findings, shortcoming, shortfalls
 from sifaka.record.provenance import explained_diff
-from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.results import Findings, Issue, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.task import open_task
 from sifaka.record.thought import EDITOR, Thought
@@ -42,6 +42,28 @@ class RunResult(Frozen):
         return best or Thought(run_id=self.run.run_id, prompt=self.run.prompt)
 
     @property
+    def reported(self) -> Thought:
+        """The version whose verdicts and findings are told: the best one."""
+        return self.thought
+
+    @property
+    def findings(self) -> Findings:
+        """What was measured of the version against the input, with the answers."""
+        return self.reported.findings
+
+    @property
+    def judged_by(self) -> str:
+        """Who judged the best text: `nobody`, `caller`, `person`, or a model by name."""
+        return self.run.judged_by
+
+    @property
+    def rules_met(self) -> bool:
+        """True when the best text meets every required rule, and its task was not left undone."""
+        best = self.thought
+        undone = shortcoming(self.run.original, best) or open_task(self.run)
+        return bool(best.text and best.passed and not best.findings.open) and not undone
+
+    @property
     def text(self) -> str:
         """The best text so far."""
         return self.thought.text
@@ -53,11 +75,7 @@ class RunResult(Frozen):
 
     @property
     def passed(self) -> bool:
-        """True when the best text was checked and nothing is known to be wrong with it.
-
-        It passes every required validator, its critics do not ask for a revision, and no mistake
-        that they found is left but what the caller has declined.
-        """
+        """True when the best text meets every required rule, and was judged; see `Run.passed`."""
         return self.run.passed
 
     @property
@@ -97,9 +115,9 @@ class RunResult(Frozen):
         first = self.run.original
         lines = shortfalls(first) if first is not None and RESEARCH in first.metadata else ()
         lacking = [Issue(message=line, category="report", severity=4) for line in lines]
-        failed = (result for result in self.validation_results if not result.passed)
+        failed = (r for r in self.thought.validation_results.values() if not r.passed)
         found = [result.issues or (_unplaced(result),) for result in failed]
-        if self.run.prompt and (reason := open_task(self.run)):
+        if self.run.finished and (reason := open_task(self.run)):
             found.append((Issue(message=reason, category="task", severity=4, rule="task"),))
         if self.run.is_declined(self.thought):
             return cluster([lacking, *found])
@@ -113,7 +131,8 @@ class RunResult(Frozen):
     @property
     def _opinions(self) -> Sequence[Sequence[Issue]]:
         """The claims that could not be verified, and the issues of each critic."""
-        passed = [result for result in self.validation_results if result.passed and result.details]
+        results = self.thought.validation_results.values()
+        passed = [result for result in results if result.passed and result.details]
         open_ = [each for r in passed for each in r.issues if each.rule == "unverified"]
         said = [f.issues for f in self.thought.critic_feedback if f.status == "ok"]
         return still_open(self.run, self.thought, [open_, *said])
@@ -121,10 +140,11 @@ class RunResult(Frozen):
     @property
     def checked(self) -> tuple[Check, ...]:
         """What was checked in the best text, and what was not, with the reason."""
-        compared = self.thought.author != "input" and guards(self.run)
+        compared = self.thought.author != "input" and is_compared(self.run)
+        by_caller = self.judged_by in {"caller", "person"}
         return (
-            *((Check(what=FACTS, done=True),) if compared else ()),
-            *checks_of(self.thought, has_task=bool(self.run.prompt)),
+            *((Check(what="differences from the input", done=True),) if compared else ()),
+            *checks_of(self.thought, has_task=bool(self.run.prompt), judged=by_caller),
             *look_back_check(self.run),
         )
 
@@ -142,17 +162,17 @@ class RunResult(Frozen):
 
     @property
     def validation_results(self) -> tuple[ValidationResult, ...]:
-        """The verdicts on the best text."""
-        return tuple(self.thought.validation_results.values())
+        """The verdicts on the version that is reported."""
+        return tuple(self.reported.validation_results.values())
 
     @property
     def review(self) -> Review:
         """The feedback of the critics on the best text."""
-        return Review(feedback=self.thought.critic_feedback, usage=Usage())
+        return Review(feedback=self.reported.critic_feedback, usage=Usage())
 
     @property
     def issues(self) -> tuple[Issue, ...]:
-        """The issues that the critics still find in the best text."""
+        """The issues that the critics find in the version that is reported."""
         return self.review.issues
 
     @property

@@ -10,13 +10,11 @@ or against any version where no critic judged, for there the writer's judgement 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from sifaka.record.entries import Decision
+from sifaka.record.entries import Decision, Measure
 from sifaka.record.results import PREFERRED, CriticFeedback, ValidationResult, majority
 from sifaka.record.thought import EDITOR, Thought
 
 _EPSILON = 1e-9
-_FACTS = "facts"
-"""The name under which the guard of facts files its result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +32,8 @@ def _blank(thought: Thought, _: Thought) -> float:
 
 
 def _failures(thought: Thought, *, required: bool) -> Iterable[ValidationResult]:
-    """The failed results that refuse a version; facts that only warn are reported, no more."""
-    for name, result in thought.validation_results.items():
-        if not result.passed and result.required is required and (required or name != _FACTS):
+    for result in thought.validation_results.values():
+        if not result.passed and result.required is required:
             yield result
 
 
@@ -46,17 +43,6 @@ def _failed(*, required: bool) -> Callable[[Thought, Thought], float]:
 
 def _shortfall(*, required: bool) -> Callable[[Thought, Thought], float]:
     return lambda thought, _: sum(1 - r.score for r in _failures(thought, required=required))
-
-
-def _lost_facts(thought: Thought, _: Thought) -> float:
-    """1 for a version that loses facts: to meet another rule is no reason to give them up."""
-    result = thought.validation_results.get(_FACTS)
-    return float(result is not None and not result.passed and result.required)
-
-
-def _warned_facts(thought: Thought, _: Thought) -> float:
-    result = thought.validation_results.get(_FACTS)
-    return 0.0 if result is None or result.passed or result.required else 1 - result.score
 
 
 def _heard(thought: Thought) -> set[str]:
@@ -112,11 +98,14 @@ def _distance(original: Thought) -> Callable[[Thought, Thought], float]:
     return lambda thought, _: Levenshtein.distance(thought.text.split(), words) if words else 0.0
 
 
-FACTS: tuple[SelectionCriterion, ...] = (
+REQUIRED: tuple[SelectionCriterion, ...] = (
     SelectionCriterion(what="empty text", measure=_blank),
-    SelectionCriterion(what="facts that the task does not change", measure=_lost_facts),
     SelectionCriterion(what="required validators failed", measure=_failed(required=True)),
     SelectionCriterion(what="distance from passing them", measure=_shortfall(required=True)),
+)
+"""Criteria that no opinion and no reason outweighs."""
+RULES: tuple[SelectionCriterion, ...] = (
+    *REQUIRED,
     SelectionCriterion(what="advisory validators failed", measure=_failed(required=False)),
     SelectionCriterion(
         what="distance from passing the advisory ones", measure=_shortfall(required=False)
@@ -130,22 +119,12 @@ VERDICTS: tuple[SelectionCriterion, ...] = (
 )
 """Criteria of the critics that were heard on both versions."""
 OPINIONS: tuple[SelectionCriterion, ...] = (
-    SelectionCriterion(what="silence of the critics", measure=_unheard),
+    SelectionCriterion(what="critics that gave no answer", measure=_unheard),
     *VERDICTS,
 )
 """Criteria of the critics."""
-CRITERIA = (*FACTS, *OPINIONS)
+CRITERIA = (*RULES, *OPINIONS)
 """In the order in which they decide."""
-
-
-FACTS_DIFFER = "; "
-"""Stands in a reason before the facts that differ, which quote both texts."""
-
-
-def facts_result(thought: Thought) -> ValidationResult | None:
-    """The result about the facts of a version, where they are not those of the input."""
-    result = thought.validation_results.get(_FACTS)
-    return None if result is None or result.passed else result
 
 
 def first_difference(
@@ -161,22 +140,17 @@ def compare(
     original: Thought,
     criteria: Iterable[SelectionCriterion] = CRITERIA,
 ) -> Decision:
-    """Decide if the candidate takes the champion's place, with the reason."""
+    """Decide if the candidate takes the champion's place, and by what."""
     if decision := first_difference(criteria, candidate, champion):
         return decision
     if candidate.author == EDITOR and candidate.text != champion.text:
-        return Decision(accepted=True, reason="safe edits, nothing else changed")
+        return Decision(accepted=True, by="editor", over=champion.iteration)
     if candidate.prompt and (_is_input(champion, original) or not _task_was_judged(candidate)):
-        return Decision(
-            accepted=True, reason="written for the task, and nothing that was measured is worse"
-        )
-    last = (
-        SelectionCriterion(what="facts that differ", measure=_warned_facts),
-        SelectionCriterion(what="words changed from the original", measure=_distance(original)),
-    )
-    if decision := first_difference(last, candidate, champion):
+        return Decision(accepted=True, by="task", over=champion.iteration)
+    nearer = SelectionCriterion(what="words changed from the original", measure=_distance(original))
+    if decision := _decide(nearer, candidate, champion):
         return decision
-    return Decision(accepted=False, reason=f"no better than version {champion.iteration}")
+    return Decision(accepted=False, by="same_text", over=champion.iteration)
 
 
 def _decide(
@@ -185,10 +159,9 @@ def _decide(
     new, old = criterion.measure(candidate, champion), criterion.measure(champion, candidate)
     if abs(new - old) <= _EPSILON:
         return None
-    relation = "better" if new < old else "worse"
-    reason = (
-        f"{relation} in {criterion.what}: {new:.3g}, version {champion.iteration} has {old:.3g}"
+    return Decision(
+        accepted=new < old,
+        by="critics" if criterion in OPINIONS else "rules",
+        over=champion.iteration,
+        measure=Measure(criterion=criterion.what, new=new, old=old),
     )
-    if new > old and criterion in FACTS and (facts := facts_result(candidate)):
-        reason = f"{reason}{FACTS_DIFFER}{facts.message}"
-    return Decision(accepted=new < old, reason=reason)

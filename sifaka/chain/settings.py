@@ -65,9 +65,10 @@ class ChainSettings:
     remember: int = 0
     inquiry: Inquiry | None = None
     section_chars: int | None = SECTION_CHARS
-    fixes: Fixes | None = "safe"
+    fixes: Fixes | None = "auto"
     format: str | None = None
-    facts: Facts | None = "require"
+    facts: Facts | None = "ask"
+    own_review: bool | None = None
 
     def __post_init__(self) -> None:
         if self.effort not in tuple(PRESETS):
@@ -150,6 +151,7 @@ class ChainSettings:
             fixes=self.fixes,
             format=self.format,
             facts=self.facts,
+            own_review=meant.own_review if self.own_review is None else self.own_review,
         )
 
     @property

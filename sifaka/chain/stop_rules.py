@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from sifaka.models import AUTO, CALLER, HOST
+from sifaka.models import AUTO, CALLER
 from sifaka.record.declines import still_open
 from sifaka.record.entries import StopReason
 from sifaka.record.outcome import shortcoming
 from sifaka.record.results import Issue, majority
 from sifaka.record.run import Run
-from sifaka.record.task import open_task
+from sifaka.record.task import open_task, verdict_of, written
 from sifaka.record.thought import EDITOR, Thought
 
 
@@ -25,15 +25,16 @@ def finished(run: Run) -> StopReason | None:
         return "accepted"
     feedback = champion.critic_feedback
     unheard = all(f.status == "abstained" for f in feedback) if feedback else run.config.critics
-    verdict = majority(feedback)
     mistakes = champion.mistakes
-    opposed = verdict == "revise" or bool(mistakes and any(still_open(run, champion, [mistakes])))
-    # Where the caller writes in place of a model, no critic is left that could be heard.
-    if not (unheard and run.handed_over and champion.author == CALLER):
-        if unheard or (opposed and _is_worth_a_try(run, champion)):
-            return None
-        if run.prompt and _is_asked(run, champion) and not attempts(run):
-            return None
+    opposed = majority(feedback) == "revise" or bool(
+        mistakes and any(still_open(run, champion, [mistakes]))
+    )
+    if awaits_caller(run):
+        return _finished_by_caller(run, champion, opposed=opposed)
+    if unheard or (opposed and _is_worth_a_try(run, champion)):
+        return None
+    if _is_asked(run) and not attempts(run):
+        return None
     if opposed:
         return "issues_left"
     if reason := shortcoming(run.original, champion):
@@ -41,16 +42,49 @@ def finished(run: Run) -> StopReason | None:
     if run.prompt and open_task(run):
         # Where a version was written and lost, another one may not.
         return "unchecked" if _is_of_writer(champion) or run.config.model == EDITOR else None
-    return "passed" if verdict or champion.validation_results else "unchecked"
+    return "passed" if run.passed else "rules_met"
 
 
-def _is_asked(run: Run, champion: Thought) -> bool:
+def awaits_caller(run: Run) -> bool:
+    """True when the calling agent is the writer of a run, or has become it."""
+    return run.config.inquiry is None and (run.config.model in {AUTO, CALLER} or run.handed_over)
+
+
+def submissions(run: Run) -> tuple[Thought, ...]:
+    """The versions that the caller has handed in."""
+    return tuple(thought for thought in run.thoughts if thought.author == CALLER)
+
+
+def is_review_due(run: Run) -> bool:
+    """True when the caller is to read its version once more: its first one, taken at once."""
+    handed_in, most = submissions(run), run.config.max_iterations
+    if not run.config.own_review or len(handed_in) != 1 or attempts(run) >= most:
+        return False
+    decision = run.decisions.get(handed_in[0].id)
+    return decision is not None and decision.accepted
+
+
+def _finished_by_caller(run: Run, champion: Thought, *, opposed: bool) -> StopReason | None:
+    """As `finished`, where the caller writes: it is briefed once for findings, and then decides."""
+    if verdict_of(champion) == "revise" and _is_worth_a_try(run, champion):
+        return None
+    if reason := shortcoming(run.original, champion):
+        return reason
+    handed_in = submissions(run)
+    if not handed_in:
+        advised = any(not result.passed for result in champion.validation_results.values())
+        return None if _is_asked(run) or opposed or advised else "rules_met"
+    latest = handed_in[-1]
+    if latest.id != champion.id and latest.findings.open:
+        return None  # it was asked, and has not answered
+    if written(run, champion).author != CALLER or is_review_due(run):
+        return None
+    return "passed"
+
+
+def _is_asked(run: Run) -> bool:
     """True when there is a task, and it is for a writer to carry out."""
-    if run.config.facts is not None:
-        return bool(run.prompt.strip()) and run.config.model != EDITOR and not _is_own(run)
-    # A task in words that no critic weighs is not done before the caller has written for it.
-    judged = any(f.judges_task for f in champion.critic_feedback if f.status == "ok")
-    return bool(run.prompt) and not judged and run.config.model in {AUTO, CALLER, HOST}
+    return bool(run.prompt.strip()) and run.config.model != EDITOR and not _is_own(run)
 
 
 def _is_own(run: Run) -> bool:
@@ -98,8 +132,9 @@ def no_more_attempts(run: Run) -> StopReason | None:
     """The reason that no further version is to be written; None when one may be."""
     if run.thoughts and attempts(run) >= run.config.max_iterations:
         return "max_iterations"
-    if CALLER in {thought.author for thought in run.thoughts}:
-        return None  # each brief says why the version before was turned down: let them try
+    if handed_in := submissions(run):
+        # Each answer says why the version was not taken: let them try, within bounds.
+        return "stalled" if len(handed_in) >= 3 * run.config.max_iterations + 3 else None
     patience = run.config.patience
     if patience is None:
         return None
@@ -120,8 +155,15 @@ def twin(run: Run, text: str, *, before: Thought | None = None) -> Thought | Non
 
 
 def attempts(run: Run) -> int:
-    """Rounds of a model or the caller: the editor's cost nothing and are not counted."""
-    return sum(t.candidate == 0 and t.author != EDITOR for t in run.thoughts[1:])
+    """Rounds of a model, and versions of the caller that were taken.
+
+    The editor's cost nothing and are not counted, nor are questions to the caller.
+    """
+    return sum(
+        run.decisions[t.id].accepted if t.author == CALLER and t.id in run.decisions else True
+        for t in run.thoughts[1:]
+        if t.candidate == 0 and t.author != EDITOR
+    )
 
 
 def _last_rounds(run: Run, most: int) -> list[list[Thought]]:

@@ -11,12 +11,14 @@ from sifaka.models import CALLER
 from sifaka.models.draft import Draft, mended
 from sifaka.models.draft_lines import Source
 from sifaka.models.writing import MENDED
-from sifaka.record.entries import Declined, Drafted, Entry, Stopped
+from sifaka.record.entries import FORM, Declined, Drafted, Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.input import check_text
 
+LONGEST_REASON = 500
+"""Characters of a reason."""
 _SILENCE = 5.0
 """Seconds without a new entry after which the worker of a run is taken for dead."""
 _LOOK_AGAIN = 0.05
@@ -28,6 +30,13 @@ class Submission(RunResult):
 
     accepted: bool
     reason: str
+    handed_in: Thought | None = None
+    """The version that was submitted; None where the one that stands was accepted."""
+
+    @property
+    def reported(self) -> Thought:
+        """The version that was submitted."""
+        return self.handed_in or self.thought
 
     @classmethod
     def of(cls, run: Run, thought_id: str, warnings: tuple[str, ...] = ()) -> "Submission":
@@ -35,15 +44,19 @@ class Submission(RunResult):
         decision = run.decisions.get(thought_id)
         if decision is None:
             return cls.pending(run, warnings)
-        accepted, reason = decision.accepted, decision.reason
-        return cls(run=run, warnings=warnings, accepted=accepted, reason=reason)
+        return cls(
+            run=run,
+            warnings=warnings,
+            accepted=decision.accepted,
+            reason=decision.reason,
+            handed_in=run.thought(thought_id),
+        )
 
     @classmethod
     def taken(cls, run: Run, warnings: tuple[str, ...] = ()) -> "Submission":
         """A text that was accepted as it is."""
         reason = "" if run.champion_id is None else run.declined.get(run.champion_id, "")
-        told = "the text as it is, and what is left is declined"
-        reason = f"{told}: {reason}" if reason else told
+        reason = f"the text as it is: {reason}" if reason else "the text as it is"
         return cls(run=run, warnings=warnings, accepted=True, reason=reason)
 
     @classmethod
@@ -57,14 +70,17 @@ def check_submission(text: str, *, accept: bool, reason: str | None) -> None:
     """Check what can be checked of a submission before its run is loaded.
 
     Raises:
-        ConfigurationError: There is no text, and none is accepted, or a text cannot be used.
+        ConfigurationError: There is no text, none is accepted and no reason is given, or a text
+            cannot be used.
     """
-    if not (check_text(text).strip() or accept):
+    if not (check_text(text).strip() or accept or reason):
         raise ConfigurationError(
             "the revision is empty", "submit the complete text, or accept the one there is"
         )
-    if reason is not None:
-        check_text(reason, "reason")
+    if reason is not None and len(check_text(reason, "reason")) > LONGEST_REASON:
+        raise ConfigurationError(
+            f"the reason has {len(reason)} characters", f"at most {LONGEST_REASON}, in a sentence"
+        )
 
 
 def revision(
@@ -81,16 +97,25 @@ def revision(
     version = next((t for t in run.thoughts if t.id == parent_id), None)
     if version is None:
         return Draft(text)
+    if not (text or accept) and reason and (asked := _unanswered(run, parent_id)):
+        return Draft(asked.text)  # a reason alone answers for the version that was handed in
     source = Source(text=version.text, task=version.prompt)
     draft = mended(text, source) if text else Draft(version.text)
-    text = draft.text
-    if accept and text != version.text:
+    stays = draft.text == version.text
+    if accept and not stays:
         raise ConfigurationError(
             "`accept` is for the text as it is, and the revision is another text",
-            "leave out `accept` or `text`; `reason` declines what the revision leaves",
+            "leave out `accept` or `text`; `reason` answers for what the revision changes",
         )
-    stays = accept or (reason is not None and text == version.text)
     return None if stays else draft
+
+
+def _unanswered(run: Run, parent_id: str) -> Thought | None:
+    """The version that was handed in last against a parent, where differences kept it out."""
+    handed_in = (t for t in reversed(run.thoughts) if t.author == CALLER)
+    latest = next(handed_in, None)
+    asked = latest is not None and latest.parent_id == parent_id and latest.findings.open
+    return latest if asked else None
 
 
 async def take_in(
@@ -113,7 +138,8 @@ async def take_in(
         parent_id: The version that was revised.
         text: The revision.
         mended: The parts that were taken off it, in words.
-        declined: The reason for declining what critics still report in it; None declines nothing.
+        declined: The reason that answers for what differs in it, and declines what critics still
+            report; None answers nothing.
 
     Returns:
         The run, and the version that was submitted; it is still to be judged unless the run holds a
@@ -124,7 +150,7 @@ async def take_in(
         StaleRevision: It waits for a revision of another version.
     """
     while True:
-        if earlier := _earlier_submission(run, parent_id, text):
+        if earlier := _earlier_submission(run, parent_id, text, declined):
             if _is_cancelled(run) and earlier.id not in run.decisions:
                 raise ConfigurationError(f"run {run.run_id!r} was cancelled", "start a new run")
             return run, earlier
@@ -172,10 +198,12 @@ async def accept(store: ThoughtStore, run: Run, parent_id: str, reason: str) -> 
     return run
 
 
-def _earlier_submission(run: Run, parent_id: str, text: str) -> Thought | None:
-    """The version of this text that the caller submitted against this parent before, if any."""
+def _earlier_submission(run: Run, parent_id: str, text: str, reason: str | None) -> Thought | None:
+    """The version of this text and reason that was submitted against this parent before, if any."""
+    given = (CALLER, parent_id, text, reason)
     for thought in run.thoughts:
-        if (thought.author, thought.parent_id, thought.text) == (CALLER, parent_id, text):
+        told = run.declined.get(thought.id)
+        if (thought.author, thought.parent_id, thought.text, told) == given:
             return thought
     return None
 
@@ -197,6 +225,17 @@ def _waiting_champion(run: Run, parent_id: str) -> Thought:
     if parent_id != champion.id:
         raise StaleRevision(parent_id, current_id=champion.id)
     return champion
+
+
+async def end_if_older(store: ThoughtStore, run: Run) -> Run:
+    """A run of an older form, which means something else now, ends with its best text."""
+    if run.form >= FORM or run.finished:
+        return run
+    told = "the run is of an older form: it ends with its best text; start a new run to go on"
+    ended = Stopped(status="done", stop_reason="stalled", error=told)
+    after = run.apply(ended)
+    await store.append(after, [ended], expected_version=run.version)
+    return after
 
 
 def _is_cancelled(run: Run) -> bool:

@@ -12,7 +12,6 @@ from sifaka.models.section import SECTION
 from sifaka.models.task_changes import WHICH_KINDS, TaskChanges
 from sifaka.record.results import PREFERRED, TASK_CHANGES, CriticFeedback, Preferred
 from sifaka.record.thought import EDITOR, Thought
-from sifaka.validators.facts import allowance_of
 from sifaka.validators.spec import Name
 
 PROMPT = Prompt(
@@ -75,7 +74,7 @@ class SelfRefineCritic(JudgingCritic):
 
     joint: bool = False
     """Asks in the same answer what would else be questions of their own: which is better, a version
-    or its original, and which facts a task asks to change that rules do not know."""
+    or its original, and which facts a task asks to change."""
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """One opinion, with a score for each aspect; see `Critic`."""
@@ -89,7 +88,7 @@ class SelfRefineCritic(JudgingCritic):
             opinion, usage = await self._ask(COMPARING, question, _Comparing)
             if opinion.better is not None:
                 details[PREFERRED] = opinion.better
-        elif thought.prompt and not allowance_of(thought.prompt).known:
+        elif thought.prompt:
             opinion, usage = await self._ask(READING_TASK, question, _ReadingTask)
             if opinion.task_changes is not None:
                 details[TASK_CHANGES] = opinion.task_changes.model_dump(mode="json")

@@ -1,11 +1,10 @@
 """The rule-based editor: finds what is wrong with a text and fixes what is certain.
 
 `lint` reports, `apply` makes the safe fixes of a report, `edit` repeats both until nothing is left
-to do, `cut` shortens at a sentence's end. `RULES` is the catalogue of what it looks for.
+to do. `RULES` is the catalogue of what it looks for.
 """
 
 from sifaka.editor.apply import Edit, Edited, Tier, apply
-from sifaka.editor.cut import cut
 from sifaka.editor.edit import edit
 from sifaka.editor.protection import protected
 from sifaka.editor.report import ADVISORS, RULES, Lint, Rule, lint
@@ -19,7 +18,6 @@ __all__ = [
     "Rule",
     "Tier",
     "apply",
-    "cut",
     "edit",
     "lint",
     "protected",

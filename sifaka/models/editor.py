@@ -25,15 +25,12 @@ _MANY = 500
 class EditorModel:
     """A writer that makes the safe edits and applies the certain fixes of validators.
 
-    With `suggested` it makes those edits too that need a judgement, where they have one fix.
-
-    When nothing but the length is wrong after that, it cuts at a sentence boundary, provided that
-    the shorter text then passes everything. A text it cannot better comes back unchanged.
+    With `suggested` it makes those edits too that need a judgement, where they have one fix. A text
+    it cannot better comes back unchanged; none is cut to meet a length.
     """
 
     validators: Sequence[ValidatorComponent] | None = None
-    """Those that its versions are to pass; without them nothing is cut, which suits a text that is
-    going to be rewritten anyway."""
+    """Those that its edits of a model's answer must not cost."""
     fixes: Fixes | None = "safe"
     """The fixes that it makes; None as in records from before there was a choice."""
     format: str | None = None
@@ -42,12 +39,10 @@ class EditorModel:
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The edited text; see `Model`."""
-        edited = await self.edit_input(thought)
-        shorter = await self._cut(thought) if edited.text == thought.text else None
-        return edited if shorter is None else Generation(text=shorter)
+        return await self.edit_input(thought)
 
     async def edit_input(self, thought: Thought) -> Generation:
-        """The text with the safe edits and the certain fixes of validators; it is never cut."""
+        """The text with the safe edits and the certain fixes of validators."""
         from sifaka.editor import edit
         from sifaka.editor.apart import apart
         from sifaka.text.formats import Format
@@ -87,24 +82,6 @@ class EditorModel:
         if self.validators is None or await self._passes(thought.with_text(edited)):
             return False
         return await self._passes(thought.with_text(written))
-
-    async def _cut(self, thought: Thought) -> str | None:
-        """The text cut at a sentence's end, when nothing but its length was wrong."""
-        from sifaka.editor import cut
-
-        if self.validators is None:
-            return None
-        limits = [
-            issue.start
-            for result in thought.validation_results.values()
-            if result.required and not result.passed
-            for issue in result.issues
-            if issue.category == "length" and issue.start is not None
-        ]
-        shorter = cut(thought.text, min(limits)) if limits else None
-        if shorter is None or not await self._passes(thought.with_text(shorter)):
-            return None
-        return shorter
 
     async def _passes(self, thought: Thought) -> bool:
         # An edit that is only tried is no reason to search: facts stay as they are in any edit.

@@ -1,12 +1,17 @@
 """The entries a run consists of: each is one durable step, none is ever changed."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    ConfigDict,
     Field,
     StringConstraints,
     ValidationError,
@@ -16,7 +21,7 @@ from pydantic import (
 
 from sifaka._internal.immutable import Frozen, FrozenJson, FrozenMap
 from sifaka.record.inquiry import Inquiry, ResearchStep
-from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought, new_run_id
 from sifaka.record.usage import Budget, Usage
 from sifaka.text.sections import SECTION_CHARS
@@ -24,6 +29,7 @@ from sifaka.text.sections import SECTION_CHARS
 RunStatus = Literal["done", "needs_revision", "running", "cancelled", "failed"]
 StopReason = Literal[
     "passed",
+    "rules_met",
     "accepted",
     "issues_left",
     "unchecked",
@@ -39,8 +45,14 @@ StopReason = Literal[
     "error",
 ]
 Policy = Literal["best", "judged", "best_of_n", "last"]
-Fixes = Literal["none", "safe", "suggested"]
-Facts = Literal["require", "warn", "off"]
+Fixes = Literal["auto", "none", "safe", "suggested"]
+Facts = Annotated[
+    Literal["off", "ask", "require"],
+    BeforeValidator(lambda told: "ask" if told == "warn" else told),  # in records of form 1
+]
+"""Whether differences from the input are left alone, asked about, or refused."""
+FORM = 2
+"""The number of the form of records, which grows when they mean something else."""
 LOOK_BACK = 2
 """The usual value of `ChainConfig.look_back`."""
 INTERRUPTED = "interrupted"
@@ -80,11 +92,14 @@ class ChainConfig(Frozen):
     """The research for the first version; None when it is given, or written from the task."""
     fixes: Fixes | None = None
     """The fixes that the editor makes in the input and in every version of a model; None in records
-    of runs from before there was a choice, in which it edited for callers alone."""
+    of runs from before there was a choice, in which it edited for callers alone. `auto` are the
+    safe ones of a run without a task."""
     format: str | None = None
     """The format of the text; recognised by its look when None."""
     facts: Facts | None = None
-    """The weight of the comparison of facts with the input; None in records from before it."""
+    """What becomes of differences from the input; None in records from before it."""
+    own_review: bool = False
+    """True when the caller reads its first version once more, by a sheet, after it was taken."""
     look_back: int | None = Field(default=None, ge=0, le=9)
     """The comparisons by which judges must prefer the best version to the input at the end; 0 means
     that they are not asked. None without a model to ask, and in records of runs from before there
@@ -93,7 +108,7 @@ class ChainConfig(Frozen):
     @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it, so that a changed configuration is noticed."""
-        usual = {"fixes": "safe", "format": None, "facts": "require", "look_back": LOOK_BACK}
+        usual = {"fixes": "auto", "format": None, "facts": "ask", "look_back": LOOK_BACK}
         left_out = {name for name in usual if getattr(self, name) in {None, usual[name]}}
         told = self.model_dump(mode="json", exclude=left_out)
         if self.inquiry is not None and not self.inquiry.sources:
@@ -124,11 +139,97 @@ Tag = Annotated[
 Strategy = Literal["retry", "skip", "restart_iteration", "shorter_context", "fewer_parallel_calls"]
 
 
+class Measure(Frozen):
+    """What tells two versions apart: a criterion with its value for each, smaller is better."""
+
+    criterion: str
+    new: float
+    old: float
+
+    @property
+    def words(self) -> str:
+        """Which is better, and the value of the newer one."""
+        relation = "better" if self.new < self.old else "worse"
+        return f"{relation} in {self.criterion}: {self.new:.3g}"
+
+
+class Count(Frozen):
+    """The comparisons of two versions by a judge, both orders each."""
+
+    candidate: int
+    champion: int
+    repeats: int
+
+    @property
+    def words(self) -> str:
+        """How often the newer one was preferred."""
+        return f"preferred in {self.candidate} of {self.repeats} comparisons in both orders"
+
+
+Decider = Literal[
+    "first",
+    "rules",
+    "differences",
+    "caller",
+    "person",
+    "critics",
+    "judge",
+    "editor",
+    "task",
+    "same_text",
+    "size",
+    "policy",
+    "unfit",
+    "",
+]
+"""What a decision was taken by; empty in records of an older form."""
+
+
 class Decision(Frozen):
-    """The decision on a version: champion or not, and why."""
+    """The decision on a version: champion or not, by what, and over which other version."""
+
+    model_config = ConfigDict(populate_by_name=True)
 
     accepted: bool
-    reason: str
+    by: Decider = ""
+    over: int | None = None
+    """The number of the version it was compared with."""
+    measure: Measure | None = None
+    votes: Count | None = None
+    differences: tuple[str, ...] = ()
+    """The ids of the open differences that kept it from being taken."""
+    clear: bool = True
+    """False where votes were no clear lead, so that doubt decided."""
+    note: str = Field(default="", validation_alias=AliasChoices("note", "reason"))
+    """What no measure says: the rules a person's version breaks, the fault of an unfit answer; all
+    of the reason in records of an older form."""
+
+    @property
+    def reason(self) -> str:
+        """The decision in words."""
+        if self.by == "judge" and self.note:
+            return f"not compared with version {self.over}: {self.note}"
+        if self.measure is not None:
+            return f"{self.measure.words}, version {self.over} has {self.measure.old:.3g}"
+        if self.votes is not None:
+            doubt = "" if self.clear else "; that is not clear, and what is in doubt stays"
+            return f"{self.votes.words}, version {self.over} in {self.votes.champion}{doubt}"
+        told = _TOLD.get(self.by, "{note}")
+        return told.format(over=self.over, note=self.note, count=len(self.differences))
+
+
+_TOLD: Mapping[Decider, str] = MappingProxyType(
+    {
+        "first": "the first version",
+        "differences": "differs from the original in {count} places that nobody has answered",
+        "caller": "the caller's version, and it breaks no more rules",
+        "person": "a person said so{note}",
+        "editor": "safe edits, nothing else changed",
+        "task": "written for the task, and nothing that was measured is worse",
+        "same_text": "the same text as version {over}",
+        "policy": "the last version, as the policy wants",
+    }
+)
 
 
 class _Entry(Frozen):
@@ -147,6 +248,8 @@ class Started(_Entry):
     frame_key: str = ""
     """The secret in the marks around quoted material, which keeps its authors from forging them;
     the run's id when empty."""
+    form: int = 1
+    """See `FORM`; 1 in records from before it was recorded."""
     prompts: int = 1
     """The version of the prompts to models; 1 in records of runs from before it was recorded."""
     mends: bool = False
@@ -182,6 +285,7 @@ class Validated(_Entry):
     kind: Literal["validated"] = "validated"
     thought_id: str
     results: FrozenMap[ValidationResult]
+    findings: Findings = Field(default_factory=Findings)
 
 
 class Critiqued(_Entry):

@@ -100,15 +100,19 @@ def step_diff(before: Thought, after: Thought, steps: Steps | None = None) -> tu
 
 
 def reasons_for(before: Thought, after: Thought) -> list[Issue]:
-    """The issues that the changes from one version to the next may answer.
+    """The issues that the changes from one version to the next answer.
 
-    They are those of the version before, and the log of the editor.
+    They are the log of the editor, or what was found in the version before and is gone.
     """
-    logged = after.metadata.get("edits", ()) if after.author == EDITOR else ()
-    edits = [e for e in cast("Sequence[Mapping[str, Any]]", logged) if "start" in e]
-    return issues_of(before) + [
+    if after.author != EDITOR:
+        left = {(issue.rule, issue.message, issue.quote) for issue in issues_of(after)}
+        found = issues_of(before)
+        return [each for each in found if (each.rule, each.message, each.quote) not in left]
+    logged = cast("Sequence[Mapping[str, Any]]", after.metadata.get("edits", ()))
+    return [
         Issue.at(before.text, e["start"], e["start"] + len(e["before"]), e["message"])
-        for e in edits
+        for e in logged
+        if "start" in e
     ]
 
 

@@ -7,6 +7,8 @@ from pydantic import Field
 
 from sifaka._internal.immutable import Frozen, FrozenJson, FrozenMap
 from sifaka.record.usage import Usage
+from sifaka.text.differences import Difference
+from sifaka.text.limits import Asked
 
 Verdict = Literal["accept", "revise"]
 QUOTE_LIMIT = 200
@@ -77,6 +79,31 @@ class ValidationResult(Frozen):
         """Fill the score in from the verdict when none was given."""
         if self.score < 0:
             object.__setattr__(self, "score", 1.0 if self.passed else 0.0)
+
+
+class Findings(Frozen):
+    """What was measured of a version beside its rules: for whoever judges it, who answers it."""
+
+    differences: tuple[Difference, ...] = ()
+    """Those from the original, each with its answer; `noted` ones are listed and ask nothing."""
+    asked: tuple[Asked, ...] = ()
+    """The limits in the words of the task."""
+    kept: int = 0
+    """The figures, dates, names, links and the like of the original that were found again."""
+    total: int = 0
+    """How many it has."""
+    allowed: FrozenJson | None = None
+    """The kinds of differences that a model says the task asks for, where it was asked."""
+
+    @property
+    def open(self) -> tuple[Difference, ...]:
+        """The differences that nobody has answered; they keep the version from being taken."""
+        return tuple(each for each in self.differences if each.status == "open")
+
+    @property
+    def accepted(self) -> tuple[Difference, ...]:
+        """The differences that the caller or a person has accepted."""
+        return tuple(each for each in self.differences if each.status == "accepted")
 
 
 def unchecked_by(results: Sequence[ValidationResult]) -> str | None:

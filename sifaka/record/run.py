@@ -14,6 +14,7 @@ from pydantic import Field
 from sifaka._internal.immutable import Frozen, FrozenMap
 from sifaka.record.entries import (
     FINAL,
+    FORM,
     Anchored,
     Called,
     ChainConfig,
@@ -33,7 +34,7 @@ from sifaka.record.entries import (
     Validated,
 )
 from sifaka.record.results import Issue
-from sifaka.record.task import passes, written
+from sifaka.record.task import judge_of, passes, written
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
 
@@ -83,6 +84,8 @@ class Run(Frozen):
     """Seconds that the provider which ended it asked to wait."""
     frame_key: str = Field(default="", repr=False)
     """The secret in the marks around quoted material in its prompts."""
+    form: int = FORM
+    """The form of its record; see `FORM`."""
     prompts: int = 1
     mends: bool = False
     branch_of: str | None = None
@@ -129,6 +132,7 @@ class Run(Frozen):
             prompt=entry.prompt,
             config=entry.config,
             frame_key=entry.frame_key or entry.run_id,
+            form=entry.form,
             prompts=entry.prompts,
             mends=entry.mends,
             branch_of=entry.branch_of,
@@ -153,8 +157,9 @@ class Run(Frozen):
             case Retrieved(thought_id=id_, documents=documents, degraded=lines):
                 thought = self.thought(id_).add_post_generation_context(documents)
                 revised = thought.add_degraded(lines)
-            case Validated(thought_id=id_, results=results):
-                revised = self.thought(id_).add_validation_results(results)
+            case Validated(thought_id=id_, results=results, findings=findings):
+                validated = self.thought(id_).add_validation_results(results)
+                revised = validated.model_copy(update={"findings": findings})
             case Critiqued(thought_id=id_, feedback=feedback):
                 revised = self.thought(id_).add_critic_feedback(*feedback)
             case Decided(thought_id=id_, decision=decision):
@@ -250,14 +255,26 @@ class Run(Frozen):
 
     @property
     def passed(self) -> bool:
-        """True when the champion was checked and nothing is known to be wrong with it.
+        """True when every required rule is met, no difference is open, and the champion was judged.
 
-        It passes every required validator, its critics do not ask for a revision, and no mistake
-        that they found is left but what the caller has declined. A task was carried out and judged.
-        A report that lacks a part that was to be researched does not pass, nor a text none of whose
-        claims could be verified.
+        A critic, a person or the caller has judged it, and no critic asks for a revision that was
+        not declined. A task was carried out. A report that lacks a part that was to be researched
+        does not pass, nor a text none of whose claims could be verified.
         """
         return passes(self)
+
+    @property
+    def judged_by(self) -> str:
+        """Who judged the champion: `nobody`, `caller`, `person`, or a model by name."""
+        return judge_of(self)
+
+    @property
+    def is_edited(self) -> bool:
+        """True when the editor changes its texts, and does not only propose to."""
+        if self.config.fixes == "auto":
+            by_caller = self.config.model == "caller" or bool(self.prompt.strip())
+            return self.config.model == EDITOR or not by_caller
+        return self.config.fixes != "none"
 
     def is_declined(self, thought: Thought) -> bool:
         """True when the caller has declined what is left in a version.

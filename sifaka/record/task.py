@@ -2,18 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from sifaka.record.declines import still_open
 from sifaka.record.outcome import shortcoming
-from sifaka.record.results import majority
+from sifaka.record.results import Verdict, majority
 from sifaka.record.thought import EDITOR, PERSON, Thought
 from sifaka.text.language import tell_language, translation_into
 
 if TYPE_CHECKING:
     from sifaka.record.run import Run
 
-PREFERRED = "preferred in"
-"""The beginning of the reason of a judge's decision."""
-_CALLER = "caller"
+NOBODY = "nobody"
+CALLER = "caller"
+"""The author of a version that the calling agent wrote."""
 
 
 def open_task(run: "Run") -> str | None:
@@ -30,33 +29,45 @@ def open_task(run: "Run") -> str | None:
         return None
     if run.config.inquiry is not None or run.is_declined(champion):
         return None
-    judged = _is_judged(run, champion)
-    author = written(run, champion).author
-    if author in {EDITOR, "input"}:
-        accepted = judged and majority(champion.critic_feedback) != "revise"
+    judged = judge_of(run) != NOBODY
+    if written(run, champion).author in {EDITOR, "input"}:
+        accepted = judged and verdict_of(champion) != "revise"
         tried = accepted and any(_is_fair_try(run, thought) for thought in run.thoughts)
         if tried and not _is_untranslated(run.prompt, champion.text):
             return None
         return "the task was not carried out: no version that was written for it was kept"
-    if author in {_CALLER, PERSON} or judged:
-        return None
-    return "no model judged whether the text does what the task asks"
+    return None if judged else "no model judged whether the text does what the task asks"
 
 
 def passes(run: "Run") -> bool:
-    """True when the champion of a run was checked and nothing is known to be wrong with it."""
+    """True when the champion of a run keeps the rules and was judged; see `Run.passed`."""
     champion = run.champion
-    if champion is None or not champion.text or not champion.passed:
+    if champion is None or not champion.text or not champion.passed or champion.findings.open:
         return False
-    if shortcoming(run.original, champion):
+    if shortcoming(run.original, champion) or judge_of(run) == NOBODY:
         return False
-    if run.is_declined(champion):
-        return True
-    verdict = majority(champion.critic_feedback)
-    if verdict is None and not champion.validation_results:
-        return False
-    mistakes = any(still_open(run, champion, [champion.mistakes]))
-    return verdict != "revise" and not mistakes and not open_task(run)
+    return run.is_declined(champion) or (verdict_of(champion) != "revise" and not open_task(run))
+
+
+def judge_of(run: "Run") -> str:
+    """Who judged the champion of a run; see `Run.judged_by`."""
+    champion = run.champion
+    decision = None if champion is None else run.decisions.get(champion.id)
+    if champion is None or decision is None:
+        return NOBODY
+    if champion.author == PERSON or decision.by == "person":
+        return PERSON
+    if written(run, champion).author == CALLER or run.is_declined(champion):
+        return CALLER
+    heard = any(f.judges_task and f.status == "ok" for f in champion.critic_feedback)
+    if heard or decision.by == "judge":
+        return run.config.judge_model or run.config.model
+    return NOBODY
+
+
+def verdict_of(thought: Thought) -> Verdict | None:
+    """The verdict of the critics that judge; rules of mechanics have no vote on the meaning."""
+    return majority(tuple(f for f in thought.critic_feedback if f.judges_task))
 
 
 def written(run: "Run", thought: Thought) -> Thought:
@@ -73,27 +84,16 @@ def _is_fair_try(run: "Run", thought: Thought) -> bool:
     """
     if written(run, thought).author in {EDITOR, "input"} or not thought.passed:
         return False
-    if majority(thought.critic_feedback) == "revise":
+    if verdict_of(thought) == "revise":
         return True
     if run.ending is not None and not run.ending.decision.accepted:
         return bool(thought.critic_feedback)
     decision = run.decisions.get(thought.id)
-    return decision is not None and _prefers_other(decision.reason)
+    lost = decision is not None and decision.by == "judge" and decision.votes
+    return bool(lost and lost.champion)
 
 
 def _is_untranslated(task: str, text: str) -> bool:
     """True when a task asks to translate, and a text is not in the language that it names."""
     into = translation_into(task)
     return into is not None and tell_language(text).language not in into
-
-
-def _prefers_other(reason: str) -> bool:
-    """True for a judge's decision with votes for the version that stays."""
-    return reason.startswith(PREFERRED) and not reason.endswith(" in 0")
-
-
-def _is_judged(run: "Run", champion: Thought) -> bool:
-    if any(f.judges_task and f.status == "ok" for f in champion.critic_feedback):
-        return True
-    decision = run.decisions.get(champion.id)
-    return decision is not None and decision.reason.startswith(PREFERRED)

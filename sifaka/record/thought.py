@@ -11,7 +11,7 @@ from typing import cast
 from pydantic import Field
 
 from sifaka._internal.immutable import Frozen, FrozenJson, FrozenMap
-from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.usage import Usage
 
 EDITOR = "editor"
@@ -74,6 +74,8 @@ class Thought(Frozen):
     validation_results: FrozenMap[ValidationResult] = Field(
         default_factory=dict[str, ValidationResult]
     )
+    findings: Findings = Field(default_factory=Findings)
+    """What was measured of it against the original and the task."""
     critic_feedback: tuple[CriticFeedback, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
     pre_generation_context: tuple[Document, ...] = ()
@@ -154,6 +156,7 @@ class Thought(Frozen):
         """This thought with another text and other changes; verdicts on the old text go."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         fields |= {"text": text, "validation_results": {}, "critic_feedback": ()}
+        fields["findings"] = Findings()
         # Not model_copy: that would let a caller's list or dict in unfrozen.
         return Thought.model_validate(fields | changes)
 

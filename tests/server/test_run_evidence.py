@@ -48,7 +48,7 @@ def run_of(*thoughts: Thought) -> Run:
     run = Run.start(Started(run_id="run_1"))
     for thought in thoughts:
         run = run.apply(Drafted(thought=thought))
-        decision = Decision(accepted=True, reason="the first")
+        decision = Decision(accepted=True, note="the first")
         run = run.apply(Decided(thought_id=thought.id, decision=decision))
     return run
 

@@ -314,7 +314,7 @@ def version(run: Run) -> Sequence[Entry]:
         Drafted(thought=thought),
         Validated(thought_id=thought.id, results=cast("Any", {})),
         Critiqued(thought_id=thought.id, feedback=()),
-        Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="the first")),
+        Decided(thought_id=thought.id, decision=Decision(accepted=True, note="the first")),
     )
 
 

@@ -74,10 +74,10 @@ async def test_a_run_of_every_kind_of_entry_is_loaded_as_it_was(log: RunLog) -> 
                 CriticFeedback.abstain("judge", "no model"),
             ),
         ),
-        Decided(thought_id=first.id, decision=Decision(accepted=True, reason="the input")),
+        Decided(thought_id=first.id, decision=Decision(accepted=True, note="the input")),
         Drafted(thought=second),
         Validated(thought_id=second.id, results={"length": ValidationResult(passed=True)}),
-        Decided(thought_id=second.id, decision=Decision(accepted=True, reason="passes")),
+        Decided(thought_id=second.id, decision=Decision(accepted=True, note="passes")),
         Stopped(status="done", stop_reason="passed"),
     )
     await log.append(run, [started], expected_version=0)
@@ -267,7 +267,7 @@ async def test_a_run_of_1000_iterations_keeps_its_whole_descent(
     for iteration in range(1001):
         parent = run.latest
         thought = parent.next_iteration() if parent else Thought(run_id=run.run_id)
-        accepted = Decision(accepted=iteration % 2 == 0, reason="compared")
+        accepted = Decision(accepted=iteration % 2 == 0, note="compared")
         entries = (
             Drafted(thought=thought.with_text(f"v{iteration}")),
             Decided(thought_id=thought.id, decision=accepted),

@@ -185,7 +185,7 @@ def entries(
         )  # fmt: skip
         told += [Drafted(thought=thought, usage=thought.usage), *looked_at(thought, 2 + number / 2)]
         told.append(
-            Decided(thought_id=thought.id, decision=Decision(accepted=accepted, reason=reason))
+            Decided(thought_id=thought.id, decision=Decision(accepted=accepted, note=reason))
         )
         best = thought if accepted else best
     at = BEGIN
@@ -283,7 +283,7 @@ def _hostile(thought: Thought, payload: str) -> list[Entry]:
         Drafted(thought=thought),
         Validated(thought_id=thought.id, results={payload: result}),
         Critiqued(thought_id=thought.id, feedback=(feedback,)),
-        Decided(thought_id=thought.id, decision=Decision(accepted=True, reason=payload)),
+        Decided(thought_id=thought.id, decision=Decision(accepted=True, note=payload)),
     ]
 
 

@@ -63,7 +63,7 @@ def test_a_card_says_each_name_once(tab: Tab, as_file: Written) -> None:
         Started(run_id=thought.run_id, prompt=""),
         Drafted(thought=thought),
         Validated(thought_id=thought.id, results={rule.name: rule.validate(thought)}),
-        Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="the input")),
+        Decided(thought_id=thought.id, decision=Decision(accepted=True, note="the input")),
         runs.DONE,
     ]
     tab.page.goto(as_file(told))

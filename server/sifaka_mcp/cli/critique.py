@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def critique(options: argparse.Namespace, settings: Settings) -> int:
-    """Print what the critics say; 0 when they accept the text."""
+    """Print what the critics say; 0 when they found nothing."""
     text = opt.read_text(options.file)
     chain = opt.chain_of(options, settings, format=opt.format_of(options, text))
     if chain.settings.validators:
@@ -43,4 +43,4 @@ def critique(options: argparse.Namespace, settings: Settings) -> int:
     else:
         with printing() as stream:
             print(as_text(out), file=stream)
-    return 0 if out.verdict == "accept" else 1
+    return 1 if out.issues or out.verdict == "revise" else 0

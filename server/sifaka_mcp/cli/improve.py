@@ -10,6 +10,7 @@ from sifaka.chain import RunResult
 from sifaka.chain.settings import MOST_REMEMBERED
 from sifaka.errors import ConfigurationError
 from sifaka.models import CALLER
+from sifaka.record.entries import Fixes
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import (
     TextFile,
@@ -51,9 +52,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--facts",
-        choices=["require", "warn", "off"],
-        default="require",
-        help="what a fact that is lost or changed against the task does: fail, warn, or nothing",
+        choices=["ask", "require", "off"],
+        default="ask",
+        help="what becomes of figures, names and the like that differ from the input: they are "
+        "asked about, refused, or not compared",
     )
     fixes = parser.add_mutually_exclusive_group()
     fixes.add_argument(
@@ -62,6 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     fixes.add_argument(
         "--review", action="store_true", help="decide on each suggested fix at the terminal"
     )
+    opt.add_require_judge(parser)
     target = parser.add_mutually_exclusive_group()
     target.add_argument("--out", metavar="FILE", help="write the text there; - is standard output")
     target.add_argument("--in-place", action="store_true", help="write the text back")
@@ -95,7 +98,7 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
         policy=options.policy,
         tags=options.tag,
         remember=options.remember,
-        fixes="suggested" if options.suggestions else "safe",
+        fixes=_fixes(options),
         format=opt.format_of(options, text),
         facts=options.facts,
     )
@@ -117,8 +120,19 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
         written = write_back(file, result.text)
     elif options.out and target:
         write_text(target, result.text)
-    code = finish(result, as_json=options.json, show_text=not target, filters=filters)
+    code = finish(
+        result,
+        as_json=options.json,
+        show_text=not target,
+        filters=filters,
+        judged=options.require_judge,
+    )
     return code if written else 1
+
+
+def _fixes(options: argparse.Namespace) -> Fixes:
+    """The editor's fixes: a person who decides on the suggested ones has the safe ones made."""
+    return "suggested" if options.suggestions else "safe" if options.review else "auto"
 
 
 def _read(name: str) -> TextFile:

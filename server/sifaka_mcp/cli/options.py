@@ -116,6 +116,13 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the structured result")
 
 
+def add_require_judge(parser: argparse.ArgumentParser) -> None:
+    """Rules alone are not enough: a model, a person or the caller must have judged the text."""
+    parser.add_argument(
+        "--require-judge", action="store_true", help="fail where nobody judged the meaning"
+    )
+
+
 def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
     """Add the option for the number of entries of a list."""
     parser.add_argument(

@@ -122,7 +122,12 @@ def _drop_the_rest() -> None:
 
 
 def finish(
-    result: "RunResult", *, as_json: bool, show_text: bool = True, filters: bool = False
+    result: "RunResult",
+    *,
+    as_json: bool,
+    show_text: bool = True,
+    filters: bool = False,
+    judged: bool = False,
 ) -> int:
     """Print a run's result.
 
@@ -131,9 +136,10 @@ def finish(
         as_json: True for its structured form.
         show_text: True to print the text with the report.
         filters: True to print the text alone, and the report on standard error.
+        judged: True where a text that nobody judged is a failure.
 
     Returns:
-        0 when the run is done and its text passes, for any stop reason, else 1.
+        0 when the run is done and every required rule is met, else 1.
 
     Raises:
         ConfigurationError: Standard output cannot be written.
@@ -153,4 +159,5 @@ def finish(
         else:
             with printing() as stream:
                 show(result, stream, show_text=show_text)
-    return 0 if result.status == "done" and result.passed else 1
+    met = result.passed if judged else result.rules_met
+    return 0 if result.status == "done" and met else 1

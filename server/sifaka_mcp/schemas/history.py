@@ -10,7 +10,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage.protocol import Hit
 from sifaka.tasks import History
 from sifaka_mcp.schemas.texts import HunkOut, changes
-from sifaka_mcp.schemas.verdicts import CritiqueOut, UsageOut, ValidationOut
+from sifaka_mcp.schemas.verdicts import CritiqueOut, DifferenceOut, UsageOut, ValidationOut
 
 
 class RunOut(BaseModel):
@@ -59,6 +59,7 @@ class ThoughtOut(BaseModel):
     reason: str | None
     passed: bool
     validation_results: list[ValidationOut]
+    differences: list[DifferenceOut]
     critic_feedback: list[CritiqueOut]
     diff: list[HunkOut]
     usage: UsageOut
@@ -79,6 +80,7 @@ class ThoughtOut(BaseModel):
             reason=decision.reason if decision else None,
             passed=thought.passed and decision is not None,
             validation_results=[ValidationOut.of(r) for r in thought.validation_results.values()],
+            differences=[DifferenceOut.model_validate(d) for d in thought.findings.differences],
             critic_feedback=[CritiqueOut.of(f) for f in thought.critic_feedback],
             diff=changes(parent, thought),
             usage=UsageOut.of(thought.usage),

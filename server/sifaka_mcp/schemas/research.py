@@ -12,7 +12,7 @@ from sifaka.record.entries import Researched
 from sifaka.record.inquiry import Turn
 from sifaka.record.run import Run
 from sifaka.text.input import MAX_TEXT, check_text
-from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
+from sifaka_mcp.schemas.runs import ImproveOut, RunAnswer, SubmitOut
 from sifaka_mcp.schemas.texts import TextOut
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -131,7 +131,7 @@ class ResearchSubmitOut(SubmitOut):
     research: ResearchedOut
 
 
-def out_of(result: RunResult, text: TextOut | None = None) -> ImproveOut:
+def out_of(result: RunResult, text: TextOut | None = None) -> RunAnswer:
     """A run's result, with its research where the run has begun with some.
 
     Args:

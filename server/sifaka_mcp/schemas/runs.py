@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from sifaka.chain import RunResult, Submission
 from sifaka.chain.brief import Brief
+from sifaka.chain.sheet import ledger_of
 from sifaka.record.entries import RunStatus, StopReason
 from sifaka_mcp.schemas.texts import TextOut
-from sifaka_mcp.schemas.verdicts import IssueOut, UsageOut, ValidationOut
+from sifaka_mcp.schemas.verdicts import DifferenceOut, IssueOut, UsageOut, ValidationOut
 
 
 class FailureOut(BaseModel):
@@ -28,6 +29,7 @@ class BriefOut(BaseModel):
     rubric: list[str]
     issues: list[IssueOut]
     lessons: list[str] = []
+    sheet: list[str] = []
 
     @classmethod
     def of(cls, brief: Brief) -> "BriefOut":
@@ -42,6 +44,7 @@ class BriefOut(BaseModel):
             rubric=list(brief.rubric),
             issues=IssueOut.all_of(brief.issues),
             lessons=list(brief.lessons),
+            sheet=list(brief.sheet),
         )
 
 
@@ -61,8 +64,22 @@ class TurnedDownOut(BaseModel):
     reason: str
 
 
-class ImproveOut(TextOut):
-    """A run: its best text so far and what is known about exactly this text."""
+class AskedOut(BaseModel):
+    """A limit in the words of the task, as it was measured."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    what: str
+    limit: str
+    measured: str
+    met: bool
+
+
+class RunAnswer(TextOut):
+    """A run: its best text so far and what is known about exactly this text.
+
+    After a version that was not taken the verdicts, issues and differences are those of it.
+    """
 
     run_id: str
     thought_id: str
@@ -70,8 +87,12 @@ class ImproveOut(TextOut):
     changed: bool
     passed: bool
     stop_reason: StopReason | None
+    judged_by: str
     iterations: int
     model: str
+    differences: list[DifferenceOut]
+    asked: list[AskedOut]
+    ledger: str
     validation_results: list[ValidationOut]
     issues: list[IssueOut]
     left: list[IssueOut]
@@ -80,11 +101,6 @@ class ImproveOut(TextOut):
     usage: UsageOut
     brief: BriefOut | None = None
     degraded: list[str]
-
-    @classmethod
-    def of_run(cls, result: RunResult, text: TextOut) -> "ImproveOut":
-        """The wire form."""
-        return cls(**cls._fields(result, text))
 
     @classmethod
     def _fields(cls, result: RunResult, text: TextOut) -> dict[str, Any]:
@@ -96,8 +112,14 @@ class ImproveOut(TextOut):
             "changed": result.changed,
             "passed": result.passed,
             "stop_reason": result.stop_reason,
+            "judged_by": result.judged_by,
             "iterations": result.run.iterations,
             "model": result.run.config.model,
+            "differences": [
+                DifferenceOut.model_validate(each) for each in result.findings.differences
+            ],
+            "asked": [AskedOut.model_validate(each) for each in result.findings.asked],
+            "ledger": ledger_of(result.findings) if result.thought.author != "input" else "",
             "validation_results": [ValidationOut.of(r) for r in result.validation_results],
             "issues": IssueOut.all_of(result.issues),
             "left": IssueOut.all_of(result.left),
@@ -116,7 +138,19 @@ class ImproveOut(TextOut):
         }
 
 
-class SubmitOut(ImproveOut):
+class ImproveOut(RunAnswer):
+    """A run after some work on it."""
+
+    accepted: int
+    """Differences of the best text that the caller or a person has accepted."""
+
+    @classmethod
+    def of_run(cls, result: RunResult, text: TextOut) -> "ImproveOut":
+        """The wire form."""
+        return cls(**cls._fields(result, text), accepted=len(result.findings.accepted))
+
+
+class SubmitOut(RunAnswer):
     """A run after a revision, and what became of the revision."""
 
     accepted: bool

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BaseModel, PrivateAttr
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.usage import Usage
@@ -78,6 +78,20 @@ class ValidationOut(BaseModel):
         )
         out._unchecked = result.unchecked is not None
         return out
+
+
+class DifferenceOut(BaseModel):
+    """A difference from the original, and who has answered it how."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    kind: str
+    before: str
+    after: str
+    status: str
+    by: str
+    reason: str
 
 
 class CritiqueOut(BaseModel):

@@ -10,10 +10,10 @@ from pydantic import BaseModel
 
 from sifaka_mcp.host.log_messages import warn
 from sifaka_mcp.schemas.research import out_of
-from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
+from sifaka_mcp.schemas.runs import RunAnswer
 from sifaka_mcp.schemas.texts import Return, TextOut
 from sifaka_mcp.state import AppState
-from sifaka_mcp.view.text import decided, improvement
+from sifaka_mcp.view.text import improvement
 
 if TYPE_CHECKING:
     from sifaka.chain import RunResult
@@ -68,15 +68,12 @@ async def answer_with_text(
     if ctx is not None:
         await warn(ctx, result.degraded)
 
-    def made() -> ImproveOut:
+    def made() -> RunAnswer:
         return out_of(result, TextOut.of(result, how, known))
 
     out = await about(result.text, made)
     is_linked = out.text_uri is not None and how != "text"
-    told = improvement(out, is_linked=is_linked)
-    if isinstance(out, SubmitOut):
-        told = f"{'accepted' if out.accepted else 'turned down'}: {decided(out.reason)}\n{told}"
-    answered = answer(told, out)
+    answered = answer(improvement(out, is_linked=is_linked), out)
     if is_linked and out.text_uri is not None:
         size = len(result.text.encode("utf-8", "surrogatepass"))
         name = f"text of {out.thought_id}"

@@ -8,6 +8,7 @@ from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from sifaka.chain.presets import Effort
+from sifaka.record.thought import EDITOR
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import (
     BudgetLimits,
@@ -42,8 +43,13 @@ async def improve_text(
             "provider:name"
         ),
     ] = "auto",
-    fixes: Annotated[Literal["safe", "suggested"], Field(description="of the editor")] = "safe",
-    facts: Annotated[Literal["require", "warn", "off"], Field(description="to keep")] = "require",
+    fixes: Annotated[
+        Literal["auto", "none", "safe", "suggested"],
+        Field(description="the editor's; auto proposes them"),
+    ] = "auto",
+    facts: Annotated[
+        Literal["ask", "require", "off"], Field(description="what changed figures, names... do")
+    ] = "ask",
     tags: Annotated[list[str] | None, Field(description="to find it by")] = None,
     remember: Annotated[int, Field(ge=0, le=20, description="past runs to learn from")] = 0,
     wait_seconds: WaitSeconds = 45,
@@ -68,7 +74,7 @@ async def improve_text(
         effort=effort,
         max_iterations=max_iterations,
         budget=budget,
-        fixes=fixes,
+        fixes="none" if fixes == "auto" and model != EDITOR else fixes,
         facts=facts,
         tags=tags or (),
         remember=remember,

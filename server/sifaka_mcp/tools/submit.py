@@ -35,7 +35,9 @@ async def submit_revision(
     edits: EditList = None,
     patch: Annotated[OptionalText, Field(description="or a unified diff")] = "",
     accept: Annotated[bool, Field(description="keep the text as it is")] = False,
-    reason: Annotated[OptionalText, Field(description="why it stays")] = "",
+    reason: Annotated[
+        OptionalText, Field(description="why differences or what is left are right")
+    ] = "",
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
@@ -74,7 +76,8 @@ async def submit_revision(
         return asked_again(ctx, result)
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
-    known = text if result.accepted and text else before
+    given = result.handed_in if result.accepted and not (edits or patch) else None
+    known = given.text if given else before
     return await answer_with_text(result, returns, known, ctx=ctx)
 
 
@@ -112,9 +115,9 @@ def tool() -> Tool:
     return define(
         submit_revision,
         title="Submit a revision",
-        description="Hand in the version a brief asked for, or decline its issues: `done`, or the "
-        "next brief.",
+        description="Hand in the version a brief asked for: `done`, or what to answer. `reason` "
+        "alone answers for the differences that were shown.",
         open_world=True,
         meta=SHOWN,
-        one_of=("text", "source", "edits", "patch", "accept"),
+        one_of=("text", "source", "edits", "patch", "accept", "reason"),
     )

@@ -7,11 +7,10 @@ ours, and a text stands between marks that it cannot foresee.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from sifaka.chain.selection import FACTS_DIFFER
 from sifaka.models.prompt import frame
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
 from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
-from sifaka_mcp.schemas.runs import BriefOut, CheckOut, ImproveOut
+from sifaka_mcp.schemas.runs import BriefOut, CheckOut, RunAnswer, SubmitOut
 from sifaka_mcp.schemas.texts import HunkOut
 from sifaka_mcp.schemas.verdicts import (
     CritiqueOut,
@@ -37,7 +36,9 @@ def verdicts(results: Sequence[ValidationOut], *, passed: bool) -> str:
 
 def critique(out: CritiqueTextOut) -> str:
     """The text of `critique_text`."""
-    lines = [f"verdict: {out.verdict}"]
+    found = "what rules found stands below" if out.issues else "rules found nothing"
+    judged = "" if out.rubric is None else f" ({found}; nobody judged the meaning)"
+    lines = [f"verdict: {out.verdict}{judged}"]
     for said in out.critiques:
         scores = ", ".join(f"{_flat(aspect)} {score:.2f}" for aspect, score in said.scores.items())
         verdict = said.verdict or _flat(said.reason or "no verdict")
@@ -52,26 +53,24 @@ def critique(out: CritiqueTextOut) -> str:
     return "\n".join(lines)
 
 
-def improvement(out: ImproveOut, *, is_linked: bool = False) -> str:
+def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
     """The text of a run after some work on it.
 
     Args:
         out: The answer.
         is_linked: True where the run's text is linked below it.
     """
-    state = f"status: {out.status}" + (f" ({out.stop_reason})" if out.stop_reason else "")
+    waits = out.brief is not None
+    results = [each for each in out.validation_results if not (waits and each.passed)]
     lines = [
-        state,
-        f"passed: {_yes(out.passed)}   changed: {_yes(out.changed)}   versions: "
-        f"{out.iterations + 1}",
-        f"run_id: {out.run_id}   thought_id: {out.thought_id}   history: run://{out.run_id}",
-        f"usage: {usage(out.usage)}",
+        *_fate_lines(out),
+        *_state_lines(out),
         *(_research_lines(out.research) if isinstance(out, _RESEARCHED) else ()),
-        *_verdict_lines(out.validation_results),
+        *_verdict_lines(results),
         *(_section("changes", _change_lines(out.diff)) if out.text is not None else ()),
-        *_section("left", _issue_lines(out.left)),
-        *_section("not checked", _unchecked_lines(out.checked)),
-        *_turned_down_lines(out),
+        *_section("found", _issue_lines(out.brief.issues if out.brief else out.left)),
+        *(() if waits else _section("not checked", _unchecked_lines(out.checked))),
+        *(() if waits or _is_taken(out) else _turned_down_lines(out)),
         *_section("degraded", _degraded_lines(out.degraded)),
         *_brief_lines(out.brief),
         "",
@@ -80,14 +79,44 @@ def improvement(out: ImproveOut, *, is_linked: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _text_lines(out: ImproveOut, *, is_linked: bool) -> Iterator[str]:
+def _fate_lines(out: RunAnswer) -> Iterator[str]:
+    """What became of the version that was handed in, and of what the original says."""
+    ledger = f" {_flat(out.ledger)}." if out.ledger else ""
+    if isinstance(out, SubmitOut) and not out.accepted:
+        if out.brief is None:  # which says it otherwise
+            yield f"not taken: {_flat(out.reason)}"
+    elif isinstance(out, SubmitOut):
+        yield f"accepted.{ledger}"
+    elif ledger:
+        yield f"against the original:{ledger}"
+
+
+def _is_taken(out: RunAnswer) -> bool:
+    return isinstance(out, SubmitOut) and out.accepted
+
+
+def _state_lines(out: RunAnswer) -> Iterator[str]:
+    reason = f" ({out.stop_reason})" if out.stop_reason and out.brief is None else ""
+    state = f"status: {out.status}{reason}"
+    if out.stop_reason == "rules_met":
+        state += "; rules met, nobody judged the meaning"
+    elif out.brief is None:
+        state += f"   passed: {_yes(out.passed)}   judged by: {_flat(out.judged_by)}"
+    yield f"{state}   versions: {out.iterations + 1}"
+    if out.brief is None:
+        yield f"run_id: {out.run_id}   thought_id: {out.thought_id}   history: run://{out.run_id}"
+    if out.usage.model_calls:
+        yield f"usage: {usage(out.usage)}"
+
+
+def _text_lines(out: RunAnswer, *, is_linked: bool) -> Iterator[str]:
     """The text, its changes, or where it is."""
     again = f"resume_run(run_id={out.run_id!r}, return='text')"
     if out.text is not None and not is_linked:
         yield "text, between marks that are no part of it:"
         yield frame("text", out.text)
     elif out.unchanged:
-        yield f"text: unchanged, as it was given; again by {again}"
+        yield "text: as you have it" + ("" if isinstance(out, SubmitOut) else f"; again by {again}")
     elif out.diff and out.text is None:
         yield f"text: as it was given, with these changes; whole by {again}"
         yield "each change is in the place of words that occur once; marks are no part of them:"
@@ -156,6 +185,10 @@ def version_lines(thought: ThoughtOut) -> Iterator[str]:
     if thought.reason:
         yield f"  {thought.reason}"
     yield from (f"  {line}" for line in _verdict_lines(thought.validation_results))
+    for each in thought.differences:
+        answer = f"{each.status} by {_flat(each.by)}" if each.by else each.status
+        why = f" because {_short(_flat(each.reason))!r}" if each.reason else ""
+        yield f"  {each.kind} {_short(each.before)!r} -> {_short(each.after)!r}: {answer}{why}"
     for said in thought.critic_feedback:
         yield f"  {said.critic}: {said.verdict or _flat(said.reason or 'no verdict')}"
         yield from (f"    - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST])
@@ -196,27 +229,20 @@ def _issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
 
 def _unchecked_lines(checks: Iterable[CheckOut]) -> Iterator[str]:
     for check in checks:
-        if not check.done or check.reason:
+        # That nobody judged the meaning is said with the status.
+        if check.what != "meaning" and (not check.done or check.reason):
             part = " in part" if check.done else ""
             yield f"{_flat(check.what)}{part}: {_flat(check.reason or 'no verdict')}"
 
 
-def _turned_down_lines(out: ImproveOut) -> list[str]:
+def _turned_down_lines(out: RunAnswer) -> list[str]:
     """The versions that were not kept; said plainly when that is all of them."""
     every = bool(out.turned_down) and not out.changed
     title = "every version was turned down" if every else "turned down"
     return _section(
         title,
-        [f"version {d.version} by {_flat(d.author)}: {decided(d.reason)}" for d in out.turned_down],
+        [f"version {d.version} by {_flat(d.author)}: {_flat(d.reason)}" for d in out.turned_down],
     )
-
-
-def decided(reason: str) -> str:
-    """The reason of a decision, without the facts that differ.
-
-    The brief tells them in the words of the input; those of a version may be orders.
-    """
-    return _flat(reason.partition(FACTS_DIFFER)[0])
 
 
 def _change_lines(hunks: Sequence[HunkOut]) -> Iterator[str]:
@@ -237,10 +263,7 @@ def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
         return
     yield ""
     yield f"brief: {_flat(brief.instructions)}"
-    for failure in brief.failures:
-        yield f"  must pass {failure.validator}: {_flat(failure.message)}"
-        yield from (f"    -> {_flat(suggestion)}" for suggestion in failure.suggestions)
-    yield from (f"  judge it by: {_flat(line)}" for line in brief.rubric)
+    yield from (f"  sheet: {_flat(line)}" for line in brief.sheet)
     yield from (f"  learned in a similar run: {_flat(line)}" for line in brief.lessons)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from sifaka.calls.context import fan_out
 from sifaka.calls.journal import scope
 from sifaka.chain.creation import carried
-from sifaka.chain.facts import lesson
+from sifaka.chain.findings import lesson
 from sifaka.chain.look_back import reserved_calls
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.phases.research import research
@@ -55,7 +55,7 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
             if champion is None:  # the caller needs a version to submit against
                 return (Drafted(thought=base),)
             return (stopped_by(failure, "needs_revision", "awaiting_revision"),)
-        if by_editor and not base.text:
+        if by_editor and not (base.text and run.is_edited):
             continue
         await context.tell("generate", f"{writer.name} writes version {len(run.thoughts)}")
         try:
@@ -79,7 +79,7 @@ async def edit_input(context: PhaseContext) -> Sequence[Entry]:
     """
     run, editor = context.recorder.run, context.parts.editor
     original = run.original
-    if editor is None or original is None or original.author != "input":
+    if editor is None or original is None or original.author != "input" or not run.is_edited:
         return ()
     if len(run.thoughts) > 1 or run.champion is not None or run.config.fixes is None:
         return ()  # the editor has seen it
@@ -142,7 +142,7 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
 async def _edited(context: PhaseContext, base: Thought, answer: Generation) -> Generation:
     """A model's version with the certain edits, where the run is edited."""
     run, editor = context.recorder.run, context.parts.editor
-    if editor is None or run.config.fixes is None:
+    if editor is None or run.config.fixes is None or not run.is_edited:
         return answer
     with scope(f"{place(run, len(run.thoughts))}/edit"):
         return await editor.edit_answer(base, answer)
@@ -241,7 +241,7 @@ def _drafted(draft: Thought) -> Sequence[Entry]:
     refused = draft.metadata.get(REFUSED)
     if refused is None:
         return (Drafted(thought=draft),)
-    decision = Decision(accepted=False, reason=f"refused: {refused}")
+    decision = Decision(accepted=False, by="unfit", note=f"refused: {refused}")
     return (Drafted(thought=draft), Decided(thought_id=draft.id, decision=decision))
 
 

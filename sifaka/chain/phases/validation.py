@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sifaka.calls.context import Calls
 from sifaka.calls.journal import scope
 from sifaka.calls.part_ledger import PartLedger
-from sifaka.chain.facts import check_facts
+from sifaka.chain.findings import findings_of
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.recovery import place
 from sifaka.record.claims import verdicts_in
@@ -34,8 +34,6 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
     run, validators = context.recorder.run, context.parts.validators
     if context.parts.checker is not None:
         await _remember(context, context.parts.checker)
-    if not validators and len(run.thoughts) == 1:  # no other version has facts to compare with
-        return [Validated(thought_id=run.thoughts[0].id, results={})]
     if validators:
         await context.tell("validate", f"{len(validators)} validators")
     original = run.original.text if run.original else None
@@ -44,9 +42,8 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
         for version in run.drafted:
             with scope(place(run, version.iteration)):
                 results = await run_validators(validators, version, original)
-                if version.author != "input":
-                    results = {**await check_facts(context, version), **results}
-            validated.append(Validated(thought_id=version.id, results=results))
+                findings = await findings_of(context, version)
+            validated.append(Validated(thought_id=version.id, results=results, findings=findings))
     return validated
 
 

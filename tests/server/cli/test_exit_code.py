@@ -25,7 +25,7 @@ def ended(reason: StopReason, *, passed: bool) -> RunResult:
     for entry in (
         Drafted(thought=thought),
         Validated(thought_id=thought.id, results={"length": verdict}),
-        Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="the first")),
+        Decided(thought_id=thought.id, decision=Decision(accepted=True, note="the first")),
         Stopped(status="done", stop_reason=reason),
     ):
         run = run.apply(entry)

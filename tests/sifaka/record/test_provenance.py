@@ -31,7 +31,7 @@ def run_of(*versions: tuple[str, list[tuple[str, str]]]) -> Run:
                 thought_id=thought.id,
                 feedback=(CriticFeedback(critic="c", verdict="revise", issues=issues),),
             ),
-            Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="better")),
+            Decided(thought_id=thought.id, decision=Decision(accepted=True, note="better")),
         ]
     return Run.replay(entries)
 

@@ -28,7 +28,7 @@ def entries_of_a_run() -> list[Entry]:
             Drafted(thought=thought, usage=Usage(model_calls=1, seconds=0.5)),
             Validated(thought_id=thought.id, results={"length": ValidationResult(passed=accepted)}),
             Critiqued(thought_id=thought.id, feedback=(CriticFeedback(critic="c"),)),
-            Decided(thought_id=thought.id, decision=Decision(accepted=accepted, reason="r")),
+            Decided(thought_id=thought.id, decision=Decision(accepted=accepted, note="r")),
         ]
     return [*entries, Stopped(status="done", stop_reason="passed")]
 

@@ -43,7 +43,7 @@ async def keep(
     entries: list[Entry] = [started]
     for number, text in enumerate(texts):
         thought = Thought(run_id=run.run_id, iteration=number, prompt=prompt, text=text)
-        decision = Decision(accepted=number == best, reason="as written down")
+        decision = Decision(accepted=number == best, note="as written down")
         passing = {"length": ValidationResult(passed=True)}
         entries += [
             Drafted(thought=thought),

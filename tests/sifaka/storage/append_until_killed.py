@@ -20,7 +20,7 @@ async def append_forever(url: str, run_id: str) -> None:
         text = f"text {run.version} " * 400
         thought = Thought(run_id=run_id, iteration=len(run.thoughts), text=text)
         drafted = Drafted(thought=thought)
-        decided = Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="new"))
+        decided = Decided(thought_id=thought.id, decision=Decision(accepted=True, note="new"))
         after = run.apply(drafted).apply(decided)
         await store.append(after, [drafted, decided], expected_version=run.version)
         run = after

@@ -40,7 +40,7 @@ async def write(path: Path, iterations: int, prompt: str = "Improve it.") -> Run
             Drafted(thought=thought),
             Validated(thought_id=thought.id, results={"length": ValidationResult(passed=True)}),
             Critiqued(thought_id=thought.id, feedback=(CriticFeedback(critic="lint"),)),
-            Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="shorter")),
+            Decided(thought_id=thought.id, decision=Decision(accepted=True, note="shorter")),
         ]
         for entry in entries:
             after = run.apply(entry)

@@ -42,7 +42,7 @@ async def keep(store: ThoughtStore) -> Sequence[str]:
         entries: list[Entry] = [
             started,
             Drafted(thought=thought),
-            Decided(thought_id=thought.id, decision=Decision(accepted=True, reason="kept")),
+            Decided(thought_id=thought.id, decision=Decision(accepted=True, note="kept")),
             Stopped(status="done", stop_reason="passed"),
         ]
         await store.append(Run.replay(entries), entries, expected_version=0)

@@ -1,0 +1,233 @@
+"""The findings of a version: what differs from the input, measured, and who has answered it.
+
+Words are compared, meaning is not. A difference that the task, a rule or a source does not explain
+is open until whoever judges answers it, once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from anyio import to_thread
+
+from sifaka.calls.journal import scope
+from sifaka.chain.phases.context import PhaseContext
+from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.record.results import TASK_CHANGES, Findings
+from sifaka.record.run import Run
+from sifaka.record.task import written
+from sifaka.record.thought import PERSON, Thought
+from sifaka.text.differences import Comparison, Difference, compare
+from sifaka.text.limits import Asked, asked_of, outside_scope
+from sifaka.validators.execution import THREAD_FROM
+
+if TYPE_CHECKING:
+    from sifaka.models.journaled import JournaledModel
+
+_ROLE = "findings"
+"""The journal's place of a question about the task."""
+_KINDS: Mapping[str, str] = {"times": "date", "emails": "url"}
+"""The kinds of facts a model may name that have another name among the differences."""
+
+
+def is_compared(run: Run) -> bool:
+    """True when the versions of a run are compared with its input."""
+    original = run.original
+    given = original is not None and original.author == "input" and bool(original.text.strip())
+    return given and run.config.facts in {"ask", "require"} and run.config.inquiry is None
+
+
+async def findings_of(context: PhaseContext, version: Thought) -> Findings:
+    """What was measured of a version against the input and the limits of its task.
+
+    Where differences are open and a model judges, it is asked once in a run which kinds of them the
+    task allows; a critic may have said so in the same answer as its opinion.
+
+    Raises:
+        StorageError: The answer could not be put on record.
+        Suspended: The answer of the host is needed.
+    """
+    run = context.recorder.run
+    found = await _measured(run, version)
+    asked = context.parts.asked
+    if not found.open or asked is None:
+        return found
+    allowed = _allowed_on_record(run)
+    if allowed is None:
+        await context.recorder.store()
+        allowed = await _ask(asked, run.prompt)
+    judge = run.config.judge_model or run.config.model
+    covered = [_covered(each, allowed, judge) for each in found.differences]
+    return Findings.model_validate(
+        {**dict(found), "differences": covered, "allowed": dict(allowed)}
+    )
+
+
+async def by_person(run: Run, version: Thought) -> Findings:
+    """The findings of a version that stands because a person said so, who answers them all."""
+    found = await _measured(run, version)
+    answer = {"status": "accepted", "by": PERSON}
+    return found.model_copy(
+        update={
+            "differences": tuple(
+                each.model_copy(update=answer) if each.status == "open" else each
+                for each in found.differences
+            )
+        }
+    )
+
+
+def lesson(run: Run) -> tuple[str, ...]:
+    """What the writer is told about the version that differences have kept from being taken."""
+    latest = run.latest
+    if latest is None or latest.id == run.champion_id or not latest.findings.open:
+        return ()
+    told = "; ".join(f"{each.before!r} -> {each.after!r}" for each in latest.findings.open[:5])
+    return (f"The version before was turned down: the task does not ask for {told}.",)
+
+
+async def _measured(run: Run, version: Thought) -> Findings:
+    original, asked = run.original, _asked(run, version)
+    text = written(run, version).text  # what the editor replaces is no loss
+    unmet = [_unmet(each) for each in asked if not each.met]
+    if original is None or not is_compared(run) or text == original.text:
+        return Findings(asked=asked, differences=_answered(run, version, unmet))
+    work = partial(_compare, run, original.text, text)
+    if len(original.text) + len(text) > THREAD_FROM:
+        compared = await to_thread.run_sync(work, abandon_on_cancel=True)
+    else:
+        compared = work()
+    scope_left = [
+        Difference(id="d", kind="scope", before=before, after=after)
+        for before, after in outside_scope(run.prompt, original.text, text)
+    ]
+    found = _answered(run, version, [*scope_left, *unmet, *compared.differences])
+    return Findings(differences=found, asked=asked, kept=compared.kept, total=compared.total)
+
+
+def _asked(run: Run, version: Thought) -> tuple[Asked, ...]:
+    own = version.author == "input" or not version.text.strip()
+    return () if own or not run.prompt.strip() else asked_of(run.prompt, version.text)
+
+
+def _unmet(limit: Asked) -> Difference:
+    """A limit in words of the task that a version does not meet: it is asked about once."""
+    kind = "language" if limit.what == "language" else "length"
+    return Difference(id="d", kind=kind, before=f"{limit.limit} {limit.what}", after=limit.measured)
+
+
+def _compare(run: Run, original: str, text: str) -> Comparison:
+    return compare(
+        original,
+        text,
+        task=run.prompt,
+        sources=tuple(_sources(run)),
+        failing=tuple(_failing(run)),
+    )
+
+
+def _sources(run: Run) -> Iterator[str]:
+    """The texts that new facts may come from: what rules ask for, and the documents."""
+    for thought in run.thoughts:
+        for result in thought.validation_results.values():
+            if not result.passed:
+                yield from (result.message, *result.suggestions)
+                yield from (issue.fix or "" for issue in result.issues)
+        documents = (*thought.pre_generation_context, *thought.post_generation_context)
+        yield from (f"{document.title}\n{document.text}\n{document.url}" for document in documents)
+        yield from (call.result for call in thought.tool_calls)
+
+
+def _failing(run: Run) -> Iterator[str]:
+    """The places of the input that a required rule refuses."""
+    original = run.original
+    results = original.validation_results.values() if original else ()
+    for result in results:
+        if not result.passed and result.required:
+            yield from (issue.quote for issue in result.issues if issue.quote)
+
+
+def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """The differences, numbered, with the caller's answers to them."""
+    reason = run.declined.get(version.id, "") if run.config.facts == "ask" else ""
+    earlier = [
+        each
+        for thought in run.thoughts
+        if thought.id != version.id
+        for each in thought.findings.differences
+    ]
+    shown = {_key(each) for each in earlier if each.status in {"open", "refused"}}
+    taken = {_key(each): each for each in earlier if each.status == "accepted"}
+    return tuple(
+        _with_answer(each, reason, shown, taken).model_copy(update={"id": f"d{number}"})
+        for number, each in enumerate(found, 1)
+    )
+
+
+def _with_answer(
+    difference: Difference,
+    reason: str,
+    shown: set[tuple[str, str, str]],
+    taken: Mapping[tuple[str, str, str], Difference],
+) -> Difference:
+    key = _key(difference)
+    if difference.status != "open":
+        return difference
+    if known := taken.get(key):
+        answer = {"status": "accepted", "by": known.by, "reason": known.reason}
+        return difference.model_copy(update=answer)
+    if difference.kind == "length" and any(limit == difference.before for _, limit, _ in shown):
+        return difference.model_copy(update={"status": "noted"})
+    if reason and (key in shown or _quotes(reason, difference)):
+        answer = {"status": "accepted", "by": "caller", "reason": reason}
+        return difference.model_copy(update=answer)
+    return difference
+
+
+def _quotes(reason: str, difference: Difference) -> bool:
+    """True when a reason that is given before anything was shown names what differs."""
+    told = " ".join(reason.casefold().split())
+    values = (" ".join(each.casefold().split()) for each in (difference.before, difference.after))
+    return any(value and value in told for value in values)
+
+
+def _key(difference: Difference) -> tuple[str, str, str]:
+    return difference.kind, difference.before, difference.after
+
+
+def _allowed_on_record(run: Run) -> Mapping[str, object] | None:
+    for thought in run.thoughts:
+        if thought.findings.allowed is not None:
+            return thought.findings.allowed
+        for feedback in thought.critic_feedback:
+            if TASK_CHANGES in feedback.details:
+                return cast("Mapping[str, object]", feedback.details[TASK_CHANGES])
+    return None
+
+
+def _covered(difference: Difference, allowed: Mapping[str, object], by: str) -> Difference:
+    """The difference, answered where a model has said that the task allows one of its kind."""
+    ways = ["change"]
+    ways += ["omit"] if not difference.after else []
+    ways += ["add"] if not difference.before else []
+    named = [str(kind) for way in ways for kind in cast("Sequence[object]", allowed.get(way, ()))]
+    kinds = {_KINDS.get(kind, kind.removesuffix("s")) for kind in named}
+    kinds |= {"money"} if "number" in kinds else set()
+    if difference.status != "open" or difference.kind not in kinds:
+        return difference
+    return difference.model_copy(update={"status": "covered", "by": by})
+
+
+async def _ask(model: "JournaledModel", task: str) -> Mapping[str, object]:
+    """The model's answer what the task allows; nothing when it gives none."""
+    from sifaka.models.prompt import DATA_NOTICE, frame
+    from sifaka.models.structured import ask
+    from sifaka.models.task_changes import QUESTION, TaskChanges
+
+    try:
+        with scope(_ROLE):
+            question = f"{QUESTION} {DATA_NOTICE}"
+            answer, _ = await ask(model, question, frame("task", task), TaskChanges)
+    except (ModelProviderError, BudgetExceeded):
+        return {}
+    return answer.model_dump(mode="json")

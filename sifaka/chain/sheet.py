@@ -1,0 +1,109 @@
+"""What a caller reads about the version that it has handed in: the question, ledger and sheet.
+
+All of it is counted, not judged: what was kept, lost, changed and added, never if that is good.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from sifaka.record.results import MATTERS_OF_STYLE, Findings
+from sifaka.record.thought import Thought
+from sifaka.text.differences import Difference
+
+NOT_MEASURED = "not measured: conditions, negation, who does what, how sure it is"
+_QUOTED = 40
+"""Characters of a value in a line."""
+_ASKED = 6
+_NOTED = 4
+"""Differences of one sort that are named; the structured answer has them all."""
+_STATED = {"dropped": "gone", "added": "not in the original", "small_edit": "slightly changed"}
+
+
+def question_of(findings: Findings) -> str:
+    """The open differences in a line; empty where none is open."""
+    return _listed(findings.open, _ASKED)
+
+
+def ledger_of(findings: Findings) -> str:
+    """What became of the original's statements in a version that was taken, in a line."""
+    answered = [each for each in findings.differences if each.status in {"covered", "accepted"}]
+    compared = findings.total or findings.differences
+    lines = [
+        f"kept {findings.kept} of {findings.total}" if findings.total else "",
+        "; ".join(f"{in_words(each)} ({each.by})" for each in answered[:_NOTED]),
+        _listed(_noted(findings), _NOTED),
+        "; ".join(
+            f"{each.measured} {each.what}, asked for {each.limit}"
+            for each in findings.asked
+            if not each.met
+        ),
+        NOT_MEASURED if compared else "",
+    ]
+    return ". ".join(line for line in lines if line)
+
+
+def sheet_of(version: Thought) -> tuple[str, ...]:
+    """The questions by which the caller reads its first version once more."""
+    return tuple(_sheet(version))
+
+
+def _sheet(version: Thought) -> Iterator[str]:
+    if version.prompt.strip():
+        yield f"Does it do each part of the task: {_cut(version.prompt, 240)}?"
+    noted = _noted(version.findings)
+    if gone := [each for each in noted if not each.after]:
+        yield f"Meant to go? {_listed(gone, _NOTED)}"
+    if new := [each for each in noted if not each.before]:
+        yield f"True, and asked for? {_listed(new, _NOTED)}"
+    if edited := [each for each in noted if each.before and each.after]:
+        yield f"The same sense? {_listed(edited, _NOTED)}"
+    for limit in version.findings.asked:
+        yield f"{limit.limit} {limit.what}: it has {limit.measured}"
+    if mistakes := _mistakes(version):
+        yield f"Mistakes? {'; '.join(mistakes)}"
+    yield f"Read for yourself what is {NOT_MEASURED}."
+
+
+def _mistakes(version: Thought) -> list[str]:
+    issues = (issue for f in version.critic_feedback for issue in f.issues)
+    told = [
+        f"{_cut(issue.quote)!r}: {issue.message}" + (f" -> {issue.fix!r}" if issue.fix else "")
+        for issue in issues
+        if issue.category not in MATTERS_OF_STYLE
+    ]
+    return told[:_NOTED]
+
+
+def in_words(difference: Difference) -> str:
+    """A difference with both its values, in a few words."""
+    before, after = _cut(difference.before), _cut(difference.after)
+    if difference.kind in {"length", "language"}:
+        return f"asked for {before}: it has {after}"
+    if difference.kind == "order":
+        return f"changed places: {before!r} and {after!r}"
+    if before and after:
+        return f"{_prefix(difference)}{before!r} -> {after!r}"
+    return (
+        f"{_prefix(difference)}lost {before!r}" if before else f"{_prefix(difference)}new {after!r}"
+    )
+
+
+def _prefix(difference: Difference) -> str:
+    if difference.kind == "scope":
+        return "outside the part you were to change: "
+    return f"{_STATED[difference.kind]}: " if difference.kind in _STATED else ""
+
+
+def _noted(findings: Findings) -> list[Difference]:
+    limits = {"length", "language"}  # those stand among the limits
+    return [d for d in findings.differences if d.status == "noted" and d.kind not in limits]
+
+
+def _listed(differences: Iterable[Difference], most: int) -> str:
+    every = list(differences)
+    more = f"; and {len(every) - most} more" if len(every) > most else ""
+    return "; ".join(map(in_words, every[:most])) + more
+
+
+def _cut(words: str, most: int = _QUOTED) -> str:
+    line = " ".join(words.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
