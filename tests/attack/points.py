@@ -89,6 +89,9 @@ POINTS: Mapping[str, Point] = {
     "runs of another tenant, by every tool": Point(
         "they are not found", (f"{_HTTP}/test_tenants.py",)
     ),
+    "a sifaka.toml that sets everything there is, in every spelling": Point(
+        "nothing of it takes effect, and one line says so", (f"{_CLI}/test_project_files.py",)
+    ),
     "texts that give orders": Point(
         "they stand between marks that no author can end", ("tests/server/test_injection.py",)
     ),

@@ -26,3 +26,11 @@ def gate() -> Generator[Gate]:
     gate = Gate()
     yield gate
     gate.open()
+
+
+@pytest.fixture(autouse=True)
+def config(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's own folder of configuration, with nothing in it."""
+    folder = tmp_path_factory.mktemp("config")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    return folder / "sifaka"

@@ -66,26 +66,6 @@ def test_a_flag_wins_over_the_environment_and_is_named_when_it_is_wrong() -> Non
         load_settings(told, {"adapters": "google:x"})
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "adapters = ['mine=elasticsearch+https://evil.example/all']",
-        "adapters = 'folder:/'",
-        "adapters = []",
-        "adapter_keys = 'wiki=abc'",
-    ],
-)
-def test_a_folder_that_is_opened_says_nothing_about_where_texts_are_sent(
-    tmp_path: Path, line: str
-) -> None:
-    (tmp_path / "sifaka.toml").write_text(f"{line}\n")
-    name = line.partition(" ")[0]
-    with pytest.raises(ConfigurationError) as caught:
-        load_settings({"SIFAKA_ADAPTERS": "wikipedia:en"}, folder=tmp_path)
-    assert f"{name}: a file in the current folder may not say" in str(caught.value)
-    assert f"SIFAKA_{name.upper()}" in str(caught.value)
-
-
 def test_keys_are_shown_nowhere() -> None:
     keys = "es=ApiKey very-secret-key==,wiki=jo:very-secret-word%2C1"
     told = {"SIFAKA_ADAPTERS": "es=elasticsearch+http://h/i", "SIFAKA_ADAPTER_KEYS": keys}

@@ -6,6 +6,7 @@ import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.project import ProjectFile
 from sifaka_mcp.settings.sources import load_settings
 
 WRONG = [
@@ -117,25 +118,9 @@ def test_a_wrong_store_is_named_once_and_without_its_secrets(url: str) -> None:
 def test_a_flag_and_a_file_are_named_as_what_they_are(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"^--store: no store can be opened by 'foo'"):
         load_settings({"SIFAKA_STORE": "memory:"}, {"store": "foo"})
-    file = tmp_path / "sifaka.toml"
-    file.write_text('judge_model = "zzz"\n')
+    project = ProjectFile(path=tmp_path / "sifaka.toml", settings={"judge_model": "zzz"})
     with pytest.raises(ConfigurationError, match=r"sifaka\.toml: judge_model='zzz': should be"):
-        load_settings({}, folder=tmp_path)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "store = 'redis+mcp:sh -c id'",
-        "store = 'memory:,  MILVUS+MCP:sh'",
-        "plugins = ['acme']",
-        "plugins = 'acme'",
-    ],
-)
-def test_a_folder_that_is_opened_runs_nothing(tmp_path: Path, line: str) -> None:
-    (tmp_path / "sifaka.toml").write_text(f"{line}\n")
-    with pytest.raises(ConfigurationError, match=r"may not say what is to be run .* SIFAKA_"):
-        load_settings({}, folder=tmp_path)
+        load_settings({}, project=project)
 
 
 def test_an_embedding_model_is_named_with_its_kind() -> None:

@@ -8,13 +8,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
 from sifaka_mcp.cli.output import prepare_streams, printing
 from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
 from sifaka_mcp.garbage import collect_seldom, loading
+
+if TYPE_CHECKING:
+    from sifaka_mcp.settings import Settings
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -36,6 +39,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "replay": "go through a finished run again, without any model",
         "forget": "delete or move old runs",
         "token": "make a token for the HTTP server",
+        "trust": "let the sifaka.toml of a folder set more than how texts are checked",
         "doctor": "show what is configured and whether it works",
         "completion": "print what a shell needs to complete these commands",
     }
@@ -73,9 +77,8 @@ def run(arguments: Sequence[str]) -> int:
             options = _options(arguments)
             # Not before the arguments are read: `--help` needs none of it.
             from sifaka_mcp.logs import configure
-            from sifaka_mcp.settings.sources import load_settings
 
-            settings = load_settings(os.environ, _flags(options), folder=_here())
+            settings = _settings(options)
             configure(settings.log_level, as_json=settings.log_format == "json")
         return options.run(options, settings)
     except ThoughtNotFound as error:
@@ -103,6 +106,21 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         with printing():  # the help or the version
             pass
         raise
+
+
+def _settings(options: argparse.Namespace) -> "Settings":
+    from sifaka_mcp.settings.folders import config_folder
+    from sifaka_mcp.settings.project import read_project
+    from sifaka_mcp.settings.sources import load_settings
+
+    folder, config = _here(), config_folder("sifaka")
+    # `sifaka trust` tells of a file itself, and has to work where one is wrong.
+    project = None if options.command == "trust" else read_project(folder, config)
+    if project and project.note:
+        from sifaka_mcp.view.lines import flat
+
+        _say(flat(project.note))
+    return load_settings(os.environ, _flags(options), project=project, config=config)
 
 
 def _here() -> Path:
@@ -185,7 +203,11 @@ def _flags(options: argparse.Namespace) -> dict[str, object]:
 
 
 def _complain(error: SifakaError, code: int) -> int:
+    _say(str(error))
+    return code
+
+
+def _say(line: str) -> None:
     from sifaka_mcp.view.lines import visible
 
-    print(f"sifaka: {visible(str(error))}", file=sys.stderr)
-    return code
+    print(f"sifaka: {visible(line)}", file=sys.stderr)

@@ -23,6 +23,8 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_json, printing
 from sifaka_mcp.installation import other_project
 from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.folders import config_folder
+from sifaka_mcp.settings.project import read_project
 from sifaka_mcp.stores.catalogue import open_url
 from sifaka_mcp.view.lines import visible
 
@@ -62,12 +64,21 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield "python", True, sys.version.split()[0]
     if (other := other_project()) is not None:
         yield "installation", False, other
+    yield from _project()
     yield from _store(settings)
     yield from _models(settings)
     yield from _adapters(settings)
     yield from _plugins(settings)
     yield _editor()
     yield from _access(settings)
+
+
+def _project() -> Iterator[Finding]:
+    """The file of the current folder, and what of it is not taken."""
+    project = read_project(Path.cwd(), config_folder("sifaka"))
+    if project is not None:
+        taken = ", ".join(project.settings) or "no settings"
+        yield "project file", project.note is None, project.note or f"{project.path}: {taken}"
 
 
 def _migration(settings: Settings) -> Iterator[Finding]:

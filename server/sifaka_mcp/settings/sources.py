@@ -1,10 +1,8 @@
-"""Reads the settings, once: flags over environment over `sifaka.toml`."""
+"""Reads the settings, once: flags over environment over `sifaka.toml` over the user's own file."""
 
-import re
-import tomllib
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,19 +12,11 @@ from sifaka._internal.masking import conceal, passwords_in, secrets_in
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.keys import secrets_of
 from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.project import ProjectFile
+from sifaka_mcp.settings.toml import parse_toml, read_content
 
-_PROGRAM = re.compile(r"(?:^|,)\s*[^:,]*\+mcp:", re.IGNORECASE)
-"""A tier of a store that is a program."""
-_REFUSED: Mapping[str, str] = MappingProxyType(
-    {
-        "plugins": "what is to be run",
-        "store": "what is to be run",
-        "adapters": "what is searched",
-        "adapter_keys": "with which keys",
-    }
-)
-
-
+OWN_FILE = "config.toml"
+"""In the user's own folder of configuration; it may set everything."""
 _SECRET = frozenset({"store", "state_keys", "adapters", "adapter_keys"})
 """Settings with values that errors do not repeat: a reason names a URL as far as it may."""
 
@@ -35,14 +25,16 @@ def load_settings(
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
     *,
-    folder: Path | None = None,
+    project: ProjectFile | None = None,
+    config: Path | None = None,
 ) -> Settings:
     """The settings of this process.
 
     Args:
         environ: The environment; an empty value counts as absent.
         flags: What the command line says; None values count as absent.
-        folder: Where `sifaka.toml` may lie.
+        project: The file of the folder that is worked in.
+        config: The user's own folder of configuration.
 
     Raises:
         ConfigurationError: A value is wrong: names the flag, variable or file, the value and what
@@ -50,10 +42,13 @@ def load_settings(
     """
     conceal(secrets_in(environ))
     names = {name: f"SIFAKA_{name.upper()}" for name in Settings.model_fields}
-    in_file, path = _read_file(folder)
+    own_path = config / OWN_FILE if config else None
+    has_own = own_path is not None and os.path.isfile(own_path)  # noqa: PTH113 - a Path raises where a folder may not be read
+    in_own = parse_toml(own_path, read_content(own_path)) if own_path and has_own else {}
+    in_project: Mapping[str, Any] = project.settings if project else {}
     in_environ = {name: environ[v] for name, v in names.items() if environ.get(v)}
     in_flags = {name: v for name, v in (flags or {}).items() if v is not None}
-    merged = {**in_file, **in_environ, **in_flags}
+    merged = {**in_own, **in_project, **in_environ, **in_flags}
     conceal(passwords_in(f"{merged.get('store')} {merged.get('adapters')}"))
     conceal(secrets_of(str(merged.get("adapter_keys") or "")))
     try:
@@ -65,36 +60,8 @@ def load_settings(
         elif name in in_environ:
             where = names[name]
         else:
+            path = project.path if project and name in in_project else own_path
             where = f"{path}: {name}"
         reason = explain(error).removeprefix(f"{name}: ")
         value = "" if name in _SECRET else f"={merged.get(name)!r}"
         raise ConfigurationError(f"{where}{value}: {reason}") from error
-
-
-def _read_file(folder: Path | None) -> tuple[dict[str, Any], Path | None]:
-    """The contents of `sifaka.toml` in a folder, and its path; nothing and None without one.
-
-    Raises:
-        ConfigurationError: It cannot be read, or says what such a file may not.
-    """
-    path = folder / "sifaka.toml" if folder else None
-    if path is None or not path.is_file():
-        return {}, None
-    try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"{path} is not valid TOML: {error}", "correct the file"
-        ) from error
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
-    # Hosts start servers in the folder that is being worked on, and who made that folder is not
-    # known: opening it must not run anything, nor send texts or show files to whom it names.
-    for name in sorted(told.keys() & _REFUSED.keys()):
-        if name != "store" or _PROGRAM.search(str(told[name])):
-            raise ConfigurationError(
-                f"{path}: {name}: a file in the current folder may not say {_REFUSED[name]}",
-                f"give it as SIFAKA_{name.upper()}",
-            )
-    told.pop("check", None)  # the rules of `sifaka check`, which reads them itself
-    return told, path

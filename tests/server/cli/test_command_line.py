@@ -202,18 +202,15 @@ def test_a_wrong_environment_is_one_line_that_names_it(
     assert done.stderr.count("\n") == 1
 
 
-def test_a_wrong_settings_file_is_named(sifaka: Sifaka, folder: Path) -> None:
-    (folder / "sifaka.toml").write_text('log_level = "LOUD"\n')
-    done = sifaka("history")
-    assert done.returncode == 2
-    assert "sifaka.toml" in done.stderr
-    assert "DEBUG" in done.stderr
-
-
-def test_flags_win_over_the_environment_and_that_over_the_file(
-    sifaka: Sifaka, folder: Path
+def test_flags_win_over_the_environment_over_the_folder_over_the_users_own_file(
+    sifaka: Sifaka, folder: Path, config: Path
 ) -> None:
+    config.mkdir()
+    (config / "config.toml").write_text('store = "sqlite:///own.db"\n')
+    sifaka("improve", "text.md")
+    assert (folder / "own.db").exists()
     (folder / "sifaka.toml").write_text('store = "sqlite:///file.db"\n')
+    assert sifaka("trust", "--yes").returncode == 0
     sifaka("improve", "text.md")
     assert (folder / "file.db").exists()
     sifaka("improve", "text.md", SIFAKA_STORE="sqlite:///environment.db")
@@ -221,6 +218,15 @@ def test_flags_win_over_the_environment_and_that_over_the_file(
     flag = ["--store", "sqlite:///flag.db"]
     sifaka("improve", "text.md", *flag, SIFAKA_STORE="sqlite:///environment.db")
     assert (folder / "flag.db").exists()
+
+
+def test_a_wrong_value_in_the_users_own_file_is_named(sifaka: Sifaka, config: Path) -> None:
+    config.mkdir()
+    (config / "config.toml").write_text('log_level = "LOUD"\n')
+    done = sifaka("history")
+    assert done.returncode == 2
+    assert "config.toml: log_level='LOUD'" in done.stderr
+    assert "DEBUG" in done.stderr
 
 
 def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:

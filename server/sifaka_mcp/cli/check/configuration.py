@@ -5,7 +5,6 @@ program, no address and no key.
 """
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +19,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.extras import require
 from sifaka.tasks.rules import DEFAULT, RuleChoice, known_name
 from sifaka.text.formats import UNCHECKED, Format
+from sifaka_mcp.settings.toml import parse_toml, read_content
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -206,16 +206,9 @@ def absolute(path: Path) -> Path:
 
 def _read_rules(path: Path, table: tuple[str, ...]) -> CheckRules | None:
     """The rules in a file; None when there is no file, or no such table in it."""
-    try:
-        if path.name in NAMES and not os.path.isfile(path):  # noqa: PTH113 - a Path raises for a name that is too long
-            return None
-        told: object = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"{path} is not valid TOML: {error}", "correct the file"
-        ) from error
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+    if path.name in NAMES and not os.path.isfile(path):  # noqa: PTH113 - a Path raises for a name that is too long
+        return None
+    told: object = parse_toml(path, read_content(path))
     for key in table:
         told = told.get(key) if isinstance(told, dict) else None  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType] # TOML can hold anything
     if told is None:

@@ -1,0 +1,100 @@
+"""`sifaka trust`: let the `sifaka.toml` of a folder set more than how texts are checked."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TextIO
+
+from sifaka._internal.masking import masked
+from sifaka.errors import ConfigurationError
+from sifaka_mcp.cli.output import printing
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.folders import config_folder
+from sifaka_mcp.settings.project import FILE, OF_THE_USER, ProjectFile, canonical, read_project
+from sifaka_mcp.settings.sources import load_settings
+from sifaka_mcp.settings.trust import digests, keep_trusted, trusted_folders
+from sifaka_mcp.view.lines import flat, visible
+
+_DONE, _DECLINED = 0, 2
+_UNSHOWN = frozenset({"adapter_keys", "state_keys"})
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", default=".", help="here if none")
+    parser.add_argument("--yes", action="store_true", help="trust it without asking")
+    parser.add_argument("--revoke", action="store_true", help="trust it no more")
+    parser.add_argument("--list", action="store_true", help="show the folders that are trusted")
+    parser.set_defaults(run=trust)
+
+
+def trust(options: argparse.Namespace, settings: Settings) -> int:
+    """Show what the file of a folder would set, ask, and keep its hash and those of its files.
+
+    Raises:
+        ConfigurationError: There is no file to trust, it is wrong, or there is no terminal.
+    """
+    config = config_folder("sifaka")
+    trusted, folder = trusted_folders(config), canonical(Path(options.folder))
+    if options.list:
+        _print_lines(_state(Path(each), config) for each in trusted)
+    elif options.revoke:
+        if str(folder) not in trusted:
+            raise ConfigurationError(f"{folder} is not trusted", "see `sifaka trust --list`")
+        keep_trusted(config, {name: trusted[name] for name in trusted if name != str(folder)})
+        _print_lines([f"{folder}: trusted no more"])
+    elif project := _file_in(folder, config):
+        named = digests(project.path, project.content, project.refused)
+        _print_lines(_told(project, named))
+        if not (options.yes or _is_wanted()):
+            _print_lines(["nothing was changed"])
+            return _DECLINED
+        keep_trusted(config, {**trusted, str(folder): named})
+        _print_lines([f"{folder}: trusted, until one of these files changes"])
+    return _DONE
+
+
+def _file_in(folder: Path, config: Path) -> ProjectFile | None:
+    """The file of a folder that is to be trusted; None when nothing in it has to be."""
+    project = read_project(folder, config)
+    if project is None:
+        raise ConfigurationError(f"there is no {FILE} in {folder}", "name the folder that has one")
+    if not project.refused:
+        if project.note:
+            raise ConfigurationError(project.note, "correct the file")
+        _print_lines([_state(folder, config)])
+        return None
+    # A file that is wrong would stop every command in the folder once it counts.
+    load_settings({}, project=ProjectFile(path=project.path, settings=project.refused))
+    return project
+
+
+def _state(folder: Path, config: Path) -> str:
+    """The line of a folder in a list."""
+    project = read_project(folder, config)
+    if project is None:
+        return f"{folder}: there is no {FILE} any more"
+    return project.note or f"{project.path}: everything in it is taken"
+
+
+def _told(project: ProjectFile, named: Mapping[str, str]) -> Iterator[str]:
+    yield f"{project.path} would set, beside how texts are checked:"
+    for name, value in project.refused.items():
+        shown = "..." if name in _UNSHOWN else masked(str(value))  # whole: nothing hides in it
+        yield f"- {name} = {shown} ({OF_THE_USER.get(name, 'how texts are checked')})"
+    yield f"Files that count, as they are now: {', '.join(named)}"
+
+
+def _is_wanted() -> bool:
+    stdin: TextIO | None = sys.stdin
+    if stdin is None or not (stdin.isatty() and sys.stdout.isatty()):
+        raise ConfigurationError("there is no terminal to ask at", "add --yes if you trust it")
+    _print_lines(["Trust it? [y/N]"])
+    return stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    with printing() as stream:
+        for line in lines:
+            print(visible(flat(line)), file=stream)

@@ -1,0 +1,124 @@
+"""What the `sifaka.toml` of a folder may set: how texts are checked, and nothing else.
+
+Hosts start servers in the folder that is being worked on, and who made that folder is not known. So
+this is a list of what is taken; the rest is left out and named, until the user trusts the folder.
+"""
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import BaseModel
+
+from sifaka.errors import ConfigurationError
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.toml import parse_toml, read_content
+from sifaka_mcp.settings.trust import digests, trusted_folders
+
+FILE = "sifaka.toml"
+TABLES = frozenset({"check"})
+"""Of texts alone, and read by others: `[check]` holds the rules of `sifaka check`."""
+STRICTER: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "facts": ("off", "warn", "ask", "require"),
+        "effort": ("thorough", "standard", "quick"),
+    }
+)
+"""Settings about texts that a file may only change in this direction, from the default on."""
+OF_THE_USER: Mapping[str, str] = MappingProxyType(
+    {
+        name: concern
+        for concern, names in {
+            "where data goes": "store adapters adapter_keys embedding_model home tenant log_level "
+            "log_format access_log",
+            "what is run": "plugins toolsets read_only takeover_seconds",
+            "who may enter": "public_url allowed_hosts cors_origins trusted_proxies rate_limit "
+            "allow_anonymous auth_tokens_file oauth_issuer oauth_audience oauth_jwks_url "
+            "oauth_scopes state_keys max_requests max_body_bytes sessions max_sessions "
+            "session_seconds",
+            "what is paid": "model judge_model fallback_models max_runs tenant_budget",
+        }.items()
+        for name in names.split()
+    }
+)
+"""The other settings, with what each of them is about."""
+_MOST_NAMES = 12
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectFile:
+    """The file of a folder, and what is taken from it."""
+
+    path: Path
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What it sets."""
+    refused: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What it does not set, as the folder is not trusted."""
+    note: str | None = None
+    """One line about what was left out; None when nothing was."""
+    content: bytes = b""
+    """The file itself, where something was left out."""
+
+
+def read_project(folder: Path, config: Path) -> ProjectFile | None:
+    """The file of a folder; None without one.
+
+    A file that cannot be read sets nothing, and stops nothing.
+
+    Args:
+        folder: The folder.
+        config: The user's own folder of configuration, which tells the folders that are trusted.
+    """
+    path = canonical(folder) / FILE
+    if not os.path.isfile(path):  # noqa: PTH113 - a Path raises for a name that is too long
+        return None
+    try:
+        content = read_content(path)
+        told = parse_toml(path, content)
+    except ConfigurationError as error:
+        return ProjectFile(path=path, note=f"{error.message}; nothing in it is used")
+    told = {name: value for name, value in told.items() if name not in TABLES}
+    taken = {name: value for name, value in told.items() if may_set(name, value)}
+    refused = {name: value for name, value in told.items() if name not in taken}
+    known = trusted_folders(config).get(str(path.parent))
+    if known is not None and known == digests(path, content, refused):
+        return ProjectFile(path=path, settings=told)
+    why = "the folder is not trusted" if known is None else "it has changed since it was trusted"
+    note = f"{path}: {_names(refused)}: not taken, as {why} — `{command(path.parent)}`"
+    return ProjectFile(
+        path=path,
+        settings=taken,
+        refused=refused,
+        content=content,
+        note=note if refused else None,
+    )
+
+
+def may_set(name: str, value: object, settings: type[BaseModel] = Settings) -> bool:
+    """True when any folder may set this: it is about texts, and no less strict than the default."""
+    order, known = STRICTER.get(name, ()), settings.model_fields.get(name)
+    if known is None or value not in order or known.default not in order:
+        return False
+    return order.index(value) >= order.index(known.default)
+
+
+def canonical(folder: Path) -> Path:
+    """The one path of a folder, without links."""
+    return Path(os.path.realpath(folder))
+
+
+def command(folder: Path) -> str:
+    """The command that trusts a folder, for a shell."""
+    return f"sifaka trust {shlex.quote(str(folder))}"
+
+
+def _names(told: Mapping[str, object]) -> str:
+    """The names on one line, whatever was written for a name."""
+    shown = [name if name.isascii() and name.isidentifier() else ascii(name) for name in told]
+    left = [f"and {len(shown) - _MOST_NAMES} more"] if len(shown) > _MOST_NAMES else []
+    return ", ".join([*(name[:_LONGEST_NAME] for name in shown[:_MOST_NAMES]), *left])
