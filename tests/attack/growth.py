@@ -81,10 +81,7 @@ async def _costs(fire: Fire, kind: str) -> Sequence[float]:
 
 
 def _grows_slowly(costs: Sequence[float]) -> bool:
-    return all(
-        after <= max(FACTOR * before, UNNOTICED)
-        for before, after in pairwise(costs)
-    )
+    return all(after <= max(FACTOR * before, UNNOTICED) for before, after in pairwise(costs))
 
 
 async def _cost(fire: Fire, kind: str, size: int) -> float:
