@@ -64,6 +64,23 @@ def caller_of(scope: "Scope") -> str:
     return f"address:{address}"
 
 
+def bearer_of(scope: "Scope") -> object:
+    """What tells the bearer of a request from others, and its rights from other rights.
+
+    A token from a file is a bearer of its own; an issuer's are renewed, so their client and subject
+    are. None without a token.
+    """
+    token = _token_of_request()
+    if token is None:
+        return None
+    from mcp.server.auth.provider import principal_components
+
+    client, issuer, subject = principal_components(token)
+    told = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+    own = sha256(told.split()[-1]).digest() if issuer is None else (client, issuer, subject)
+    return own, may_only_read()
+
+
 def seconds_left() -> float:
     """Seconds for which the token of the current request is valid; infinity without a limit."""
     token = _token_of_request()

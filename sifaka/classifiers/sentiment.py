@@ -1,6 +1,7 @@
 """Classifies a text as positive, negative or neutral."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -17,6 +18,12 @@ from sifaka.text.prose import Span, blanked, sentence_spans, urls
 NEUTRAL_WITHIN = 0.05
 """Distance from 0 of a neutral text's mean, at most; the bound its authors give."""
 EVIDENCE_LIMIT = 20
+_PART = re.compile(r"\S.{0,999}(?!\S)|\S{1,1000}", re.DOTALL)
+"""Of a sentence that no reader would take for one: VADER takes quadratic time for each."""
+_SYMBOL = re.compile("[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]")
+_SYMBOLS = re.compile(r"\S.{0,29}", re.DOTALL)
+"""Parts where symbols stand close: VADER puts words in the place of each."""
+_MOST_SYMBOLS = 30
 _OFTEN_RIGHT = {"positive": 0.88, "negative": 0.88, "neutral": 0.45}
 """Share of right answers on labelled sentences: no confidence is higher."""
 
@@ -54,10 +61,9 @@ class SentimentClassifier:
                 label=UNKNOWN, confidence=0, coverage=reads_as(language, coverage)
             )
         prose = blanked(text, [*code_spans(text), *urls(text)])
-        rated = [
-            (span, score) for span in sentence_spans(prose) if (score := _score(prose, span)) != 0
-        ]
-        sentences = len(sentence_spans(prose))
+        spans = [part for span in sentence_spans(prose) for part in _parts(prose, span)]
+        rated = [(span, score) for span in spans if (score := _score(prose, span)) != 0]
+        sentences = len(spans)
         if not sentences:
             return Classification(label=UNKNOWN, confidence=0, coverage=f"{coverage}; no sentence")
         mean = sum(score for _, score in rated) / sentences
@@ -94,6 +100,15 @@ def _evidence(text: str, label: str, rated: Sequence[tuple[Span, float]]) -> tup
         )
         for span, score in sorted(clearest)
     )
+
+
+def _parts(prose: str, span: Span) -> Iterator[Span]:
+    for found in _PART.finditer(prose, *span):
+        symbols = len(_SYMBOL.findall(found.group()))
+        if symbols <= _MOST_SYMBOLS:
+            yield found.span()
+        else:
+            yield from (each.span() for each in _SYMBOLS.finditer(prose, *found.span()))
 
 
 def _score(prose: str, span: Span) -> float:

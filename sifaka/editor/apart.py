@@ -1,19 +1,16 @@
-"""The editor beside the event loop: in a process with limits, or in a thread for a short text."""
+"""The editor beside the event loop, which remembers the texts that took it too long."""
 
 from collections.abc import Callable
 from hashlib import sha256
+from math import inf
 from time import monotonic
 from typing import TypeVar
 
-from anyio import to_thread
-
 from sifaka.errors import PluginError
-from sifaka.isolation import SPREAD, isolated
+from sifaka.isolation import SPREAD, run_limited
 
 T = TypeVar("T")
 
-SHORT = 5_000
-"""The most characters of a text that may be edited in a thread."""
 SECONDS = 8.0
 """Seconds of processor time that a text may take."""
 AGAIN = 60.0
@@ -36,9 +33,8 @@ async def apart(text: str, work: Callable[[], T]) -> T:
     if monotonic() < _too_long.get(key, 0.0):
         raise PluginError("the text takes too much time")
     try:
-        if len(text) <= SHORT and not SPREAD.is_set():
-            return await to_thread.run_sync(work)
-        return await isolated(work, seconds=SECONDS)
+        size = inf if SPREAD.is_set() else len(text)
+        return await run_limited(work, size=size, seconds=SECONDS)
     except TimeoutError as error:
         key = sha256(text.encode(errors="surrogatepass")).digest()
         _too_long[key] = monotonic() + AGAIN

@@ -35,6 +35,8 @@ def main(folders: list[str], modules: list[str]) -> None:
     os.dup2(2, 1)  # what prints must not end up among the answers
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     gc.set_threshold(*_THRESHOLDS)
+    # A library's threads are no use to one piece of work, and cost it the memory that it may take.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if hasattr(os, "nice"):
         os.nice(_NICE)
     for module in modules:

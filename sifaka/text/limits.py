@@ -131,7 +131,8 @@ def _limit(found: re.Match[str]) -> tuple[str, str, float, float] | None:
         "about": (f"about {number}", number * (1 - _ABOUT), number * (1 + _ABOUT)),
         "exactly": (f"exactly {number}", number, number),
     }
-    return (what, *ends[bound]) if bound in ends else None
+    words, low, high = ends.get(bound, ("", 0.0, 0.0))
+    return (what, words, low, high) if words else None
 
 
 def _value(number: str) -> int:
@@ -196,11 +197,14 @@ _SECTION = r"(?:sections?|chapters?|abschnitte?|kapitel|chapitres?|secci(?:ón|o
 _PARAGRAPH = r"(?:paragraphs?|absatz|absätze|paragraphes?|párrafos?)"
 _ORDINAL = "|".join(_ORDINALS)
 _PLACED = (
-    rf"(?:(?P<section>{_SECTION})|{_PARAGRAPH})\s+(?P<numbers>\d[\d.]*(?:(?:,|\s+\w+)\s*\d[\d.]*)*)"
+    rf"(?:(?P<section>{_SECTION})|{_PARAGRAPH})\s+"
+    r"(?P<numbers>\d[\d.]*(?:(?:,|\s+\w+)\s*\d[\d.]*)*)"
     rf"|(?P<ordinal>{_ORDINAL})\s+(?:(?P<nth>{_SECTION})|{_PARAGRAPH})"
 )
 _NAMED = re.compile(rf"\b(?:{_PLACED})\b", re.IGNORECASE)
-_TITLE_NUMBER = re.compile(rf"(?:(?:{_SECTION}|§)\s*)?(?P<number>\d+(?:\.\d+)*)[.):–—\s-]*", re.I)
+_TITLE_NUMBER = re.compile(
+    rf"(?:(?:{_SECTION}|§)\s*)?(?P<number>\d+(?:\.\d+)*)[.):–—\s-]*", re.IGNORECASE
+)
 _PIECE = re.compile(r"^[ \t]*#.*|(?:^(?![ \t]*#).*\S.*\n?)+", re.MULTILINE)
 """A heading, or lines that no blank one and no heading divides."""
 

@@ -1,10 +1,8 @@
 """The label that a classifier gives a text, against those it may have."""
 
 from collections.abc import Mapping, Sequence
-from inspect import isawaitable
 from typing import Annotated, Any, Literal, cast
 
-from anyio import to_thread
 from pydantic import (
     AfterValidator,
     Field,
@@ -16,7 +14,14 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from sifaka.calls.component import code_spec
-from sifaka.classifiers import CLASSIFIERS, NONE_FOUND, UNKNOWN, Classification, classifier
+from sifaka.classifiers import (
+    CLASSIFIERS,
+    NONE_FOUND,
+    UNKNOWN,
+    CachedClassifier,
+    Classification,
+    classifier,
+)
 from sifaka.classifiers.protocol import Classifier
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue, ValidationResult
@@ -51,7 +56,7 @@ class ClassifierValidator(OptionalSpec):
     allowed: Labels = ()
     forbidden: SkipJsonSchema[Labels] = ()
 
-    _asked: Classifier = PrivateAttr()
+    _asked: CachedClassifier = PrivateAttr()
 
     @model_validator(mode="before")
     @classmethod
@@ -99,9 +104,8 @@ class ClassifierValidator(OptionalSpec):
         return [label for label in labels if label not in _NOTHING] if NONE_FOUND in labels else ()
 
     async def validate(self, thought: Thought) -> ValidationResult:
-        """Ask the classifier in a worker thread, and await its answer where it gives one later."""
-        found = await to_thread.run_sync(self._asked.classify, thought.text, abandon_on_cancel=True)
-        return self._judged(await found if isawaitable(found) else found)
+        """Ask the classifier beside the event loop."""
+        return self._judged(await self._asked.ask(thought.text))
 
     def _judged(self, found: Classification) -> ValidationResult:
         message = f"{found.label}, confidence {found.confidence:.2f}; looked at: {found.coverage}"
@@ -133,7 +137,7 @@ def _listed(labels: Sequence[str]) -> str:
     return (", ".join(labels[:12]) or "any") + more
 
 
-def _opened(given: object) -> Classifier:
+def _opened(given: object) -> CachedClassifier:
     if isinstance(given, str):
         try:
             return classifier(given)
@@ -142,4 +146,5 @@ def _opened(given: object) -> Classifier:
     if not isinstance(given, Classifier):
         known = ", ".join(CLASSIFIERS)
         raise ValueError(f"{type(given).__name__} is no classifier; give one or a name: {known}")
-    return given
+    # What the caller's own says is not kept: it may say something else the next time.
+    return given if isinstance(given, CachedClassifier) else CachedClassifier(given, limit=0)

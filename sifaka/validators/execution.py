@@ -14,11 +14,12 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
 from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, StorageError
+from sifaka.isolation import SHORT
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.protocol import Validator
 
-THREAD_FROM = 5_000
+THREAD_FROM = SHORT
 """Texts with more characters are checked in a worker thread by validators that are synchronous."""
 
 logger = logging.getLogger("sifaka")

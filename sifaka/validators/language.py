@@ -2,7 +2,6 @@
 
 from typing import Annotated, Literal
 
-from anyio import to_thread
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from sifaka.classifiers import UNKNOWN, CachedClassifier, Classification, classifier
@@ -43,11 +42,9 @@ class LanguageValidator(OptionalSpec):
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Tell the language of most of the text, off the event loop."""
-        return await to_thread.run_sync(self._check, thought.text, abandon_on_cancel=True)
+        return self._judged(await self._classifier.ask(thought.text))
 
-    def _check(self, text: str) -> ValidationResult:
-        found = self._classifier.classify(text)
-        assert isinstance(found, Classification)
+    def _judged(self, found: Classification) -> ValidationResult:
         told = f"{found.confidence:.2f} sure ({found.coverage})"
         if found.label == self.expected:
             return ValidationResult(passed=True, message=f"{found.label}, {told}")

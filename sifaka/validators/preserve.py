@@ -8,7 +8,7 @@ from pydantic import model_validator
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators import verbatim
-from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec
+from sifaka.validators.spec import ISSUE_LIMIT, LimitedSpec, Name
 
 Kind = Literal["numbers", "urls", "quotes", "code", "names"]
 
@@ -28,7 +28,7 @@ _KINDS: Mapping[Kind, _Kind] = {
 }
 
 
-class PreserveValidator(OptionalSpec):
+class PreserveValidator(LimitedSpec):
     """Compares with the original, which the engine puts into `thought.metadata["original"]`.
 
     Everything of a kind that the original contains must be somewhere in the text; order and how
@@ -51,7 +51,7 @@ class PreserveValidator(OptionalSpec):
             raise ValueError("give at least one of numbers, urls, quotes, code, names")
         return self
 
-    def validate(self, thought: Thought) -> ValidationResult:
+    def check(self, thought: Thought) -> ValidationResult:
         """Look for what the original has and the text has not."""
         original = thought.metadata.get("original")
         if not isinstance(original, str):

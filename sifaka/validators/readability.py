@@ -15,13 +15,13 @@ from sifaka.classifiers.english import (
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text.words import words
-from sifaka.validators.spec import Name, OptionalSpec
+from sifaka.validators.spec import LimitedSpec, Name
 
 SENTENCES_SHOWN = 5
 """The most of the hardest sentences that are reported."""
 
 
-class ReadabilityValidator(OptionalSpec):
+class ReadabilityValidator(LimitedSpec):
     """Measures the Flesch-Kincaid grade: the US school year that reads the text with ease.
 
     The formula is made for English; a text in another language is not checked. Headings, tables,
@@ -35,7 +35,7 @@ class ReadabilityValidator(OptionalSpec):
     name: Name = "readability"
     max_grade: Annotated[float, Field(ge=0, le=50, allow_inf_nan=False)]
 
-    def validate(self, thought: Thought) -> ValidationResult:
+    def check(self, thought: Thought) -> ValidationResult:
         """Measure, and point at the hardest sentences."""
         text = thought.text
         language = other_language(text)

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, model_validator
 
-from sifaka.isolation import isolated
+from sifaka.isolation import run_limited
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.patterns import PATTERN_SECONDS, UserPattern, compile_pattern, shown
@@ -51,9 +52,8 @@ class RegexValidator(OptionalSpec):
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Run the patterns in a process of their own."""
-        return await isolated(
-            _check, thought.text, self.must_match, self.must_not_match, seconds=TOTAL_SECONDS
-        )
+        patterns = self.must_match, self.must_not_match
+        return await run_limited(_check, thought.text, *patterns, size=inf, seconds=TOTAL_SECONDS)
 
 
 def _check(text: str, wanted: Sequence[str], forbidden: Sequence[str]) -> ValidationResult:

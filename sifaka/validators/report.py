@@ -14,14 +14,14 @@ from sifaka.validators.report_lines import (
     heading_key,
     read_report,
 )
-from sifaka.validators.spec import Name, OptionalSpec
+from sifaka.validators.spec import LimitedSpec, Name
 
 _CATEGORY = "report"
 _MOST_SHOWN = 80
 """Characters of a reference that a message repeats."""
 
 
-class ReportValidator(OptionalSpec):
+class ReportValidator(LimitedSpec):
     """Holds a report to its outline and to the documents that it was written from.
 
     The headings of the outline are there and none of their sections is still to be written; each
@@ -33,7 +33,7 @@ class ReportValidator(OptionalSpec):
     type: Literal["report"] = "report"
     name: Name = "report"
 
-    def validate(self, thought: Thought) -> ValidationResult:
+    def check(self, thought: Thought) -> ValidationResult:
         """Check `thought.text` against the outline and the documents of its run."""
         lines = read_report(thought.text)
         told = cast("Mapping[str, object] | None", thought.metadata.get("research"))

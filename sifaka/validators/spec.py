@@ -10,6 +10,7 @@ from pydantic_core import CoreSchema
 from sifaka._internal.immutable import Frozen
 from sifaka._internal.naming import closest
 from sifaka.calls.component import DataComponent
+from sifaka.isolation import SHORT, run_limited
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.composition import Composable
@@ -99,6 +100,22 @@ class OptionalSpec(Spec):
     """A built-in validator with the flag that makes it binding or advice."""
 
     required: bool = True
+
+
+class LimitedSpec(OptionalSpec):
+    """A built-in validator that works on a long text in a worker process."""
+
+    def validate(  # pyright: ignore[reportIncompatibleMethodOverride] # shadows a dead v1 method
+        self, thought: Thought
+    ) -> ValidationResult | Awaitable[ValidationResult]:
+        """Check a short text at once, and a long one in a process with limits."""
+        original = thought.metadata.get("original")
+        size = max(len(thought.text), len(original) if isinstance(original, str) else 0)
+        return self.check(thought) if size <= SHORT else run_limited(self.check, thought, size=size)
+
+    def check(self, thought: Thought) -> ValidationResult:
+        """Check `thought.text`; see `sifaka.validators.protocol.Validator`."""
+        raise NotImplementedError
 
 
 class WithoutMapping:

@@ -6,6 +6,8 @@ has fallen. The parts:
 - `edge`: hostile connections to a server with tokens.
 - `isolation`: one tenant fires expensive patterns, schemas and texts, `--seconds` of each kind,
   while `/healthz` and a one-line `validate_text` of another tenant are timed.
+- `growth`: 20,000, 40,000 and 80,000 characters of each hostile kind at every validator,
+  classifier, keyless critic and reader; `--of` names some of them.
 - `points`: the attacks that tests make, from SIGTERM to forgotten texts.
 - `kills`: processes killed at every append and at `--points` random moments, and under load.
 - `forgetting`: 5,000 runs in each store on disk, and Redis.
@@ -23,6 +25,7 @@ import anyio.to_thread
 
 from tests.attack.edge import edges
 from tests.attack.forgotten import forgotten
+from tests.attack.growth import growth
 from tests.attack.isolation import attack
 from tests.attack.kills import kills
 from tests.attack.points import points
@@ -40,6 +43,7 @@ async def _each(rows: Iterator[Row]) -> AsyncGenerator[Row]:
 PARTS: dict[str, Part] = {
     "edge": lambda home, _: edges(home),
     "isolation": lambda home, options: attack(home, options.seconds),
+    "growth": lambda _, options: _each(growth(options.of)),
     "points": lambda home, _: _each(points(home)),
     "kills": lambda _, options: _each(kills(options.points)),
     "forgetting": lambda _, __: _each(forgotten()),
@@ -53,6 +57,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=30, help="for which each kind is fired")
     parser.add_argument("--soak", type=float, default=5, help="minutes of load")
     parser.add_argument("--points", type=int, default=50, help="random moments for kills")
+    parser.add_argument("--of", default="", help="words in the names of what is to grow")
     parser.add_argument("--only", default=",".join(PARTS), help="the parts, by commas")
     options = parser.parse_args()
     chosen: list[str] = options.only.split(",")

@@ -56,6 +56,22 @@ def test_each_change_has_its_number_and_its_reason(tab: Tab, as_file: Written) -
     assert text == runs.FOURTH
 
 
+@pytest.mark.parametrize("mark", ["\u202e", "\u2066", "\u200b", "\u00ad", "\ufeff", "\U000e0041"])
+def test_what_reorders_or_hides_words_is_spelt_out_everywhere(
+    tab: Tab, as_file: Written, mark: str
+) -> None:
+    tab.page.goto(as_file(runs.hostile([f"pay{mark}gpj.exe"], f"run_{1:016x}")))
+    tab.page.locator(".reading").wait_for()
+    seen: str = tab.page.evaluate("document.title + document.body.textContent")
+    assert f"pay[U+{ord(mark):04X}]gpj.exe" in seen
+    told: str = tab.page.evaluate(
+        "[...document.querySelectorAll('main *')].flatMap((each) => [each.title || '',"
+        " each.getAttribute('aria-label') || '', ...[...each.childNodes].filter((n) =>"
+        " n.nodeType === 3).map((n) => n.data)]).join(' ')"
+    )
+    assert mark not in told + cast("str", tab.page.evaluate("document.title"))
+
+
 def test_a_card_says_each_name_once(tab: Tab, as_file: Written) -> None:
     rule = ContentValidator(prohibited=["world-class"])
     thought = Thought(run_id="run_0000000000000001", text="A world-class text.", author="input")

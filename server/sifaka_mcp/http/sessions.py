@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sifaka_mcp.notify.listen import LONGEST_STREAM
-from sifaka_mcp.tenancy import caller_of, seconds_left, tenant_of_request
+from sifaka_mcp.tenancy import bearer_of, caller_of, seconds_left, tenant_of_request
 
 MOST_SESSIONS = 10_000
 """Sessions of all callers together."""
@@ -32,6 +32,8 @@ _Ending = Callable[[], Awaitable[None]]
 class _Session:
     caller: str
     tenant: str | None
+    bearer: object
+    """Who has opened it, and alone may end it."""
     end: _Ending
     under_way: int = 0
     """Requests, and an open stream."""
@@ -56,10 +58,12 @@ class Sessions:
         self._open: dict[str, _Session] = {}
         self._ended = anyio.Event()
 
-    def of_request(self, session_id: str) -> _Session | None:
-        """The session with an id, if it is open and the tenant's of the current request."""
+    def of_request(self, session_id: str, scope: Scope) -> _Session | None:
+        """The session with an id, if it is open and the current request may do this to it."""
         session = self._open.get(session_id)
         if session is None or session.tenant != tenant_of_request():
+            return None
+        if scope["method"] == "DELETE" and session.bearer != bearer_of(scope):
             return None
         return None if self._is_over(session) else session
 
@@ -118,8 +122,9 @@ class InSession:
     """Passes the requests of the handshake era on to their sessions, and counts those.
 
     A session that is unknown, or another tenant's, is answered with 404, which has a client open
-    another. A stream of notifications ends with the token that has opened it, and after an hour at
-    the latest; without a token it stays.
+    another; so is a request to end one that another token of the tenant has opened. A stream of
+    notifications ends with the token that has opened it, and after an hour at the latest; without a
+    token it stays.
 
     Args:
         app: What answers, and knows the sessions too.
@@ -143,7 +148,7 @@ class InSession:
         if session_id is None:
             await self._opened(scope, receive, send)
             return
-        session = self._sessions.of_request(session_id)
+        session = self._sessions.of_request(session_id, scope)
         if session is None:
             await _refusal(404, INVALID_REQUEST, _UNKNOWN)(scope, receive, send)
             return
@@ -181,7 +186,8 @@ class InSession:
             if message["type"] == "http.response.start" and message["status"] < 400:
                 opened = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
                 if opened is not None:
-                    session = _Session(caller, tenant_of_request(), self._end_of(opened, scope), 1)
+                    owner = caller, tenant_of_request(), bearer_of(scope)
+                    session = _Session(*owner, self._end_of(opened, scope), under_way=1)
                     await self._sessions.add(opened, session)
             await send(message)
 

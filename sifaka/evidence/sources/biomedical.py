@@ -17,7 +17,7 @@ from sifaka.evidence.sources.records import (
     records_at,
 )
 from sifaka.evidence.sources.wiki_api import listed, mapping, words_of
-from sifaka.isolation import isolated
+from sifaka.isolation import run_limited
 
 if TYPE_CHECKING:
     from bs4.element import Tag
@@ -49,7 +49,9 @@ class EuropePmcAdapter(RecordAdapter):
         told = {"query": asked, "format": "json", "resultType": "core", "pageSize": str(size)}
         answer = await self._http.get_json("search", told)
         results = self._listed(records_at(answer, "resultList", "result"), "resultList.result")
-        return [FoundRecord(record=_article(each)) for each in results]
+        size = sum(len(str(each.get("abstractText"))) for each in results)
+        articles = await run_limited(_articles, results, size=size, seconds=_SECONDS)
+        return [FoundRecord(record=each) for each in articles]
 
 
 class ClinicalTrialsAdapter(RecordAdapter):
@@ -98,7 +100,7 @@ class PubMedAdapter(RecordAdapter):
             return ()
         asked = {"db": "pubmed", "id": ids, "retmode": "xml", "tool": "sifaka-mcp"}
         xml = await self._http.get_text("efetch.fcgi", asked)
-        articles = await isolated(articles_in, xml, seconds=_SECONDS)
+        articles = await run_limited(articles_in, xml, size=len(xml), seconds=_SECONDS)
         return [FoundRecord(record=each) for each in articles]
 
 
@@ -151,6 +153,10 @@ def _date(article: "Tag") -> str:
     month, day = _text(dated, "month").lower(), _text(dated, "day")
     month = _MONTHS.get(month[:3], month.zfill(2) if month.isdecimal() else "01")
     return f"{year}-{month}-{day.zfill(2) if day.isdecimal() else '01'}"
+
+
+def _articles(results: Sequence[Record]) -> list[Record]:
+    return [_article(each) for each in results]
 
 
 def _article(result: Record) -> Record:

@@ -1,10 +1,12 @@
 """A folder of files."""
 
+import asyncio
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from pathlib import Path
-
-from anyio import to_thread
+from typing import TypeVar
 
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment
@@ -23,7 +25,7 @@ from sifaka.evidence.sources.files import (
 )
 from sifaka.evidence.sources.in_process import Searchable
 from sifaka.evidence.sources.readers import READERS, NotText, Reading, read_document, require_reader
-from sifaka.isolation import isolated_in_thread
+from sifaka.isolation import run_limited_in_thread
 from sifaka.storage.protocol import Health
 
 MOST_BYTES = 10_000_000
@@ -33,6 +35,7 @@ _SECONDS = 10.0
 _HEADER = 500
 """Characters of the first line of a table, which each of its parts begins with."""
 _SHOWN = 3
+T = TypeVar("T")
 _Read = tuple[FileState, tuple[SourceDocument, ...] | str]
 """A file as it was when it was read, and what it holds, or why it is left out."""
 
@@ -68,6 +71,8 @@ class FolderAdapter:
         self._most_files = most_files
         self._largest = largest
         self._most_bytes = most_bytes
+        # One thread for all searches: those that cannot wait for it leave none behind.
+        self._thread = ThreadPoolExecutor(1, "sifaka-folder")
         self._lock = threading.Lock()
         self._read: dict[str, _Read] = {}
         """By the path below the folder: what a file holds, or why it is left out."""
@@ -94,12 +99,12 @@ class FolderAdapter:
         if not query.strip() or limit < 1:
             return ()
         # Who cannot wait for a large folder to be read finds it read the next time.
-        return await to_thread.run_sync(self._search, query, limit, filters, abandon_on_cancel=True)
+        return await self._apart(lambda: self._search(query, limit, filters))
 
     async def health(self) -> Health:
         """Read the folder; tells how many files there are and which are left out."""
         try:
-            read = await to_thread.run_sync(self._refreshed)
+            read = await self._apart(self._refreshed)
         except SourceError as error:
             return Health(part=self.place, works=False, found=str(error))
         out = [f"{path} ({why})" for path, why in self.left_out.items()]
@@ -119,6 +124,10 @@ class FolderAdapter:
         """The reasons that files are left out, by their paths, as of the last search."""
         reasons = {path: held for path, (_, held) in self._read.items() if isinstance(held, str)}
         return reasons | self._others
+
+    async def _apart(self, work: Callable[[], T]) -> T:
+        """The result of work in the adapter's thread; what has not begun is given up in time."""
+        return await asyncio.wrap_future(self._thread.submit(work))
 
     def _search(self, query: str, limit: int, filters: SearchFilters) -> tuple[SourceDocument, ...]:
         self._refreshed()
@@ -194,7 +203,8 @@ class FolderAdapter:
         require_reader(suffix)
         content = file_bytes(real, LARGEST_DOCUMENT if is_packed(real) else self._largest)
         try:
-            return isolated_in_thread(read_document, suffix, content, seconds=_SECONDS)
+            given = (suffix, content)
+            return run_limited_in_thread(read_document, *given, size=inf, seconds=_SECONDS)
         except TimeoutError as error:
             raise NotText(f"takes more than {_SECONDS:g} s to read") from error
         except MemoryError as error:

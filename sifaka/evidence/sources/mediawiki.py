@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import anyio
-
 from sifaka.calls.context import fan_out
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment, wanted
@@ -22,6 +20,7 @@ from sifaka.evidence.sources.wiki_api import (
     mapping,
     pages_for,
 )
+from sifaka.isolation import GIVEN_UP, run_limited
 from sifaka.storage.protocol import Health
 
 _UNREADABLE = frozenset({"too_large", "not_found", "malformed", "rejected"})
@@ -198,8 +197,10 @@ class MediaWikiAdapter:
         html = told.get("text")
         if not isinstance(html, str):
             raise self._api.malformed("text")
-        # A page that takes long is no reason to wait beyond the deadline.
-        return await anyio.to_thread.run_sync(plain_text, html, abandon_on_cancel=True)
+        try:
+            return await run_limited(plain_text, html, size=len(html))
+        except GIVEN_UP as error:
+            raise self._api.malformed("text") from error
 
     def _document(self, page: Mapping[str, Any]) -> SourceDocument:
         revisions = listed(page.get("revisions"))

@@ -15,6 +15,8 @@ from pathlib import Path
 from sifaka.storage.files.durable import exclusive, read_stamped, settle_folder, write_end
 
 _ENDING = ".jsonl"
+_SPARE_KEY = secrets.token_bytes(16)
+"""Of the cursors of a folder that nothing can be written to: they are good in this process."""
 _KEY = re.compile(rb'\{"format":1,"cursor_key":"([0-9a-f]{32})"\}\n')
 
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
@@ -64,10 +66,13 @@ class TenantFolder:
     def cursor_key(self) -> bytes:
         """The key of this folder's page cursors, made on first use."""
         key = self._stored_key()
-        if key is None:
+        if key is not None:
+            return key
+        try:
             with self.writing():
-                key = self._stored_key() or self._new_key()
-        return key
+                return self._stored_key() or self._new_key()
+        except OSError:  # a full disk must not keep runs from being listed and forgotten
+            return _SPARE_KEY
 
     @property
     def _lock_file(self) -> Path:

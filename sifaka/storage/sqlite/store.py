@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.errors import ThoughtNotFound
+from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.embedding import embed_words
@@ -16,7 +16,7 @@ from sifaka.storage.protocol import ANY, Filters, Hits
 from sifaka.storage.recollection import RecollectingStore, identity_of
 from sifaka.storage.sqlite import runs, vectors
 from sifaka.storage.sqlite.connection import SqlConnection
-from sifaka.storage.sqlite.erasure import SECONDS, erase_traces
+from sifaka.storage.sqlite.erasure import SECONDS, erase_traces, truncate_log
 from sifaka.storage.sqlite.search import search_versions
 from sifaka.storage.sqlite.words import SLICE, catch_up_at_close, catch_up_words
 from sifaka.storage.sqlite.worker import SQLiteWorker
@@ -110,9 +110,23 @@ class SQLiteStorage(RecollectingStore, PolledStore):
             await self._ask(runs.delete_run, run_id)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
-        """Delete runs in one transaction; without any, clean and shrink the file. See `Eraser`."""
+        """Delete runs in one transaction; without any, clean and shrink the file. See `Eraser`.
+
+        Where the disk is full, transactions are as small as there is room for.
+        """
+        from sifaka.storage.sqlite.file import is_full
+
         if lines:
-            stayed = await self.worker.run(lambda c: runs.delete_unchanged(c, self.tenant, lines))
+            try:
+                stayed = await self.worker.run(
+                    lambda c: runs.delete_unchanged(c, self.tenant, lines)
+                )
+            except StorageError as error:
+                if len(lines) == 1 or not is_full(error):
+                    raise
+                await self.worker.run(truncate_log)
+                middle = len(lines) // 2
+                return await self.erase(lines[:middle]) | await self.erase(lines[middle:])
             self._forget(line.run_id for line in lines if line.run_id not in stayed)
             return stayed
         await self.worker.run(partial(erase_traces, seconds=math.inf, whole=True))

@@ -2,22 +2,20 @@
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
+from math import inf
 from typing import Annotated, Literal
 
-from anyio import to_thread
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from sifaka._internal.immutable import FrozenJson, thawed
-from sifaka.isolation import isolated, isolated_in_thread
+from sifaka.isolation import run_limited, run_limited_in_thread
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.spec import Name, OptionalSpec
 
 __all__ = ["FormatValidator"]
 
-SHORT = 5_000
-"""The most characters of a text without a schema that needs no process of its own."""
 SECONDS = 10.0
 """Seconds of processor time that a text may take."""
 SHORT_SCHEMA = 1_000
@@ -44,7 +42,8 @@ def _check_long(schema: str) -> None:
     from sifaka.validators.format.schema import check_schema
 
     try:
-        isolated_in_thread(check_schema, json.loads(schema), seconds=SCHEMA_CHECK_SECONDS)
+        given = json.loads(schema)
+        run_limited_in_thread(check_schema, given, size=inf, seconds=SCHEMA_CHECK_SECONDS)
     except (MemoryError, OSError) as error:  # it took too much, or its process has ended
         raise ValueError(f"it could not be checked: {error or type(error).__name__}") from None
 
@@ -78,10 +77,9 @@ class FormatValidator(OptionalSpec):
     async def validate(self, thought: Thought) -> ValidationResult:
         """Parse a short text in a thread, and a long one or one with a schema in a process."""
         text = thought.text
-        if self.schema_ is None and len(text) <= SHORT:
-            check = partial(_check, self.format, text, None)
-            return await to_thread.run_sync(check, abandon_on_cancel=True)
-        return await isolated(_check, self.format, text, self._written, seconds=SECONDS)
+        size = len(text) if self.schema_ is None else inf
+        check = (self.format, text, self._written)
+        return await run_limited(_check, *check, size=size, seconds=SECONDS)
 
 
 def _check(

@@ -83,6 +83,27 @@ async def test_a_token_for_reading_only_writes_in_no_session_of_its_tenant(tmp_p
             assert "run_id" in one.answers[1]
 
 
+@pytest.mark.parametrize("scopes", [("sifaka:read",), ("sifaka:write",)])
+async def test_a_session_is_ended_by_the_token_that_opened_it_alone(
+    tmp_path: Path, scopes: tuple[str, ...]
+) -> None:
+    tokens = tmp_path / "tokens"
+    full = grant_token(tokens, "alice")
+    another = grant_token(tokens, "alice", scopes=scopes)
+    with with_sessions(tmp_path, auth_tokens_file=tokens) as url:
+        async with caller(url, full, in_session=True) as one, caller(url, another) as other:
+            other.http.headers["mcp-session-id"] = one.http.headers["mcp-session-id"]
+            refused = await other.http.delete(url)
+            other.http.headers["mcp-session-id"] = "0123456789abcdef"
+            unknown = await other.http.delete(url)
+            assert (refused.status_code, refused.text) == (404, unknown.text)
+            assert (await one.post("ping", 1)).status_code == 200
+            assert (await one.http.delete(url)).status_code == 200
+            assert (await one.post("ping", 2)).status_code == 404
+            await other.open()
+            assert (await other.http.delete(url)).status_code == 200, "it ends its own"
+
+
 async def test_a_session_is_unknown_after_a_restart_and_the_answer_says_what_to_do(
     tmp_path: Path,
 ) -> None:

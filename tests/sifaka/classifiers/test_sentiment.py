@@ -5,6 +5,7 @@ import pytest
 from sifaka.classifiers.sentiment import SentimentClassifier
 from sifaka.errors import ConfigurationError
 from sifaka.validators import parse_validators
+from tests.stubs.cost import seconds
 
 PRAISE = "I love this library. The documentation is wonderful and everything works great."
 BLAME = "This is a terrible library. I hate the awful documentation and the horrible errors."
@@ -54,3 +55,13 @@ def test_without_its_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     assert caught.value.suggestion == "pip install 'sifaka-mcp[classifiers]'"
     with pytest.raises(ConfigurationError, match=r"pip install 'sifaka-mcp\[classifiers\]'"):
         parse_validators([{"type": "classifier", "name": "sentiment"}])
+
+
+def test_a_sentence_without_end_is_rated_in_parts_in_linear_time() -> None:
+    for piece in ("good bad but kind no ", "😀"):
+        small, large = (
+            seconds(lambda n=n, piece=piece: SentimentClassifier().classify(piece * n))
+            for n in (500, 4_000)
+        )
+        assert large < 20 * small, piece
+    assert SentimentClassifier().classify("a wonderful, superb day and " * 500).label == "positive"

@@ -6,8 +6,9 @@ from time import process_time
 import pytest
 
 from sifaka.editor import apart as module
-from sifaka.editor.apart import SHORT, apart
+from sifaka.editor.apart import apart
 from sifaka.errors import PluginError
+from sifaka.isolation import SHORT
 
 pytestmark = pytest.mark.anyio
 

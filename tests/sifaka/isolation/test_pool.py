@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sifaka.isolation import isolated, pool, sharing
-from sifaka.isolation.pool import MEMORY
+from sifaka.isolation import pool, sharing
+from sifaka.isolation.pool import MEMORY, isolated
 from sifaka.isolation.worker import Worker
 
 pytestmark = pytest.mark.anyio

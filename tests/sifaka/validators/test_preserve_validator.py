@@ -13,11 +13,11 @@ KINDS = ("numbers", "urls", "quotes", "code", "names")
 def check(original: str, text: str, *kinds: str) -> ValidationResult:
     wanted = {kind: kind in kinds for kind in KINDS} if kinds else {}
     spec = PreserveValidator.model_validate(wanted)
-    return spec.validate(Thought(text=text, metadata={"original": original}))
+    return spec.check(Thought(text=text, metadata={"original": original}))
 
 
 def test_without_an_original_there_is_nothing_to_compare() -> None:
-    result = PreserveValidator().validate(Thought(text="5"))
+    result = PreserveValidator().check(Thought(text="5"))
     assert (result.passed, result.message) == (False, "no original text to compare with")
 
 

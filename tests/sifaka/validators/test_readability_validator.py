@@ -17,7 +17,7 @@ HARD = (
 
 
 def check(text: str, max_grade: float = 8) -> ValidationResult:
-    return ReadabilityValidator(max_grade=max_grade).validate(Thought(text=text))
+    return ReadabilityValidator(max_grade=max_grade).check(Thought(text=text))
 
 
 def test_easy_prose_passes_and_hard_prose_fails() -> None:

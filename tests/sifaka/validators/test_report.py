@@ -45,7 +45,7 @@ def check(
         pre_generation_context=documents,
         metadata={"research": {"outline": tuple(outline), "written": True}},
     )
-    return ReportValidator().validate(thought)
+    return ReportValidator().check(thought)
 
 
 def rules(result: ValidationResult, text: str) -> list[str | None]:
@@ -133,8 +133,8 @@ def test_a_report_that_cites_nothing_fails_where_there_are_documents() -> None:
 
 def test_of_a_text_that_nobody_researched_only_the_markers_are_checked() -> None:
     thought = Thought(text="It is so [1].\n\n## References\n\n[1] A book.\n")
-    assert ReportValidator().validate(thought).passed
-    fails = ReportValidator().validate(Thought(text="It is so [3]."))
+    assert ReportValidator().check(thought).passed
+    fails = ReportValidator().check(Thought(text="It is so [3]."))
     assert [issue.rule for issue in fails.issues] == ["unresolved_marker"]
 
 
@@ -158,5 +158,5 @@ def test_an_address_is_read_in_proportion_to_its_length() -> None:
 @pytest.mark.hostile
 def test_a_report_of_nothing_but_headings_is_read_in_proportion_to_its_length() -> None:
     text = "# A\n\n_To be written._\n\n" * 20_000
-    result = ReportValidator().validate(Thought(text=text))
+    result = ReportValidator().check(Thought(text=text))
     assert {issue.message for issue in result.issues} == {"the section 'A' is still to be written"}

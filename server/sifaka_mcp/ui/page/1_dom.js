@@ -20,14 +20,28 @@ function fill(node, classes, props, children) {
     else if (key === "on") for (const [event, act] of Object.entries(value)) node.addEventListener(event, act);
     else if (key === "css") for (const [name, each] of Object.entries(value)) node.style.setProperty(name, each);
     else if (key === "value") node.value = value;
-    else node.setAttribute(key, value === true ? "" : value);
+    else node.setAttribute(key, value === true ? "" : key === "title" || key === "aria-label" ? spelt(value) : value);
   }
   node.append(...children.flat(Infinity).filter((each) => each !== null && each !== undefined && each !== false && each !== ""));
   return node;
 }
 
+// Characters that reorder or hide what is read. Joiners are none: emoji and some scripts are written with them.
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
+const EACH = new RegExp(`(${CONTROLS.source})`, "gu");
+const codeOf = (mark) => `U+${mark.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+const spelt = (text) => String(text).replace(EACH, (mark) => `[${codeOf(mark)}]`);
+
+// A stretch of foreign text; characters that would reorder or hide it are spelt out.
+function stretch(text) {
+  if (!CONTROLS.test(text)) return [document.createTextNode(text)];
+  return text.split(EACH).filter(Boolean).map((each) => (CONTROLS.test(each)
+    ? h("span.ctl", { title: "an invisible character" }, `[${codeOf(each)}]`)
+    : document.createTextNode(each)));
+}
+
 // Words of others, which cannot reorder what stands around them.
-const foreign = (text, tag = "bdi") => h(tag, { dir: "auto", class: "foreign" }, String(text ?? ""));
+const foreign = (text, tag = "bdi") => h(tag, { dir: "auto", class: "foreign" }, stretch(String(text ?? "")));
 const button = (label, act, props) => h("button.btn", { type: "button", ...props, on: { click: act } }, label);
 const pill = (text, kind) => h(`span.pill.${kind || "plain"}`, null, text);
 

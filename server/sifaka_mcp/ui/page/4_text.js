@@ -2,15 +2,6 @@
 const BLOCK = 3000; // characters after which a line break begins a new block, which is laid out when it is seen
 const LONGEST = 24000; // characters of a line without a break
 const FIRST = 160; // blocks that are built at once; the rest follows in idle moments
-const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-
-// A stretch of foreign text; characters that would reorder or hide it are spelt out.
-function stretch(text) {
-  if (!CONTROLS.test(text)) return [document.createTextNode(text)];
-  return text.split(new RegExp(`(${CONTROLS.source})`)).filter(Boolean).map((each) => (CONTROLS.test(each)
-    ? h("span.ctl", { title: "an invisible character" }, `U+${each.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`)
-    : document.createTextNode(each)));
-}
 
 // Cuts an unchanged stretch where a block may end.
 function* cut(text, room) {

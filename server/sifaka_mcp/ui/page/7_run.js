@@ -82,7 +82,7 @@ class RunPage {
     this.run = run;
     for (const place of this.versions.keys()) this.stale.add(place); // their issues may have come, or were declined
     this.coming.clear();
-    document.title = `${run.title || run.run_id} · Sifaka`;
+    document.title = spelt(`${run.title || run.run_id} · Sifaka`);
     if (fresh) this.open = 0;
     await this.load();
   }

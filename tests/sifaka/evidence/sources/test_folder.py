@@ -1,8 +1,11 @@
 """A folder of files: what is read, and what is not."""
 
 import os
+import threading
+from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
 
 from sifaka.errors import SourceError
@@ -139,6 +142,20 @@ async def test_a_file_is_read_again_only_after_it_has_changed(folder: Path) -> N
     assert await ids(adapter) == ["b.txt"]
     other.unlink()
     assert await ids(adapter) == []
+
+
+async def test_searches_that_cannot_wait_leave_no_thread_each(folder: Path) -> None:
+    (folder / "a.md").write_text("A badger digs.")
+    adapter = FolderAdapter(folder)
+    before = threading.active_count()
+    with adapter._lock:  # pyright: ignore[reportPrivateUsage] # as a folder that is slow to read
+        async with anyio.create_task_group() as group:
+            for _ in range(100):
+                group.start_soon(partial(adapter.search, "badger", limit=1))
+            await anyio.wait_all_tasks_blocked()
+            group.cancel_scope.cancel()
+        assert threading.active_count() <= before + 1
+    assert [each.id for each in await adapter.search("badger", limit=1)] == ["a.md"]
 
 
 async def test_a_long_file_is_found_by_its_parts(folder: Path) -> None:
