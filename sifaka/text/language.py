@@ -1,11 +1,13 @@
 """The language of a text, by its script and by the words that hold its sentences together."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
 from sifaka.text.function_words import FUNCTION_WORDS
+from sifaka.text.prose import Span
 from sifaka.text.scripts import SCRIPT_LANGUAGES, language_of_script, script
 
 LEAST_LETTERS = 20
@@ -32,15 +34,17 @@ _NAMES = """
     bg bulgarian / hr croatian / sr serbian / sk slovak / ca catalan / fa persian farsi
     ur urdu / bn bengali / ta tamil / sw swahili / cy welsh / ga irish / eo esperanto
 """
-_LANGUAGES = {
-    name: code
-    for line in _NAMES.replace("\n", " / ").split(" / ")
-    for code, *names in [line.split() or [""]]
-    for name in names
-}
+_NAMED = tuple(line.split() for line in _NAMES.replace("\n", " / ").split(" / ") if line.strip())
+_LANGUAGES = {name: code for code, *names in _NAMED for name in names}
 """The codes of languages by the words that a task names them with."""
+LANGUAGE_NAMES = {code: name.capitalize() for code, name, *_ in _NAMED}
+"""The English names of languages by their codes."""
 _INTO = re.compile(
-    rf"\b(?:in|into|to|auf|ins|en|al)[ ](?P<language>{'|'.join(_LANGUAGES)})\b", re.IGNORECASE
+    rf"\b(?:in|into|to|auf|ins|en|al)[ ](?P<language>{'|'.join(_LANGUAGES)})(?![-\w])",
+    re.IGNORECASE,
+)
+_ANOTHER = re.compile(
+    rf"\s*[,/]?\s*(?:(?:and|or|und|oder|et|ou|y|o)\s+)?(?:{'|'.join(_LANGUAGES)})\b", re.IGNORECASE
 )
 _TRANSLATE = re.compile(
     r"\btranslat|übersetz|\btradui|\btraduc|\btraduz|翻译|翻譯|翻訳|译成|перевед|번역"
@@ -103,6 +107,18 @@ def translation_into(task: str) -> frozenset[str] | None:
     if not _TRANSLATE.search(task):
         return None
     return frozenset(_LANGUAGES[found["language"].lower()] for found in _INTO.finditer(task))
+
+
+def languages_named(task: str) -> Iterator[tuple[Span, str]]:
+    """The languages behind words such as `in`: the place of both words, and the code.
+
+    One that another follows (`in English and German`) is left out.
+    """
+    return (
+        (found.span(), _LANGUAGES[found["language"].lower()])
+        for found in _INTO.finditer(task)
+        if not _ANOTHER.match(task, found.end())
+    )
 
 
 def is_enough(prose: str, written: str) -> bool:

@@ -1,0 +1,258 @@
+"""Which limits are read from a task, which words are none, and how a text is measured."""
+
+import pytest
+
+from sifaka.text.limits import asked_of, outside_scope
+
+TEXT = "Das ist ein kurzer Text und er ist nicht sehr lang. The end."
+
+READ = (
+    ("Summarise in at most 30 words.", "words: at most 30"),
+    ("Shorten to under 100 words", "words: under 100"),
+    ("Keep it under 50 words.", "words: under 50"),
+    ("Write about 120 words on the offer.", "words: about 120"),
+    ("Write a text of exactly 60 words.", "words: exactly 60"),
+    ("Rewrite this email, max 80 words", "words: at most 80"),
+    ("Cut it down to 100 words", "words: at most 100"),
+    ("Summarise the report in two sentences.", "sentences: exactly 2"),
+    ("Explain the refund policy in three bullet points.", "bullets: exactly 3"),
+    ("Between 50 and 80 words.", "words: between 50 and 80"),
+    ("Write between 50 and 80 words.", "words: between 50 and 80"),
+    ("Write at least 200 words.", "words: at least 200"),
+    ("Max. 1,200 characters.", "characters: at most 1200"),
+    ("Turn this paragraph into at most two lines.", "lines: at most 2"),
+    ("The reply must not exceed 90 words.", "words: at most 90"),
+    ("The reply should be no more than 90 words.", "words: at most 90"),
+    ("Make it friendlier (50 words max).", "words: at most 50"),
+    ("Write a tweet of up to 280 characters.", "characters: at most 280"),
+    ("Write a tweet under 280 characters.", "characters: under 280"),
+    ("Rewrite in 50 words or fewer.", "words: at most 50"),
+    ("Summarise in 50–80 words.", "words: between 50 and 80"),
+    ("Shorten this sentence to 12 words.", "words: at most 12"),
+    ("Fasse den Text in höchstens drei Sätzen zusammen.", "sentences: at most 3"),
+    ("Kürze auf 50 Wörter.", "words: at most 50"),
+    ("Schreibe etwa 120 Wörter.", "words: about 120"),
+    ("Maximal 500 Zeichen.", "characters: at most 500"),
+    ("Résume en deux phrases.", "sentences: exactly 2"),
+    ("Réécris ce texte en 50 mots maximum.", "words: at most 50"),
+    ("Au plus 40 mots.", "words: at most 40"),
+    ("Resume el texto en dos frases.", "sentences: exactly 2"),
+    ("Escribe como máximo 80 palabras.", "words: at most 80"),
+    ("Translate into German.", "language: in German"),
+    ("Translate the text to French, please.", "language: in French"),
+    ("Answer in German.", "language: in German"),
+    ("Write it in English.", "language: in English"),
+    ("Schreibe den Text auf Deutsch.", "language: in German"),
+    ("Übersetze ins Englische.", "language: in English"),
+    ("Traduis en anglais.", "language: in English"),
+    ("Summarise in German in two sentences.", "sentences: exactly 2", "language: in German"),
+    ("Write three short paragraphs, under 150 words in total.", "words: under 150"),
+    ("Summarise in three bullets of at most 10 words each.", "bullets: exactly 3"),
+    ("Give it a title under 8 words and keep the text under 100 words.", "words: under 100"),
+    ("Keep the whole thing to at most 5 lines.", "lines: at most 5"),
+    ("Condense this to one paragraph.", "paragraphs: at most 1"),
+    ("Polish the letter. About 150 words.", "words: about 150"),
+    ("The answer should be roughly 40 words long.", "words: about 40"),
+    (
+        "Summarize in two short paragraphs and at most 80 words.",
+        "paragraphs: exactly 2",
+        "words: at most 80",
+    ),
+)
+
+NOT_READ = (
+    "Fix the first two sentences.",
+    "Shorten the first paragraph by 30 words.",
+    "Make it a list of at most 5 words each.",
+    "Add a title of at most 8 words.",
+    "The subject line under 60 characters.",
+    "Payment is due in 30 days; fix the grammar.",
+    "We answer in two weeks. Make it polite.",
+    "Cut 20 words.",
+    "Not for under 18s. Correct the spelling.",
+    "Cut at least 20 words.",
+    "Add at least two sentences about the price.",
+    "Use at most 20 words per sentence.",
+    "Each bullet under 10 words.",
+    "Sentences should be under 20 words.",
+    "Correct the typos in two sentences.",
+    "Change the wording in at most two sentences.",
+    'Replace "at most 30 words" with "at most 40 words".',
+    "Write about three points: price, delivery and support.",
+    "Write a story with at most 3 characters.",
+    "Keep lines under 80 characters.",
+    "Remove up to 10 words.",
+    "Shorten by about 30 words.",
+    "Mention in at most 2 sentences that we moved.",
+    "At most 5 words of jargon.",
+    "The last 3 lines repeat the rest; delete them.",
+    "Make it 20 words shorter.",
+    "At least 5 words longer.",
+    "Summarise the report about sales in Germany.",
+    "Translate the title into French.",
+    "Explain the word order in German.",
+    "Describe how people greet each other in Japanese.",
+    "Keep the quotes in French.",
+    "Write about Spanish-speaking countries in Spanish-speaking media.",
+    "Improve this.",
+    "Polish the text in a friendly tone.",
+    "The offer is valid for at most 30 days.",
+    "Use the words in two columns.",
+    "Say it in other words.",
+    "We sold at least 200 units in 3 countries.",
+    "Write one paragraph per product, at most 40 words each.",
+    "Put a comma in line 3 and in 2 sentences.",
+    "In the first 50 words name the price.",
+    "Fix the errors in 3 lines.",
+    "Kürze den ersten Absatz um 30 Wörter.",
+    "Der Titel soll höchstens 8 Wörter haben.",
+    "Lieferung in zwei Wochen: freundlicher formulieren.",
+    "Le titre : au plus 8 mots.",
+    "Ajoute au plus deux phrases.",
+    "Cada frase con un máximo de 20 palabras.",
+    "Translate the names into English and German.",
+    "Discounts of up to 50 % for under 30s.",
+)
+
+
+HANDBOOK = """# Handbook
+
+## 1. Scope
+
+This covers teh staff.
+
+## 2. Pay
+
+Pay is made on the 5th.
+It is in euros.
+
+## 3. Leave
+
+Leave is 30 days.
+
+### 3.1 Sick leave
+
+Call by nine.
+"""
+REVISED = (
+    HANDBOOK.replace("teh", "the").replace("5th", "6th").replace("30", "31").replace("nine", "ten")
+)
+FIRST, SECOND, THIRD, SICK = ("teh", "the"), ("5th.", "6th."), ("30", "31"), ("nine.", "ten.")
+LETTER = """Dear Ann,
+
+We met on Monday. It was good.
+
+The price is 5 euros now.
+
+Best,
+Tom
+"""
+
+
+@pytest.mark.parametrize("row", READ, ids=lambda row: row[0])
+def test_a_limit_of_the_whole_text_is_read(row: tuple[str, ...]) -> None:
+    task, *limits = row
+    assert [f"{each.what}: {each.limit}" for each in asked_of(task, TEXT)] == limits
+
+
+@pytest.mark.parametrize("task", NOT_READ)
+def test_what_may_be_said_of_a_part_or_of_something_else_is_no_limit(task: str) -> None:
+    assert asked_of(task, TEXT) == ()
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "measured", "met"),
+    [
+        ("At most 3 words.", "One two three.", "3", True),
+        ("Under 3 words.", "One two three.", "3", False),
+        ("About 20 words.", "word " * 23, "23", True),
+        ("About 20 words.", "word " * 24, "24", False),
+        ("Between 2 and 4 words.", "One.", "1", False),
+        ("At least 2 words.", "One two.", "2", True),
+        ("At most 20 characters.", "  20 characters, all. \n", "19", True),
+        (
+            "Answer in two sentences.",
+            "# Pay\n\nDear Ann,\n\nIt is 5. Is it?\n\nBest,\nTom",
+            "2",
+            True,
+        ),
+        ("Answer in one paragraph.", "# Pay\n\nIt is 5.\n\nIt was 4.\n", "2", False),
+        ("At most two lines.", "One\n\nTwo\n", "2", True),
+        ("Answer in two bullets.", "Points:\n- one\n  - inner\n- two\n", "2", True),
+        ("Write it in German.", "Das ist nicht der Text, den wir haben.", "German", True),
+        ("Write it in German.", "This is not the text that we have.", "English", False),
+    ],
+)
+def test_a_text_is_measured(task: str, text: str, measured: str, met: bool) -> None:
+    (asked,) = asked_of(task, text)
+    assert (asked.measured, asked.met) == (measured, met)
+
+
+@pytest.mark.parametrize("text", ["", "Tom Lee", "1 2 3"])
+def test_a_language_that_cannot_be_told_is_not_judged(text: str) -> None:
+    assert asked_of("Answer in German.", text) == ()
+
+
+def test_a_language_that_is_not_known_here_is_not_judged() -> None:
+    assert asked_of("Answer in Hungarian.", "This is not the text that we have.") == ()
+
+
+@pytest.mark.parametrize(
+    ("task", "changes"),
+    [
+        ("Only fix section 1.", (SECOND, THIRD, SICK)),
+        ("Change only section 3.", (FIRST, SECOND)),
+        ("Edit only section 3.1, please.", (FIRST, SECOND, THIRD)),
+        ("Fix section 2 only.", (FIRST, THIRD, SICK)),
+        ("Only section 2 may change.", (FIRST, THIRD, SICK)),
+        ("Just shorten the second section.", (FIRST, THIRD, SICK)),
+        ("Only change sections 1 and 3.", (SECOND,)),
+        ("Only change the Pay section.", (FIRST, THIRD, SICK)),
+        ('Correct only "Pay".', (FIRST, THIRD, SICK)),
+        ("Fix the typos only in section 1.", (SECOND, THIRD, SICK)),
+        ("Ändere nur Abschnitt 2.", (FIRST, THIRD, SICK)),
+        ("Corrige seulement la section 2.", (FIRST, THIRD, SICK)),
+        ("Corrige solo la sección 2.", (FIRST, THIRD, SICK)),
+        ("Change nothing else than section 2.", (FIRST, THIRD, SICK)),
+    ],
+)
+def test_changes_outside_the_only_part_are_told(
+    task: str, changes: tuple[tuple[str, str], ...]
+) -> None:
+    assert outside_scope(task, HANDBOOK, REVISED) == changes
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Fix section 3.",
+        "Only fix the typos.",
+        "Only change section 9.",
+        "Only fix the introduction.",
+        "Only edit sections 1 to 3.",
+        "Summarise only section 3.",
+        "Use only the data in section 3.",
+        "Only change the date to the one in section 3.",
+        "Only the first sentence of it.",
+        "Improve it.",
+    ],
+)
+def test_a_task_that_surely_names_no_part_has_no_scope(task: str) -> None:
+    assert outside_scope(task, HANDBOOK, REVISED) == ()
+
+
+def test_sections_without_numbers_are_counted() -> None:
+    text = "# Top\n\n## A\n\nOne.\n\n## B\n\nTwo.\n"
+    changed = text.replace("One", "Eins").replace("Two", "Zwei")
+    assert outside_scope("Only translate section 2.", text, changed) == (("One.", "Eins."),)
+
+
+def test_a_paragraph_is_counted_with_and_without_the_salutation() -> None:
+    changed = LETTER.replace("Monday", "Tuesday").replace("5 euros", "6 euros")
+    assert outside_scope("Shorten only paragraph 1.", LETTER, changed) == (("5", "6"),)
+    assert outside_scope("Only change the second paragraph.", LETTER, changed) == ()
+
+
+def test_new_line_breaks_are_no_change_and_new_paragraphs_are_one() -> None:
+    wrapped = LETTER.replace("price is", "price\nis").replace("Best", "Bye.\n\nBest")
+    assert outside_scope("Rephrase just paragraph 1.", LETTER, wrapped) == (("", "Bye."),)
