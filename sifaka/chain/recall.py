@@ -11,6 +11,8 @@ from sifaka.record.diff import diff
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
+from sifaka.text.function_words import FUNCTION_WORDS
+from sifaka.text.terms import language_of, text_terms
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +26,8 @@ _CHANGES = 3
 """Shown of one version that was turned down."""
 _LONGEST = 600
 """Characters of a lesson."""
+_READ = 20_000
+"""Characters of a text that are read to tell what it is about."""
 _LONGEST_QUOTE = 120
 """Characters of a text that a lesson quotes."""
 
@@ -67,13 +71,28 @@ async def _similar(store: ThoughtStore, about: str) -> AsyncGenerator[Run]:
         return
     for run_id in dict.fromkeys(hit.run_id for hit in hits):
         try:
-            yield await store.load(run_id)
+            run = await store.load(run_id)
+            if _is_related(run, about):
+                yield run
         except ThoughtNotFound:
             continue  # forgotten meanwhile
         except StorageError as error:
             report_failure(logger, "recall", error, run_id=run_id)
             if error.retryable:  # so will be the next
                 return
+
+
+def _is_related(run: Run, about: str) -> bool:
+    """True where a run and a text share words that say what they are about.
+
+    A search finds something for any text: by one word as common as `the`, and by meaning always.
+    """
+    past = " ".join((run.prompt, *(thought.text for thought in run.thoughts)))
+    language = language_of(about, past)
+    filler = set(text_terms(FUNCTION_WORDS.get(language, ""), language))
+    asked, known = (set(text_terms(text[:_READ], language)) - filler for text in (about, past))
+    fewer = min(len(asked), len(known))
+    return len(asked & known) >= max(1, min(2, fewer), fewer // 4)
 
 
 def lessons_of(run: Run) -> tuple[str, ...]:

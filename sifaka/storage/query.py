@@ -24,7 +24,7 @@ def parse_query(query: str, *, now: datetime | None = None) -> tuple[str, Filter
 
     `tag:NAME` (several must all be there), `passed:true` or `passed:false`, `since:` and `until:`
     with a date, a moment in ISO 8601, or how long ago it was (`30m`, `12h`, `7d`, `2w`); moments
-    without a zone are UTC. Anything else is a word.
+    without a zone are UTC. Anything else is a word; there may be none.
 
     Args:
         query: The search as it was typed.
@@ -32,7 +32,7 @@ def parse_query(query: str, *, now: datetime | None = None) -> tuple[str, Filter
 
     Raises:
         ConfigurationError: A filter has a value that it does not know, one that can be there once
-            is there twice, or there are no words.
+            is there twice, or there is nothing.
     """
     moment = now or datetime.now(UTC)
     found: dict[str, object] = {}
@@ -46,9 +46,9 @@ def parse_query(query: str, *, now: datetime | None = None) -> tuple[str, Filter
         else:
             found[key] = _READERS[key](match, moment)
     words = " ".join(_FILTER.sub(" ", query).split())
-    if not words:
+    if not (words or found or tags):
         raise ConfigurationError(
-            "the query has no words to search for", "add words; without a query, runs are listed"
+            "the query has neither words nor filters", "add some; without a query, runs are listed"
         )
     return words, Filters.model_validate({**found, "tags": tuple(tags)})
 

@@ -1,14 +1,18 @@
 """Looking up past runs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sifaka.errors import ConfigurationError
+from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
-from sifaka.storage.protocol import Hit, ThoughtStore
+from sifaka.storage.protocol import Filters, Hit, ThoughtStore
 from sifaka.storage.query import parse_query
 
 _LONGEST_NUMBER = 9
+_PAGE, _PAGES = 100, 10
+"""Runs that are looked at at once for a query of filters alone, and how often."""
+_FILTERS = f"filters, of the latest {_PAGE * _PAGES} runs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +24,7 @@ class History:
     thoughts: tuple[Thought, ...] | None = None
     """Its versions, oldest first."""
     runs: tuple[RunSummary, ...] | None = None
-    """The recent runs, newest first."""
+    """The recent runs, or those that a query of filters alone lets through, newest first."""
     hits: tuple[Hit, ...] | None = None
     """The versions that match, best first."""
     search: str | None = None
@@ -63,6 +67,8 @@ async def look_up(
         found = await _versions(store, run_id, limit, cursor)
     elif query:
         words, only = parse_query(query)
+        if not words:
+            return replace(await _filtered(store, only, limit), degraded=store.degraded)
         matching = await store.search(words, limit=limit, only=only)
         search = _kind(matching.search, embeds=embeds)
         found = History(hits=tuple(matching.hits), search=search)
@@ -70,6 +76,32 @@ async def look_up(
         page = await store.recent(limit=limit, cursor=cursor or None)
         found = History(runs=tuple(page.runs), next_cursor=page.next_cursor)
     return replace(found, degraded=store.degraded)
+
+
+async def _filtered(store: ThoughtStore, only: Filters, limit: int) -> History:
+    """The latest runs that filters let through, each by its last change."""
+    runs: list[RunSummary] = []
+    cursor: str | None = None
+    for _ in range(_PAGES):
+        page = await store.recent(limit=_PAGE, cursor=cursor)
+        for summary in page.runs:
+            if only.admit_time(summary.updated_at) and only.admit_run(
+                passed=summary.passed, tags=await _tags(store, summary) if only.tags else ()
+            ):
+                runs.append(summary)
+            if len(runs) == limit:
+                return History(runs=tuple(runs), search=_FILTERS)
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    return History(runs=tuple(runs), search=_FILTERS)
+
+
+async def _tags(store: ThoughtStore, summary: RunSummary) -> Sequence[str]:
+    try:
+        return (await store.load(summary.run_id)).tags
+    except ThoughtNotFound:
+        return ()  # forgotten meanwhile
 
 
 async def _versions(store: ThoughtStore, run_id: str, limit: int, cursor: str) -> History:

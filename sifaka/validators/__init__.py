@@ -1,6 +1,6 @@
 """The catalogue of validators. Each class is its own spec: a frozen model told apart by `type`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, cast
@@ -30,7 +30,7 @@ from sifaka.validators.protocol import Validator, ValidatorComponent
 from sifaka.validators.readability import ReadabilityValidator
 from sifaka.validators.regex import RegexValidator
 from sifaka.validators.report import ReportValidator
-from sifaka.validators.spec import WithoutMapping
+from sifaka.validators.spec import Spec, WithoutMapping
 
 __all__ = [
     "UNLISTED",
@@ -115,14 +115,48 @@ def parse_validators(
         plugins: The packages that offer further validators.
 
     Raises:
-        ConfigurationError: A spec is wrong. One line says what, where (`validators[1].max_words`)
-            and what is allowed.
+        ConfigurationError: A spec is wrong, or two required ones exclude each other. One line says
+            what, where (`validators[1].max_words`) and what is allowed.
         PluginError: A validator of another package is not allowed, or cannot be used.
     """
     given = tuple(specs)
     if len(given) > COUNT_LIMIT:
         raise ConfigurationError(f"validators: should be at most {COUNT_LIMIT}, not {len(given)}")
-    return tuple(_parsed(f"validators[{at}]", spec, plugins) for at, spec in enumerate(given))
+    parsed = tuple(_parsed(f"validators[{at}]", spec, plugins) for at, spec in enumerate(given))
+    try:
+        _check_together([each for each in parsed if isinstance(each, Spec) and each.required])
+    except ValueError as error:
+        told = explain(error, "") if isinstance(error, ValidationError) else str(error)
+        raise ConfigurationError(
+            f"validators: they exclude each other: {told}",
+            'drop or change one, or make one advice with `"required": false`',
+        ) from None
+    return parsed
+
+
+def _check_together(rules: Sequence[Spec]) -> None:
+    """Pass rules that one text can meet; what cannot be told for sure is passed.
+
+    Raises:
+        ValueError: No text can.
+    """
+    bounds: dict[str, int] = {}
+    lengths = (rule.bounds for rule in rules if isinstance(rule, LengthValidator))
+    for name, bound in (pair for given in lengths for pair in given.items()):
+        tighter = max if name.startswith("min") else min
+        bounds[name] = tighter(bound, bounds.get(name, bound))
+    if bounds:
+        LengthValidator.model_validate(bounds)
+    contents = [rule for rule in rules if isinstance(rule, ContentValidator)]
+    for rule in contents:
+        rule.check_allows([term for each in contents for term in each.required_terms])
+    patterns = [rule for rule in rules if isinstance(rule, RegexValidator)]
+    wanted = {pattern for rule in patterns for pattern in rule.must_match}
+    if both := wanted & {pattern for rule in patterns for pattern in rule.must_not_match}:
+        raise ValueError(f"the pattern {min(both)!r} must match and must not")
+    languages = {rule.expected for rule in rules if isinstance(rule, LanguageValidator)}
+    if len(languages) > 1:
+        raise ValueError(f"a text is in one language, not in {' and '.join(sorted(languages))}")
 
 
 _DATA = (Mapping, str, int, float, list, tuple, type(None))

@@ -142,16 +142,25 @@ class ContentValidator(Spec):
     def _can_be_met(self) -> "ContentValidator":
         if not self.required_terms and not self.prohibited:
             raise ValueError("give at least one term in required or prohibited")
+        self.check_allows(self.required_terms)
         for banned in map(_banned_term, self.prohibited):
-            for wanted in self.required_terms:
-                if self._finds(banned, wanted):
-                    raise ValueError(f"required {wanted!r} cannot be met: {banned!r} is prohibited")
             for entry in self.prohibited:
                 if isinstance(entry, Replacement) and self._finds(banned, entry.replacement):
                     raise ValueError(
                         f"the replacement {entry.replacement!r} contains prohibited {banned!r}"
                     )
         return self
+
+    def check_allows(self, terms: Sequence[str]) -> None:
+        """Pass terms that a text may have.
+
+        Raises:
+            ValueError: A prohibited term is in one of them.
+        """
+        for banned in map(_banned_term, self.prohibited):
+            for wanted in terms:
+                if self._finds(banned, wanted):
+                    raise ValueError(f"required {wanted!r} cannot be met: {banned!r} is prohibited")
 
     def validate(self, thought: Thought) -> ValidationResult:
         """Search for every term; each occurrence of a prohibited one is an issue."""

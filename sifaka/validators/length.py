@@ -27,9 +27,15 @@ class LengthValidator(OptionalSpec):
     min_chars: Bound = None
     max_chars: Bound = None
 
+    @property
+    def bounds(self) -> dict[str, int]:
+        """Those that are given, by name."""
+        names = ("min_words", "max_words", "min_chars", "max_chars")
+        return {name: bound for name in names if (bound := getattr(self, name)) is not None}
+
     @model_validator(mode="after")
     def _can_be_met(self) -> "LengthValidator":
-        if not {self.min_words, self.max_words, self.min_chars, self.max_chars} - {None}:
+        if not self.bounds:
             raise ValueError("give at least one of min_words, max_words, min_chars, max_chars")
         for low, high, unit in (
             (self.min_words, self.max_words, "words"),

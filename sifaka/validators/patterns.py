@@ -21,8 +21,12 @@ _PART = re.compile(r"\\.|\[\^?(?:\\.|[^\]\\])*\]?|\{(\d+),?\d*\}|.", re.DOTALL)
 
 
 @lru_cache(maxsize=32)
-def compile_pattern(pattern: str) -> "regex.Pattern[str]":
+def compile_pattern(pattern: str, *, by_line: bool = False) -> "regex.Pattern[str]":
     """The compiled pattern, which takes `timeout` when it runs.
+
+    Args:
+        pattern: The pattern.
+        by_line: Whether `^` and `$` are the ends of a line, not of the text.
 
     Raises:
         ValueError: It is empty, too long or broken; says where and why in one line.
@@ -39,7 +43,7 @@ def compile_pattern(pattern: str) -> "regex.Pattern[str]":
             f"{shown(pattern)} repeats too much: {parts} parts, at most {EXPANSION_LIMIT}"
         )
     try:
-        return regex.compile(pattern, cache_pattern=False)
+        return regex.compile(pattern, regex.MULTILINE if by_line else 0, cache_pattern=False)
     except regex.error as error:
         # Its text is the reason and the position: `missing ) at position 4`.
         raise ValueError(f"broken regex {shown(pattern)}: {error}") from None

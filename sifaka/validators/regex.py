@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from math import inf
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, model_validator
 
@@ -33,10 +33,11 @@ Patterns = Annotated[Sequence[UserPattern], AfterValidator(_bounded)]
 class RegexValidator(OptionalSpec):
     """Searches for patterns in the syntax of the `regex` package.
 
-    Each runs for at most a quarter of a second, in a process with limits; one that takes longer has
-    failed.
+    `^` and `$` are the ends of each line. Each pattern runs for at most a quarter of a second, in a
+    process with limits; one that takes longer has failed.
     """
 
+    schema_note: ClassVar[str] = "^ and $ match at each line"
     type: Literal["regex"] = "regex"
     name: Name = "regex"
     must_match: Patterns = ()
@@ -98,7 +99,7 @@ def _search(text: str, pattern: str, deadline: float) -> _Finding:
     name = shown(pattern)
     try:
         seconds = _seconds_left(deadline)
-        if compile_pattern(pattern).search(text, timeout=seconds):
+        if compile_pattern(pattern, by_line=True).search(text, timeout=seconds):
             return _Finding(pattern)
     except TimeoutError:
         return _too_slow(pattern)
@@ -111,7 +112,7 @@ def _search_all(text: str, pattern: str, deadline: float) -> _Finding:
     spans: list[tuple[int, int]] = []
     try:
         seconds = _seconds_left(deadline)
-        for match in compile_pattern(pattern).finditer(text, timeout=seconds):
+        for match in compile_pattern(pattern, by_line=True).finditer(text, timeout=seconds):
             spans.append(match.span())
             if len(spans) == MATCH_LIMIT:
                 break

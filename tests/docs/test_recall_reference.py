@@ -44,9 +44,10 @@ def _moments(shown: str) -> list[str]:
     return [shown.replace("WHEN", moment) for moment in code(sentence)]
 
 
-def test_a_query_needs_words() -> None:
-    with pytest.raises(ConfigurationError, match="no words"):
-        parse_query("tag:legal")
+def test_filters_alone_are_a_query() -> None:
+    assert parse_query("tag:legal") == ("", Filters(tags=("legal",)))
+    with pytest.raises(ConfigurationError, match="neither words nor filters"):
+        parse_query(" ")
 
 
 def test_the_characters_of_tags_are_told() -> None:

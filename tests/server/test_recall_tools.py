@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from mcp_types import TextContent
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
@@ -43,6 +44,35 @@ async def test_a_search_is_narrowed_by_tags_time_and_passing(client: Client) -> 
     assert await runs_found(client, "zebra passed:true") == {plain["run_id"]}
     assert await runs_found(client, "zebra since:1h") == both
     assert await runs_found(client, "zebra until:2020-01-01") == set()
+
+
+async def test_filters_alone_list_the_runs_that_they_let_through(client: Client) -> None:
+    await call(client, "improve_text", text="The zebra sleeps.")
+    one = await call(client, "improve_text", text="The zebra eats.", tags=["legal", "eu"])
+    two = await call(client, "improve_text", text="It runs.", tags=["legal"], validators=[RULE])
+
+    async def listed(query: str, **arguments: Any) -> list[str]:
+        found = await call(client, "get_thought_history", query=query, **arguments)
+        return [run["run_id"] for run in found["runs"]]
+
+    assert await listed("tag:legal") == [two["run_id"], one["run_id"]]
+    assert await listed("tag:legal", limit=1) == [two["run_id"]]
+    assert await listed("tag:legal tag:eu") == [one["run_id"]]
+    assert await listed("tag:legal passed:true") == [one["run_id"]]
+    assert await listed("tag:other") == []
+    assert await listed("until:2020-01-01") == []
+    assert len(await listed("since:1h")) == 3
+
+
+async def test_the_history_of_a_run_with_nothing_to_say_is_short(client: Client) -> None:
+    run = await call(client, "improve_text", text="This is fine.")
+    told = await client.call_tool("get_thought_history", {"run_id": run["run_id"]})
+    (content,) = told.content
+    assert isinstance(content, TextContent)
+    lines = content.text.splitlines()
+    assert len([line for line in lines if line]) <= 3
+    assert "first version" not in content.text
+    assert content.text.count(run["run_id"]) == 2
 
 
 async def test_a_search_says_of_which_kind_it_was(client: Client) -> None:
@@ -85,7 +115,6 @@ async def test_the_brief_of_the_next_run_has_the_lessons_of_a_similar_one(client
         ("get_thought_history", {"query": "x tag:a,b"}, "1 to 64 letters"),
         ("improve_text", {"text": "x", "remember": 21}, "remember"),
         ("get_thought_history", {"query": "x passed:perhaps"}, "passed:perhaps"),
-        ("get_thought_history", {"query": "tag:legal"}, "no words"),
     ],
 )
 async def test_what_cannot_be_meant_is_refused_in_one_line(
@@ -131,6 +160,7 @@ import sys
 from pathlib import Path
 import anyio
 from mcp import Client
+from mcp_types import TextContent
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 

@@ -143,8 +143,9 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
     if out.run is not None:
         run = out.run
         reason = f" ({run.stop_reason})" if run.stop_reason else ""
-        lines.append(f"{run.run_id}: {run.status}{reason}, passed: {_yes(run.passed)}")
-        lines.append(f"champion: {run.champion_id}   {run.created_at} .. {run.updated_at}")
+        moments = f"{run.created_at} .. {run.updated_at}"
+        lines.append(f"{run.run_id}: {run.status}{reason}, passed: {_yes(run.passed)}   {moments}")
+        lines += [f"champion: {run.champion_id}"] if run.champion_id != f"{run.run_id}.0" else []
         lines += [f"branch of {run.branch_of}"] if run.branch_of else []
         lines += [f"recovered: {_flat(line)}" for line in run.recoveries]
         lines += [run.compared_with_original] if run.compared_with_original else []
@@ -182,7 +183,7 @@ def version_lines(thought: ThoughtOut) -> Iterator[str]:
     """A version of a run: what became of it, its verdicts and its changes."""
     fate = {True: "accepted", False: "turned down", None: "not compared"}[thought.accepted]
     yield f"version {thought.iteration} ({thought.thought_id}) by {thought.author}: {fate}"
-    if thought.reason:
+    if thought.reason and thought.iteration:  # there is one first version, and no choice
         yield f"  {thought.reason}"
     yield from (f"  {line}" for line in _verdict_lines(thought.validation_results))
     for each in thought.differences:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from math import inf
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
@@ -53,9 +53,11 @@ class FormatValidator(OptionalSpec):
 
     The schema is passed as `schema=` and dumped under that name; the attribute is `schema_`,
     because pydantic keeps the other name for itself. References in it are resolved within it and
-    never fetched. Long texts and schemas are worked on in a process with limits.
+    never fetched. Of a text that goes on as prose after front matter, `yaml` checks that alone.
+    Long texts and schemas are worked on in a process with limits.
     """
 
+    schema_note: ClassVar[str] = "yaml: of Markdown, its front matter"
     type: Literal["format"] = "format"
     name: Name = "format"
     format: Literal["json", "markdown", "yaml"]

@@ -1,9 +1,11 @@
 """YAML: parsed without running anything, within bounds, and checked against a schema."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 from sifaka.record.results import ValidationResult
+from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span
 from sifaka.validators.format.outcome import (
     Malformed,
@@ -15,6 +17,8 @@ from sifaka.validators.format.schema import Json, Path
 
 DEPTH_LIMIT = 100
 """The deepest nesting; libyaml itself crashes the process some way beyond."""
+_DATA = re.compile(r"(?:\s*#.*\n)*\s*(?:[\[{&!%]|- |[^\s:]+:(?:\s|\Z)|---)")
+"""The beginning of a further document of YAML, where prose would stand under front matter."""
 EXPANSION_LIMIT = 100_000
 """The most values that aliases may add."""
 
@@ -23,8 +27,9 @@ def check_yaml(text: str, schema: Mapping[str, object] | None) -> ValidationResu
     """Check that the text is YAML that the schema allows.
 
     Without a schema it may be several documents, each a mapping or a list: nearly any prose is a
-    YAML string. With one it is a single document.
+    YAML string. With one it is a single document. Of a Markdown file the front matter is checked.
     """
+    text = text[: _end_of_front_matter(text)]
     try:
         kinds = _scan(text)
         if not kinds:
@@ -39,6 +44,14 @@ def check_yaml(text: str, schema: Mapping[str, object] | None) -> ValidationResu
     except Malformed as problem:
         return _malformed(text, problem)
     return schema_result("YAML", schema, document.value, text, document.locate)
+
+
+def _end_of_front_matter(text: str) -> int | None:
+    """The offset of the mark that closes it; None of a text that is YAML to its end."""
+    end = front_matter(text) if text.startswith(("---", "\ufeff---")) else 0
+    if not end or not text[end:].strip() or _DATA.match(text, end):
+        return None
+    return text.rindex("\n", 0, len(text[:end].rstrip())) + 1
 
 
 class _Document(NamedTuple):

@@ -66,6 +66,24 @@ async def test_lessons_come_from_the_runs_that_are_most_similar() -> None:
     assert await lessons_of_similar_runs(store, "walrus", runs=2) == ()
 
 
+class Eager(PassingStore):
+    """Finds every run for every question, as a search by meaning does."""
+
+    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
+        return await super().search("order", limit=limit, only=only)
+
+
+async def test_runs_about_something_else_teach_nothing_though_a_search_finds_them() -> None:
+    inner = MemoryStorage()
+    await taught(inner)
+    store = Eager(inner)
+
+    assert (
+        await lessons_of_similar_runs(store, "You may see the lions in their shade.", runs=2) == ()
+    )
+    assert await lessons_of_similar_runs(store, "May the orders return?", runs=2)
+
+
 async def test_the_writer_is_told_the_lessons_and_the_record_keeps_them() -> None:
     store = MemoryStorage()
     await taught(store)

@@ -97,3 +97,32 @@ def test_any_text_gets_a_result_with_spans_that_hold(text: str) -> None:
         for issue in check_yaml(text, schema).issues:
             if issue.anchored:
                 assert text[issue.start : issue.end].startswith(issue.quote)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntitle: Pay\ntags: [a]\n---\n\n# Pay\n\nIt is paid: on the 5th: always.\n",
+        "---\ntitle: Pay\n---\nIt's [not] YAML.\n",
+        "\ufeff---\r\ntitle: Pay\r\n---\r\nSome *prose*.\r\n",
+    ],
+)
+def test_of_markdown_the_front_matter_is_checked(text: str) -> None:
+    assert check_yaml(text, None).passed
+
+
+def test_front_matter_fits_the_schema_alone_and_its_faults_are_told() -> None:
+    schema = {"type": "object", "properties": {"title": {"type": "string"}}}
+    page = "---\ntitle: {}\n---\n\nSome prose: with colons: here.\n"
+    assert check_yaml(page.format("Pay"), schema).passed
+    assert not check_yaml(page.format("5"), schema).passed
+    broken = check_yaml(page.format("a: b"), None)
+    assert not broken.passed
+    assert "line 2" in broken.message
+
+
+@pytest.mark.parametrize(
+    "text", ["---\na: 1\n---\nb: [1\n", "---\na: 1\n---\n- [x\n", "---\na: 1\n---\n{x\n"]
+)
+def test_a_further_document_is_not_taken_for_prose(text: str) -> None:
+    assert not check_yaml(text, None).passed

@@ -136,3 +136,12 @@ async def test_any_text_gets_a_result_with_spans_that_hold(text: str) -> None:
     for issue in result.issues:
         if issue.anchored:
             assert text[issue.start : issue.end].startswith(issue.quote)
+
+
+async def test_the_ends_of_a_pattern_are_those_of_a_line() -> None:
+    long_line = await check(f"short\n{'x' * 73}\nshort", must_not_match=("^.{73,}$",))
+    assert not long_line.passed
+    assert [(each.start, each.end) for each in long_line.issues] == [(6, 79)]
+    assert (await check("short\nshort", must_not_match=("^.{73,}$",))).passed
+    assert (await check("Dear Ann,\nBest,\nTom", must_match=("^Best,$",))).passed
+    assert not (await check("Dear Ann,\nBest", must_match=(r"\ABest",))).passed
