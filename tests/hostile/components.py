@@ -37,11 +37,11 @@ KINDS: Mapping[str, Kind] = {
     "validator language": "limited",
     "validator classifier": "limited",
     "validator guardrails": "foreign",
-    "validator evidence": "linear",
+    "validator evidence": "limited",
     "validator report": "limited",
     **dict.fromkeys((f"classifier {name}" for name in CLASSIFIERS), "limited"),
     "critic lint": "limited",
-    "critic evidence": "linear",
+    "critic evidence": "limited",
     **dict.fromkeys((f"reader {suffix}" for suffix in READERS), "limited"),
     **dict.fromkeys((f"reader .{name}" for name in ("md", "txt", "rst", "csv", "json")), "linear"),
 }

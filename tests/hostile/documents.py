@@ -43,8 +43,8 @@ def _epub(text: str) -> bytes:
 
 
 def _pdf(text: str) -> bytes:
-    """A page with the bytes of the text as its drawing: a line of it is a string that is shown."""
-    shown = (line.encode("utf-8").hex() for line in text.splitlines())
+    """A page with the bytes of the text as its drawing: each so many are a string that is shown."""
+    shown = (text[at : at + 400].encode("utf-8").hex() for at in range(0, len(text), 400))
     drawing = b"\n".join(f"BT /F1 9 Tf 9 9 Td <{line}> Tj ET".encode() for line in shown)
     parts = (
         b"<</Type/Catalog/Pages 2 0 R>>",

@@ -4,12 +4,12 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from anyio import to_thread
 from pydantic import Field
 
 from sifaka._internal.immutable import Frozen
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.evidence.claims.sentences import checkable
+from sifaka.isolation import run_limited
 from sifaka.models.coercion import Form, Number
 from sifaka.models.prompt import Prompt, frame
 from sifaka.record.claims import Claim
@@ -97,11 +97,11 @@ async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:
 async def extract(text: str, model: "Model | None") -> Extracted:
     """The claims of a text: by the model where it answers, by rules otherwise."""
     if model is None:
-        return await to_thread.run_sync(claims_by_rule, text)
+        return await run_limited(claims_by_rule, text, size=len(text))
     try:
         return await claims_in(text, model)
     except (ModelProviderError, BudgetExceeded) as error:
-        by_rule = await to_thread.run_sync(claims_by_rule, text)
+        by_rule = await run_limited(claims_by_rule, text, size=len(text))
         line = f"claims were taken from the text by rules: {error.message}"
         return by_rule.model_copy(update={"degraded": (line, *by_rule.degraded)})
 

@@ -32,7 +32,7 @@ Sql = Callable[..., list[tuple[Any, ...]]]
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(file.name for file in folder.iterdir())
+    return sorted(file.name for file in folder.iterdir() if not file.match("*-reserve"))
 
 
 def version_1_file(path: Path, *texts: str) -> list[Run]:
