@@ -123,6 +123,10 @@ _NEAREST = 40
 _MOST = 400
 """Statements that one is compared with, one by one."""
 _FIGURES = frozenset({"number", "date", "money"})
+_LEAST_EVIDENCE = 0.2
+"""Below it a list of names would have a language."""
+_COUNTS = frozenset(map(str, range(13)))
+"""Bare numbers that may count what is listed anyway."""
 
 
 def _words(text: str) -> list[str]:
@@ -154,18 +158,24 @@ class _Side:
         )
 
     @cached_property
+    def prose(self) -> str:
+        """The text without code and addresses; its places stay."""
+        literal = [(s.start, s.end) for s in self.statements if s.kind in ("code", "url")]
+        return blanked(self.text, literal)
+
+    @cached_property
     def language(self) -> str | None:
-        told = tell_language(re.sub(r"<[^<>]{0,300}>|[*_#|`]", " ", self.plain))
-        return told.language if told.confidence >= 0.4 else None
+        told = tell_language(re.sub(r"<[^<>]{0,300}>|[*_#|`]", " ", self.prose))
+        sure = told.confidence >= 0.4 and told.scores[0][1] >= _LEAST_EVIDENCE
+        return told.language if sure else None
+
+    @cached_property
+    def _spans(self) -> list[tuple[int, int]]:
+        return list(sentence_spans(self.prose)) or [(0, len(self.text))]
 
     @cached_property
     def sentences(self) -> list[str]:
         return [self.text[start:end] for start, end in self._spans]
-
-    @cached_property
-    def _spans(self) -> list[tuple[int, int]]:
-        literal = [(s.start, s.end) for s in self.statements if s.kind in ("code", "url")]
-        return list(sentence_spans(blanked(self.text, literal))) or [(0, len(self.text))]
 
     @cached_property
     def words(self) -> list[list[str]]:
@@ -280,7 +290,8 @@ class _Prose:
             yield from self._sentences()
 
     def _asks_when_lost(self, lost: Statement) -> bool:
-        if lost.kind == "name" or lost.weak or self.new.has_digits(lost):
+        counts = lost.is_bare and lost.figures <= _COUNTS
+        if lost.kind == "name" or lost.weak or counts or self.new.has_digits(lost):
             return False
         return self.translated or self.covered[self.old.sentence_of(lost)] >= _STAYS
 
@@ -367,7 +378,7 @@ class _Prose:
 def _told(side: _Side) -> str:
     """The language of a text, with its first words."""
     name = _LANGUAGE_NAMES.get(side.language or "", side.language or "")
-    return f"{name} ({' '.join(side.plain.split()[:3])}…)"
+    return f"{name} ({' '.join(side.text.split()[:3])}…)"
 
 
 _LANGUAGE_NAMES = {

@@ -463,8 +463,8 @@ def _literals(text: str) -> list[Statement]:
 
 _RUN = re.compile(
     r"(?<![\w@#/.\\-])(?P<title>(?:Mr|Mrs|Ms|Dr|Prof|St|Mme|Herrn?|Frau|Señora?|Sra?)\.?[ ])?"
-    r"(?P<run>[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'][^\W\d_]+)*"
-    r"(?:(?:[ ]|(?<=[ ][A-Z])\.[ ])[^\W\d_a-zß-öø-ÿ][^\W\d_]*(?:[-'][^\W\d_]+)*){0,6})"
+    r"(?P<run>[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я][^\W\d_]*(?:[-'][^\W\d_]+)*"
+    r"(?:(?:[ ]|(?<=[ ][A-Z])\.[ ])[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я][^\W\d_]*(?:[-'][^\W\d_]+)*){0,6})"
 )
 _OPENS = re.compile(r"(?:\A|[.!?:;\n|>•\"“„«»(\[{/*#_\-]|\d[.)])\s*[\"“„«(\[*_]*\Z")
 _ENGLISH = frozenset(FUNCTION_WORDS["en"].split())
