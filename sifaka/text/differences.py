@@ -150,7 +150,9 @@ class _Side:
         self.digits = frozenset(re.findall(r"\d+", text))
         self._readings = frozenset(r for s in self.statements for r in s.readings)
         self._figures = frozenset(f for s in self.statements for f in s.figures)
-        self._bare = frozenset(f for s in self.statements if s.is_bare for f in s.figures)
+        self._bare = frozenset(
+            f for s in self.statements if s.is_bare and s.kind != "name" for f in s.figures
+        )
         distinct = {s.value: s for s in self.statements if s.kind in ("number", "date")}
         self._distinct = list(distinct.values())[:_MOST]
         self.plain = blanked(
@@ -192,7 +194,8 @@ class _Side:
 
     def has(self, statement: Statement) -> bool:
         """True when this text has a statement that says the same."""
-        figures = self._figures if statement.is_bare else self._bare
+        bare_number = statement.is_bare and statement.kind != "name"
+        figures = self._figures if bare_number else self._bare
         if statement.readings & self._readings or statement.figures & figures:
             return True
         if statement.kind in ("code", "url"):
@@ -211,10 +214,11 @@ class _Side:
         words = [word for word in name.value.split() if word not in _EMPTY]
         short = "".join(word[0] for word in words)
         letters = re.sub(r"(\w)\w*\W+", r"\1", self.heard[1:]) if name.weak else ""
-        return (
+        return bool(
             all({w, f"{w}s", w.removesuffix("s")} & self.vocabulary for w in words)
             or (len(words) > 1 and short in self.vocabulary)
             or (len(name.value) > 2 and name.value in letters)
+            or (re.search(r"\d", name.value) and name.value in self.heard.replace(" ", ""))
         )
 
     def has_digits(self, statement: Statement) -> bool:
@@ -265,7 +269,9 @@ class _Prose:
     def __init__(self, old: _Side, new: _Side) -> None:
         self.old, self.new = old, new
         languages = {old.language, new.language}
-        self.translated = len(languages) == 2 and None not in languages
+        shared = frozenset[str]().union(*new.stems) & frozenset[str]().union(*old.stems)
+        foreign = 2 * len(shared) < len(frozenset[str]().union(*new.stems))
+        self.translated = len(languages) == 2 and None not in languages and foreign
         self.forward, self.backward = _nearest(old, new), _nearest(new, old)
         self.covered = _coverage(old, new, self.forward)
         self.known = _coverage(new, old, self.backward)
@@ -549,14 +555,15 @@ _DENIED = re.compile(
 
 def _asked_kinds(task: str) -> frozenset[str]:
     """The kinds that a clause of the task asks to change, and "" where it has a verb of change."""
-    kinds: set[str] = set()
-    waiting: set[str] = set()
+    kinds, denied, waiting = set[str](), set[str](), set[str]()
     for clause in _CLAUSE.split(task[:5000]):
         words = re.findall(r"[^\W\d_]+", clause.casefold())
         forms = {form for w in words for form in (w, w.removesuffix("s"), w.removesuffix("n"))}
         named = {kind for kind, listed in _KIND_WORDS.items() if forms & set(listed.split())}
-        if forms & set(_VERBS.split()) and not _DENIED.search(clause):
+        if _DENIED.search(clause):
+            denied |= named
+        elif forms & set(_VERBS.split()):
             kinds |= {"", *named, *(waiting if forms & {"it", "them"} else ())}
         kinds |= {"name"} & named if forms & {"proofread", "spelling", "typo"} else set()
         waiting = named
-    return frozenset(kinds)
+    return frozenset(kinds - denied)

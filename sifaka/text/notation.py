@@ -16,7 +16,8 @@ _NUMBERS = {
         nineteen
         twenty thirty:30 forty:40 fifty:50 sixty:60 seventy:70 eighty:80 ninety:90 dozen:12
         first:1 second:2 third:3 fourth fifth sixth seventh eighth ninth tenth eleventh twelfth""",
-    "de": """halb:1/2 halbe:1/2 halben:1/2 halber:1/2 hälfte:1/2 viertel:1/4 ein:1 eine:1 einen:1
+    "de": """anderthalb:3/2 eineinhalb:3/2 zweieinhalb:5/2
+        halb:1/2 halbe:1/2 halben:1/2 halber:1/2 hälfte:1/2 viertel:1/4 ein:1 eine:1 einen:1
         einer:1 zwei:2 drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn
         fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig dreißig:30 vierzig:40 fünfzig:50
         sechzig:60 siebzig:70 achtzig:80 neunzig:90 dutzend:12 erste:1 ersten:1 zweite:2 zweiten:2
@@ -132,9 +133,7 @@ def _valued(words: str) -> dict[str, Fraction]:
 
 
 MONTHS: Mapping[str, int] = _numbered(_MONTHS)
-WEEKDAYS: Mapping[str, int] = _numbered(_WEEKDAYS) | _numbered(
-    "mo. / di. / mi. / do. / fr. / sa. / so."
-)
+WEEKDAYS: Mapping[str, int] = _numbered(_WEEKDAYS) | _numbered("mo / di / mi / do / fr / sa / so")
 NUMBER_WORDS: Mapping[str, Mapping[str, Fraction]] = {
     code: _valued(words) for code, words in _NUMBERS.items()
 }

@@ -128,7 +128,11 @@ def _folded(text: str) -> tuple[str, list[int]]:
 
 # --- dates and times ---
 
-_MONTH, _WEEKDAY = any_of(MONTHS), any_of(WEEKDAYS)
+_MONTH = any_of(MONTHS)
+_WEEKDAY = any_of(word for word in WEEKDAYS if len(word) > 2 and word.isalpha())
+_SHORT_WEEKDAY = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So)\b"
+_CLOCK_WORDS = {word: value for words in NUMBER_WORDS.values() for word, value in words.items()}
+_HOUR_WORD = rf"(?P<w>{any_of(word for word, value in _CLOCK_WORDS.items() if 1 <= value <= 12)})"
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|\.)?"
 _NO_DIGIT = r"(?=\d)(?<![\d/])(?<!\d[.,:-])"
 _WITH_WEEKDAY = (
@@ -190,6 +194,12 @@ def _times(match: re.Match[str]) -> Sequence[str]:
     if mark in {"h", "heure", "heures", "horas"} and not parts.get("mi"):
         values.append(f"{3600 * hour} s")
     return values if hour <= 24 and minute < 60 else []
+
+
+def _spoken(match: re.Match[str], minutes: int) -> Sequence[str]:
+    """Both times of the day that are so many minutes after an hour in words."""
+    at = 60 * int(_CLOCK_WORDS[match["w"].lower()]) + minutes
+    return [f"T{each // 60 % 24:02}:{each % 60:02}" for each in (at, at + 720)]
 
 
 _QUARTERS = {
@@ -304,7 +314,22 @@ _ROWS: tuple[_Row, ...] = (
         "date",
         _month,
     ),
+    (
+        rf"(?<!\w)(?P<wd>{_SHORT_WEEKDAY})(?=\.?\s?(?:-|bis)\s?{_SHORT_WEEKDAY})"
+        rf"|(?<=(?-i:Mo|Di|Mi|Do|Fr|Sa|So)-)(?P<wd2>{_SHORT_WEEKDAY})",
+        "date",
+        lambda m: _dated(0, 0, 0, WEEKDAYS[m.group().lower()]),
+    ),
     (rf"(?<!\w)(?P<wd>{_WEEKDAY})s?(?!\w)", "date", _weekday),
+    (rf"(?<!\w)half\spast\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, 30)),
+    (rf"(?<!\w)halb\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, -30)),
+    (
+        rf"(?<!\w){_HOUR_WORD}(?:\sheures)?\s(?:et\sdemie|y\smedia)(?!\w)",
+        "date",
+        lambda m: _spoken(m, 30),
+    ),
+    (rf"(?<!\w)(?:a\s)?quarter\spast\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, 15)),
+    (rf"(?<!\w)(?:a\s)?quarter\sto\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, -15)),
     (r"(?P<wd>(?:星期|周|週)[一二三四五六日天]|[月火水木金土日]曜日)", "date", _weekday),
     (
         rf"{_NO_DIGIT}(?P<y>\d{{3}}0)(?:s\b|er\b(?= Jahre)|\s?-\s?\d{{3}}9(?!\d))",
@@ -409,7 +434,7 @@ def read(text: str) -> tuple[Statement, ...]:
     """The statements of a text, in their order; places count in the text as it is given."""
     found = _literals(text)
     folded, at = _folded(blanked(text, [(each.start, each.end) for each in found]))
-    language = tell_language(folded).language or "en"
+    told = tell_language(folded).language or "en"
 
     def place(start: int, end: int, made: Statement) -> str:
         shown = text[at[start] : at[end - 1] + 1]
@@ -422,19 +447,21 @@ def read(text: str) -> tuple[Statement, ...]:
     def take(
         kind: Kind, readings: Callable[[re.Match[str]], Sequence[str]], m: re.Match[str]
     ) -> str:
-        figures = frozenset(str(int(run[:20])) for run in re.findall(r"\d+", m.group()))
         value = "|".join(readings(m))
+        written = re.findall(r"\d+", m.group()) if kind == "date" or " " in value else []
+        figures = frozenset(str(int(run[:20])) for run in written)
         return place(*m.span(), Statement(kind, "", value, 0, 0, figures)) if value else m.group()
 
     for match in _QUOTE.finditer(folded):
         place(*match.span(), Statement("quote", "", "", 0, 0))
     for pattern, kind, readings in _ROWS:
         folded = re.sub(pattern, partial(take, kind, readings), folded, flags=re.IGNORECASE)
-    words = NUMBER_WORDS.get(language, NUMBER_WORDS["en"])
-    for match in _number_pattern(language if language in NUMBER_WORDS else "en").finditer(folded):
-        if made := _number(match, words):
-            place(*match.span(), made)
-    for start, end, weak in _names(folded, language):
+    language = told if told in NUMBER_WORDS else "en"
+    words = NUMBER_WORDS[language]
+    folded = _number_pattern(language).sub(
+        lambda m: place(*m.span(), made) if (made := _number(m, words)) else m.group(), folded
+    )
+    for start, end, weak in _names(folded, told):
         place(start, end, Statement("name", "", "", 0, 0, weak=weak))
     return tuple(sorted(found, key=lambda each: (each.start, each.end)))
 
@@ -493,7 +520,9 @@ def _names(text: str, language: str) -> Iterator[tuple[int, int, bool]]:
         german = language == "de" and len(words) < 2 and not match["title"]
         if not ordinary and not (line[2] and language != "de") and not german:
             end = tokens[-1].start() + len(words[-1])
-            yield tokens[0].start(), end, all(word.isupper() for word in words)
+            # The line that greets may name a role: Dear Valued Customer.
+            greets = line[1] - line[0] < 50 and text[line[0] : line[1]].rstrip().endswith(",")
+            yield tokens[0].start(), end, greets or all(word.isupper() for word in words)
 
 
 def _is_title_or_shouted(line: str) -> bool:
