@@ -192,10 +192,17 @@ class _Side:
         """The number of the sentence that a statement stands in."""
         return max(0, bisect_right(self._spans, (statement.start, len(self.text))) - 1)
 
-    def has(self, statement: Statement) -> bool:
-        """True when this text has a statement that says the same."""
+    def has(self, statement: Statement, *, exact: bool = False) -> bool:
+        """True when this text has a statement that says the same.
+
+        Args:
+            statement: One of another text.
+            exact: Whether a bare number is too little to say a date.
+        """
         bare_number = statement.is_bare and statement.kind != "name"
         figures = self._figures if bare_number else self._bare
+        if exact and statement.kind == "date":
+            figures = frozenset[str]()
         if statement.readings & self._readings or statement.figures & figures:
             return True
         if statement.kind in ("code", "url"):
@@ -261,6 +268,7 @@ def _coverage(side: _Side, other: _Side, nearest: Sequence[Sequence[int]]) -> li
 _GONE, _STAYS, _NEARLY = 0.34, 0.6, 0.7
 """Shares of a sentence's words: below, it has no counterpart; from, it stays; nearly as it was."""
 _ALIKE = 0.85
+_WHOLE = re.compile(r"[.!?。！？][\"”’)*_]{0,5}\s*\Z")
 
 
 class _Prose:
@@ -287,8 +295,9 @@ class _Prose:
             new = self.fresh[pairs[n]] if n in pairs else None
             asks = bool(new) or self._asks_when_lost(lost)
             yield _Change(lost.kind, lost.text, new.text if new else "", asks, lost, new)
+        taken = frozenset(pairs.values())
         for n, new in enumerate(self.fresh):
-            if n not in pairs.values():
+            if n not in taken:
                 unlike = self.known[self.new.sentence_of(new)] < _STAYS
                 asks = self._asks_when_new(new)
                 yield _Change(new.kind, "", new.text, asks, new=new, unlike=unlike)
@@ -297,16 +306,15 @@ class _Prose:
 
     def _asks_when_lost(self, lost: Statement) -> bool:
         counts = lost.is_bare and lost.figures <= _COUNTS
-        if lost.kind == "name" or lost.weak or counts or self.new.has_digits(lost):
-            return False
-        return self.translated or self.covered[self.old.sentence_of(lost)] >= _STAYS
+        quiet = lost.kind == "name" or lost.weak or counts or self.new.has_digits(lost)
+        stays = self.translated or self.covered[self.old.sentence_of(lost)] >= _STAYS
+        return stays and not quiet
 
     def _asks_when_new(self, new: Statement) -> bool:
-        if new.weak or self.old.has_digits(new):
-            return False
-        if new.kind == "name":
-            return not self.translated or bool(new.figures)
-        return new.kind != "quote" or len(new.value.split()) > 2
+        quiet = new.weak or self.old.has_digits(new)
+        loose = new.kind == "quote" and len(new.value.split()) < 3
+        foreign = new.kind == "name" and self.translated and not new.figures
+        return not (quiet or loose or foreign)
 
     def _pairs(self) -> dict[int, int]:
         """Which of the new statements stands where which of the lost ones stood."""
@@ -322,9 +330,11 @@ class _Prose:
                 near = [m for number in sentences for m in places.get(number, ())[:20]]
             scored += ((self._score(lost, self.fresh[m]), -n, -m) for m in near)
         found: dict[int, int] = {}
+        taken: set[int] = set()
         for score, n, m in sorted(scored, reverse=True):
-            if score > 0 and -n not in found and -m not in found.values():
+            if score > 0 and -n not in found and m not in taken:
                 found[-n] = -m
+                taken.add(m)
         return found
 
     def _score(self, lost: Statement, new: Statement) -> float:
@@ -351,19 +361,15 @@ class _Prose:
 
     def _sentences(self) -> Iterator[_Change]:
         """What became of whole sentences."""
-        for sentence, stems, share in zip(
-            self.old.sentences, self.old.stems, self.covered, strict=True
-        ):
+        old, new = self.old, self.new
+        for sentence, stems, share in zip(old.sentences, old.stems, self.covered, strict=True):
             if share < _GONE and len(stems) > 1:
                 yield _Change("dropped", sentence, "", asks=False)
-        stay = min(self.covered, default=0) >= _NEARLY
-        others = min((share for share in self.known if share >= _GONE), default=0) >= _NEARLY
-        for sentence, stems, share in zip(
-            self.new.sentences, self.new.stems, self.known, strict=True
-        ):
+        stay = min(*self.covered, *(each for each in self.known if each >= _GONE), 1) >= _NEARLY
+        for sentence, stems, share in zip(new.sentences, new.stems, self.known, strict=True):
             if share < _GONE and len(stems) > 2:
-                whole = sentence.rstrip('"”’)*_')[-1:] in (*".!?。！？",) and len(stems) > 3
-                yield _Change("added", "", sentence, whole and stay and others, unlike=True)
+                whole = bool(_WHOLE.search(sentence)) and len(stems) > 3
+                yield _Change("added", "", sentence, whole and stay, unlike=True)
         for number, near in enumerate(self.forward):
             if near and number in self.backward[near[0]][:1]:
                 yield from self._edits(number, near[0])
@@ -525,26 +531,21 @@ class _Answers:
             wanted = not names or change.after.split(" (")[0] in names
             return asks_for_translation(self._task.text) and wanted
         came = frozenset(_words(change.after)) - frozenset(_words(change.before))
+        said = bool(came and came <= vocabulary)
         if change.kind == "data":
             label = frozenset(_words((change.before or change.after).partition(":")[0]))
-            named = bool(label & vocabulary - _EMPTY) and "" in self._asked
-            return named or bool(came and came <= vocabulary)
-        if new and (self._task.has(new) or (change.before and came and came <= vocabulary)):
-            return True
+            return said or bool(label & vocabulary - _EMPTY and "" in self._asked)
         # Step 3, where the task speaks of steps.
-        if (
-            new
-            and new.kind == "name"
-            and new.figures
-            and new.value.split()[0][:4] in self._task.text
-        ):
-            return True
-        if (lost and "" in self._asked and self._task.has(lost)) or (
-            change.unlike and "example" in self._asked
-        ):
-            return True
-        spelled = change.kind != "name" or bool(lost and new and _is_close(lost.value, new.value))
-        return change.kind in self._asked and spelled
+        label = new.value[:4] if new and new.kind == "name" and new.figures else "\0"
+        close = change.kind != "name" or (lost and new and _is_close(lost.value, new.value))
+        return bool(
+            (new and self._task.has(new, exact=True))
+            or (said and lost)
+            or label in self._task.text
+            or (lost and "" in self._asked and self._task.has(lost))
+            or (change.unlike and "example" in self._asked)
+            or (change.kind in self._asked and close)
+        )
 
 
 _CLAUSE = re.compile(r"[.;!?\n]+|, (?=but|aber|mais|pero)")

@@ -85,7 +85,7 @@ _UNITS = """
     Wh 1000 kwh
     % 1 % percent per_cent pct prozent pourcent pour_cent por_ciento
     °C 1 °c
-    °F 1 °f
+    ~°C 5/9 °f
     usd 1 $ us$ usd dollar dollars dólar dólares 美元 ドル
     usd 1/100 cents
     eur 1 € eur euro euros 欧元 歐元 ユーロ

@@ -143,8 +143,10 @@ _YEAR = r"(?:\.?,?\s{1,3}(?:of |de |del )?(?P<y>\d{4})(?!\d))?"
 _MARK = r"(?P<mark>[ap]\.?\s?m\b\.?|Uhr\b|o'clock|h\b|heures?\b|horas\b)"
 _LATER = frozenset(["pm", "午後", "下午", "晚上", "오후"])
 _EARLIER = frozenset(["am", "午前", "上午", "오전"])
-_UNSURE_MONTHS = frozenset(["march", "mars", "sept", "marzo"])
-"""Months alone that may be other words."""
+_OTHER_WORDS = frozenset(
+    ["march", "mars", "sept", "marzo", "may", "jan", "mar", "mai", "abr", "ago"]
+)
+"""Months that may be other words, or names, where they stand alone."""
 
 
 def _dates(match: re.Match[str]) -> Sequence[str]:
@@ -170,16 +172,10 @@ def _slashed(match: re.Match[str]) -> Sequence[str]:
     return [] if is_share else list(dict.fromkeys((*_dated(year, b, a), *_dated(year, a, b))))
 
 
-def _month(match: re.Match[str]) -> Sequence[str]:
-    word = match["m"]
-    sure = len(word) > 3 and word.lower() not in _UNSURE_MONTHS and word[0].isupper()
-    return _dates(match) if match["y"] or match["pre"] or sure else []
-
-
-def _weekday(match: re.Match[str]) -> Sequence[str]:
-    word = match["wd"]
-    sure = len(word) > 4 or word[0].isupper() or not word.isascii() or word in ("fri", "tue")
-    return _dates(match) if sure else []
+def _is_sure(word: str) -> bool:
+    """True of a month or a weekday that stands alone and can hardly be another word."""
+    short = len(word) < 4 and word.isascii() and word not in ("fri", "tue")
+    return word.lower() not in _OTHER_WORDS and not (short and word.islower())
 
 
 def _times(match: re.Match[str]) -> Sequence[str]:
@@ -187,13 +183,11 @@ def _times(match: re.Match[str]) -> Sequence[str]:
     parts = match.groupdict()
     hour, minute = int(parts["h"]), int(parts.get("mi") or 30 * bool(parts.get("half")))
     mark = re.sub(r"[.\s]", "", parts.get("mark") or parts.get("part") or "").lower()
-    hours = [hour % 12 + 12] if mark in _LATER else [hour % 12] if mark in _EARLIER else [hour]
-    if mark == "o'clock" or (mark == "pm" and "ranged" in parts):
-        hours = [hour, hour % 12 + 12]
-    values = [f"T{each % 24:02}:{minute:02}" for each in hours]
-    if mark in {"h", "heure", "heures", "horas"} and not parts.get("mi"):
-        values.append(f"{3600 * hour} s")
-    return values if hour <= 24 and minute < 60 else []
+    later, unsure = hour % 12 + 12, mark == "o'clock" or (mark == "pm" and "ranged" in parts)
+    first = hour if unsure or mark not in _LATER | _EARLIER else later - 12 * (mark in _EARLIER)
+    values = [f"T{each % 24:02}:{minute:02}" for each in (first, later)[: 1 + unsure]]
+    lasts = mark in {"h", "heure", "heures", "horas"} and not parts.get("mi")
+    return [*values, *[f"{3600 * hour} s"][:lasts]] if hour <= 24 and minute < 60 else []
 
 
 def _spoken(match: re.Match[str], minutes: int) -> Sequence[str]:
@@ -204,18 +198,15 @@ def _spoken(match: re.Match[str], minutes: int) -> Sequence[str]:
 
 _QUARTERS = {
     start: number
-    for number, starts in enumerate(("1 f e p", "2 s z d", "3 t", "4 v c q"), 1)
+    for number, starts in enumerate(
+        ("1 1s 1. fi er pr", "2 2n 2. se zw de", "3 3r 3. th dr tr te", "4 4t 4. fo vi qu cu"), 1
+    )
     for start in starts.split()
-} | {"fo": 4, "dr": 3}
+}
 _QUARTER_WORDS = (
     r"first|second|third|fourth|erste\w?|zweite\w?|dritte\w?|vierte\w?|premier|deuxième|troisième"
     r"|quatrième|primer|segundo|tercer|cuarto"
 )
-
-
-def _quarter(match: re.Match[str]) -> Sequence[str]:
-    named = (match["q"] or match["named"]).lower()
-    return [f"Q{_QUARTERS.get(named[:2]) or _QUARTERS[named[0]]}"]
 
 
 # --- numbers ---
@@ -231,13 +222,6 @@ _LABELS = (
 )
 
 
-def _is_range(match: re.Match[str]) -> bool:
-    """True of two figures that are two quantities; a number with hyphens is a code."""
-    first, _, second = match.group().partition("-")
-    plain = "-" not in second and second[0] != "0" and len(first + second) < 9
-    return plain and int(first) < int(second)
-
-
 def _number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | None:
     """The number in a match, without its places."""
     parts = {name: part.lower() for name, part in match.groupdict("").items()}
@@ -250,7 +234,8 @@ def _number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | 
     values = tuple((value + more) * factor for value in values)
     unit = parts["unit"] or parts["signs"] or parts["cur"]
     dimension, size = UNITS.get(unit, ("", Fraction(1)))
-    readings = [f"{shown_number(value * size)} {dimension}".strip() for value in values]
+    base = 32 * (dimension == "~°C")
+    readings = [f"{shown_number((each - base) * size)} {dimension}".strip() for each in values]
     kind: Kind = "money" if dimension in MONEY else "number"
     if not unit:
         readings += [f"{shown_number(100 * value)} %" for value in values if 0 < value < 1]
@@ -260,8 +245,9 @@ def _number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | 
             kind, readings = "date", [f"{numeral}-?-?"]
     figures = frozenset(map(shown_number, values)) or frozenset([numeral])
     weak = figures == frozenset("1") or (bool(word) and not unit)
-    value = "" if word and not unit and weak and figures == frozenset("1") else "|".join(readings)
-    return Statement(kind, "", value or numeral, 0, 0, figures, weak) if value or numeral else None
+    is_article = word and not unit and figures == frozenset("1")
+    value = "|".join(readings) or numeral
+    return None if is_article else Statement(kind, "", value, 0, 0, figures, weak)
 
 
 # --- the reader ---
@@ -312,7 +298,9 @@ _ROWS: tuple[_Row, ...] = (
         r"(?<!\w)(?P<pre>(?:in|since|until|till|by|from|of|this|last|next|early|late|mid|im|seit"
         rf"|ab|bis|en|depuis|de|desde|for|through|to)[ -])?(?P<m>{_MONTH})(?!\w){_YEAR}",
         "date",
-        _month,
+        lambda m: (
+            _dates(m) if m["y"] or m["pre"] or (_is_sure(m["m"]) and m["m"][0].isupper()) else []
+        ),
     ),
     (
         rf"(?<!\w)(?P<wd>{_SHORT_WEEKDAY})(?=\.?\s?(?:-|bis)\s?{_SHORT_WEEKDAY})"
@@ -320,7 +308,11 @@ _ROWS: tuple[_Row, ...] = (
         "date",
         lambda m: _dated(0, 0, 0, WEEKDAYS[m.group().lower()]),
     ),
-    (rf"(?<!\w)(?P<wd>{_WEEKDAY})s?(?!\w)", "date", _weekday),
+    (
+        rf"(?<!\w)(?P<wd>{_WEEKDAY})s?(?!\w)",
+        "date",
+        lambda m: _dates(m) if _is_sure(m["wd"]) else [],
+    ),
     (rf"(?<!\w)half\spast\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, 30)),
     (rf"(?<!\w)halb\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, -30)),
     (
@@ -330,7 +322,7 @@ _ROWS: tuple[_Row, ...] = (
     ),
     (rf"(?<!\w)(?:a\s)?quarter\spast\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, 15)),
     (rf"(?<!\w)(?:a\s)?quarter\sto\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, -15)),
-    (r"(?P<wd>(?:星期|周|週)[一二三四五六日天]|[月火水木金土日]曜日)", "date", _weekday),
+    (r"(?P<wd>(?:星期|周|週)[一二三四五六日天]|[月火水木金土日]曜日)", "date", _dates),
     (
         rf"{_NO_DIGIT}(?P<y>\d{{3}}0)(?:s\b|er\b(?= Jahre)|\s?-\s?\d{{3}}9(?!\d))",
         "date",
@@ -340,7 +332,7 @@ _ROWS: tuple[_Row, ...] = (
         rf"(?<!\w)(?:[QT](?P<q>[1-4])(?!\w)|(?P<named>[1-4](?:st|nd|rd|th|\.)|{_QUARTER_WORDS})"
         r"[\s-](?:quarter|quartal\w?|trimestre)(?!\w))",
         "date",
-        _quarter,
+        lambda m: [f"Q{_QUARTERS[(m['q'] or m['named'])[:2].lower()]}"],
     ),
     (
         r"(?P<part>午前|午後|上午|下午|晚上|오전|오후)?(?P<h>\d\d?)(?:時|点|點|时)(?!間|间)"
@@ -380,9 +372,10 @@ _ROWS: tuple[_Row, ...] = (
         lambda m: ["tel" + re.sub(r"\D", "", m.group()).lstrip("0")],
     ),
     (
-        r"(?=\d)(?<![\w.,-])\d{1,20}(?:-\d{1,20})+(?![\w-])",
+        # Two figures of up to four digits are a range.
+        r"(?=\d)(?<![\w.,-])\d{1,20}-(?:0\d{0,20}|\d{5,20}|\d{1,20}(?=-\d))(?:-\d{1,20})*(?![\w-])",
         "number",
-        lambda m: [] if _is_range(m) else [m.group()],
+        lambda m: [m.group()],
     ),
     (
         rf"(?<!\w)(?P<label>{_LABELS})s?\s(?P<n>\d{{1,5}}(?:\.\d{{1,4}}){{0,4}})(?!\w)",
@@ -557,8 +550,5 @@ def _agree(one: str, other: str) -> bool:
 def _rounds(one: str, other: str) -> bool:
     """True when two values agree roughly and only one of them is in a converted unit."""
     (a, _, unit), (b, _, second) = one.partition(" "), other.partition(" ")
-    if {unit, second} == {"°C", "°F"}:
-        celsius, fahrenheit = (float(a), float(b)) if unit == "°C" else (float(b), float(a))
-        return abs(celsius * 1.8 + 32 - fahrenheit) <= 2
     converted = unit != second and unit.lstrip("~") == second.lstrip("~") != ""
     return converted and abs(float(a) - float(b)) <= _CONVERTED * max(float(a), float(b))
