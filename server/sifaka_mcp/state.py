@@ -23,7 +23,7 @@ from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.connections import Connections
 from sifaka.models.provider import loaded, start_loading
 from sifaka.plugins import Plugins
-from sifaka.record.entries import Stopped
+from sifaka.record.entries import Stopped, stricter
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.constitutions import named_in
@@ -119,6 +119,7 @@ class AppState:
         """
         from sifaka.chain import Chain
 
+        settings["facts"] = stricter(settings.get("facts", "ask"), self.settings.facts)
         chosen = self.settings.model if model == AUTO else model
         judge, fallbacks = self.settings.judge_model, self.settings.fallback_models
         if may_only_read():

@@ -5,25 +5,23 @@ is open until whoever judges answers it, once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, cast
-
-from anyio import to_thread
 
 from sifaka.calls.journal import scope
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.isolation import GIVEN_UP, run_limited
 from sifaka.record.results import TASK_CHANGES, Findings
 from sifaka.record.run import Run
 from sifaka.record.task import written
 from sifaka.record.thought import PERSON, Thought
 from sifaka.text.differences import Comparison, Difference, compare
 from sifaka.text.limits import Asked, asked_of, outside_scope
-from sifaka.validators.execution import THREAD_FROM
 
 if TYPE_CHECKING:
     from sifaka.models.journaled import JournaledModel
 
+_TOO_MUCH = "a text that takes too long to compare"
 _ROLE = "findings"
 """The journal's place of a question about the task."""
 _KINDS: Mapping[str, str] = {"times": "date", "emails": "url"}
@@ -92,11 +90,19 @@ async def _measured(run: Run, version: Thought) -> Findings:
     unmet = [_unmet(each) for each in asked if not each.met]
     if original is None or not is_compared(run) or text == original.text:
         return Findings(asked=asked, differences=_answered(run, version, unmet))
-    work = partial(_compare, run, original.text, text)
-    if len(original.text) + len(text) > THREAD_FROM:
-        compared = await to_thread.run_sync(work, abandon_on_cancel=True)
-    else:
-        compared = work()
+    try:
+        compared = await run_limited(
+            _compare,
+            original.text,
+            text,
+            run.prompt,
+            tuple(_sources(run)),
+            tuple(_failing(run)),
+            size=len(original.text) + len(text),
+        )
+    except GIVEN_UP:
+        lost = Difference(id="d", kind="data", before=_TOO_MUCH, after=_TOO_MUCH)
+        return Findings(asked=asked, differences=_answered(run, version, [lost, *unmet]))
     scope_left = [
         Difference(id="d", kind="scope", before=before, after=after)
         for before, after in outside_scope(run.prompt, original.text, text)
@@ -116,14 +122,10 @@ def _unmet(limit: Asked) -> Difference:
     return Difference(id="d", kind=kind, before=f"{limit.limit} {limit.what}", after=limit.measured)
 
 
-def _compare(run: Run, original: str, text: str) -> Comparison:
-    return compare(
-        original,
-        text,
-        task=run.prompt,
-        sources=tuple(_sources(run)),
-        failing=tuple(_failing(run)),
-    )
+def _compare(
+    original: str, text: str, task: str, sources: tuple[str, ...], failing: tuple[str, ...]
+) -> Comparison:
+    return compare(original, text, task=task, sources=sources, failing=failing)
 
 
 def _sources(run: Run) -> Iterator[str]:

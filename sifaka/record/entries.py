@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import (
     AliasChoices,
@@ -53,6 +53,14 @@ Facts = Annotated[
 """Whether differences from the input are left alone, asked about, or refused."""
 FORM = 2
 """The number of the form of records, which grows when they mean something else."""
+
+
+def stricter(one: Facts, other: Facts) -> Facts:
+    """The one of the two under which less passes."""
+    order = get_args(get_args(Facts)[0])
+    return max(one, other, key=order.index)
+
+
 LOOK_BACK = 2
 """The usual value of `ChainConfig.look_back`."""
 INTERRUPTED = "interrupted"

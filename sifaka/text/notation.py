@@ -11,12 +11,13 @@ LONGEST_NUMERAL = 30
 """Digits; what is longer is a code, not a quantity."""
 
 _NUMBERS = {
-    "en": """half:1/2 quarter:1/4 quarters:1/4 thirds:1/3 one:1 a:1 an:1 two three four five six
+    "en": """half:1/2 quarter:1/4 quarters:1/4 thirds:1/3 one:1 an:1 two three four five six
         seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
         nineteen
         twenty thirty:30 forty:40 fifty:50 sixty:60 seventy:70 eighty:80 ninety:90 dozen:12
         first:1 second:2 third:3 fourth fifth sixth seventh eighth ninth tenth eleventh twelfth""",
-    "de": """halb:1/2 halbe:1/2 halben:1/2 halber:1/2 hälfte:1/2 viertel:1/4 ein:1 eine:1 einen:1
+    "de": """anderthalb:3/2 eineinhalb:3/2 zweieinhalb:5/2
+        halb:1/2 halbe:1/2 halben:1/2 halber:1/2 hälfte:1/2 viertel:1/4 ein:1 eine:1 einen:1
         einer:1 zwei:2 drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn
         fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig dreißig:30 vierzig:40 fünfzig:50
         sechzig:60 siebzig:70 achtzig:80 neunzig:90 dutzend:12 erste:1 ersten:1 zweite:2 zweiten:2
@@ -67,7 +68,7 @@ _UNITS = """
     ~l 2365882365/10000000000 cup cups
     s 1/1000 ms millisecond milliseconds
     s 1 s sec secs second seconds sekunde sekunden seconde secondes segundos 秒
-    s 60 min mins minute minutes minuten minuto minutos 分钟 分鐘 分
+    s 60 min min. mins minute minutes minuten minuto minutos 分钟 分鐘 分
     s 3600 h hr hrs hour hours stunde stunden std heure heures hora horas 小时 小時 時間
     s 86400 day days tag tage tagen jour jours día días 天 日間
     s 604800 wk wks week weeks woche wochen semaine semaines semana semanas 周 週間
@@ -84,7 +85,7 @@ _UNITS = """
     Wh 1000 kwh
     % 1 % percent per_cent pct prozent pourcent pour_cent por_ciento
     °C 1 °c
-    °F 1 °f
+    ~°C 5/9 °f
     usd 1 $ us$ usd dollar dollars dólar dólares 美元 ドル
     usd 1/100 cents
     eur 1 € eur euro euros 欧元 歐元 ユーロ
@@ -112,7 +113,6 @@ _WEEKDAYS = """
     vendredi viernes 星期五 周五 週五 金曜日 / sat saturday samstag sonnabend samedi sábado 星期六
     周六 週六 土曜日 / sun sunday sonntag dimanche domingo 星期日 星期天 周日 週日 日曜日
 """
-_SHORT_WEEKDAYS = "mo di mi do fr sa so"
 RANGE = (
     r"(?:\s{0,3}(?:-|/)\s{0,3}"
     r"|\s{1,3}(?:to|and|until|till|through|bis|und|à|au|et|a|al|y|hasta)\s{1,3})"
@@ -126,17 +126,14 @@ def _numbered(groups: str) -> dict[str, int]:
 
 def _valued(words: str) -> dict[str, Fraction]:
     found: dict[str, Fraction] = {}
-    value = Fraction(0)
     for entry in words.split():
         word, _, said = entry.partition(":")
-        value = Fraction(said) if said else value + 1
-        found[word] = value
+        found[word] = Fraction(said) if said else [*found.values()][-1] + 1
     return found
 
 
 MONTHS: Mapping[str, int] = _numbered(_MONTHS)
-WEEKDAYS: Mapping[str, int] = _numbered(_WEEKDAYS)
-SHORT_WEEKDAYS: Mapping[str, int] = {w: n for n, w in enumerate(_SHORT_WEEKDAYS.split(), 1)}
+WEEKDAYS: Mapping[str, int] = _numbered(_WEEKDAYS) | _numbered("mo / di / mi / do / fr / sa / so")
 NUMBER_WORDS: Mapping[str, Mapping[str, Fraction]] = {
     code: _valued(words) for code, words in _NUMBERS.items()
 }
@@ -163,25 +160,19 @@ def numeral_readings(numeral: str) -> tuple[Fraction, ...]:
 
     Empty where it is no quantity: `2.4.1`, or too long.
     """
-    plain = numeral.replace("'", "")
-    groups = re.split("[.,]", plain)
-    marks = [c for c in plain if c in ".,"]
-    if len(plain) > LONGEST_NUMERAL:
-        return ()
-    whole = Fraction("".join(groups))
-    grouped = len(groups[-1]) == 3 and 0 < len(groups[0]) <= 3 and groups[0] != "0"
-    decimal = Fraction(f"{''.join(groups[:-1])}.{groups[-1]}") if marks else whole
-    if not marks:
-        return (whole,)
+    first, *groups = re.split("[.,]", plain := numeral.replace("'", ""))
+    marks = re.sub(r"\d", "", plain)
+    if len(plain) > LONGEST_NUMERAL or not groups:
+        return (Fraction(plain),) if len(plain) <= LONGEST_NUMERAL else ()
+    whole = Fraction(first + "".join(groups))
+    decimal = Fraction(f"{first}{''.join(groups[:-1])}.{groups[-1]}")
+    grouped = 0 < len(first) <= 3 and first != "0" and all(len(group) == 3 for group in groups)
     if len(marks) == 1:
-        if grouped:
-            return (whole, decimal) if marks[0] == "." else (whole,)
-        return (decimal,)
-    inner = all(len(group) in (2, 3) for group in groups[1:-1])
+        return (whole, decimal)[: 1 + (marks == ".")] if grouped else (decimal,)
     if len(set(marks)) == 1:
-        exact = marks[0] == "," or all(len(group) == 3 for group in groups[1:])
-        return (whole,) if grouped and inner and exact else ()
-    return (decimal,) if inner and marks[-1] not in marks[:-1] else ()
+        # India groups by two: 12,50,000.
+        return (whole,) if grouped or (marks[0] == "," and len(groups[-1]) == 3) else ()
+    return (decimal,) if marks[-1] not in marks[:-1] else ()
 
 
 def shown_number(value: Fraction) -> str:

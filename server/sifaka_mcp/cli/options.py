@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.plugins import Plugins
+from sifaka.record.entries import stricter
 from sifaka.record.usage import Budget
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli.spec import Specs, parse_spec
@@ -175,6 +176,7 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> "C
     start_loading(settings.model)  # while the store is opened and the rest is read
     validators, critics = _spec_of(options)
     store = settings.open_store()
+    more["facts"] = stricter(more.get("facts", "ask"), settings.facts)
     named = [name.strip() for name in (getattr(options, "critics", None) or "").split(",")]
     return Chain(
         model=settings.model,

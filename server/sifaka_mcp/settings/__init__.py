@@ -18,6 +18,7 @@ from sifaka.evidence.sources.keys import named_keys
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.local import LocalProviders
 from sifaka.plugins import Plugins
+from sifaka.record.entries import Facts
 from sifaka.record.thought import EDITOR
 from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
@@ -79,6 +80,8 @@ class Settings(HttpSettings):
     embedding_model: str | None = None
     """The embedding model for semantic search, in the stores that keep vectors."""
     home: Path = Field(default_factory=lambda: data_folder("sifaka"))
+    facts: Facts = "off"
+    """The least that differences of a version from its original weigh; calls only raise it."""
     tenant: str = "default"
     toolsets: tuple[str, ...] = ("refine",)
     read_only: bool = False

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from sifaka.errors import ConfigurationError
+from sifaka.record.entries import Facts
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.toml import parse_toml, read_content
 from sifaka_mcp.settings.trust import digests, trusted_folders
@@ -24,7 +25,7 @@ TABLES = frozenset({"check"})
 """Of texts alone, and read by others: `[check]` holds the rules of `sifaka check`."""
 STRICTER: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "facts": ("off", "warn", "ask", "require"),
+        "facts": get_args(get_args(Facts)[0]),
         "effort": ("thorough", "standard", "quick"),
     }
 )
