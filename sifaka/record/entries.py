@@ -58,7 +58,7 @@ FORM = 2
 def stricter(one: Facts, other: Facts) -> Facts:
     """The one of the two under which less passes."""
     order = get_args(get_args(Facts)[0])
-    return max(one, other, key=order.index)
+    return one if order.index(one) >= order.index(other) else other
 
 
 LOOK_BACK = 2
