@@ -24,7 +24,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-facts bench-claims bench-quality bench-prompts coverage snapshots clean
+.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-facts bench-claims bench-quality bench-prompts weights coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -161,6 +161,10 @@ coverage: $(READY)
 
 snapshots: $(READY)
 	$(BIN)/python -m tests.snapshots.write
+
+# The statements of each package, in weights.toml: they fall; `make weights RAISE=500` lets the total grow by 500.
+weights: $(INSTALLED)
+	$(BIN)/python -m benchmarks.weight $(RAISE:%=--raise %)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
