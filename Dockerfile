@@ -5,16 +5,17 @@
 #   docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges \
 #     -p 127.0.0.1:8000:8000 -v sifaka:/data -e SIFAKA_AUTH_TOKENS_FILE=/data/tokens sifaka-mcp
 
-# A release names the base by its digest: --build-arg BASE=python:3.12-slim@sha256:...
-ARG BASE=python:3.12-slim
+# The digest is what docker-library/repo-info lists for the tag; CONTRIBUTING.md says when to renew it.
+ARG BASE=python:3.12-slim@sha256:229a2c5bfa27522db7815ea81f9bed70af17ccb9de9fc7ad142b1877b5830d36
 
 FROM ${BASE} AS build
 ENV UV_PROJECT_ENVIRONMENT=/opt/sifaka \
     UV_PYTHON_DOWNLOADS=never \
     UV_LINK_MODE=copy \
     UV_COMPILE_BYTECODE=1
-RUN --mount=type=cache,target=/root/.cache/pip pip install uv==0.13.8
 WORKDIR /src
+COPY distribution/locks/uv.txt distribution/locks/build.txt ./distribution/locks/
+RUN --mount=type=cache,target=/root/.cache/pip pip install --require-hashes -r distribution/locks/uv.txt
 # For the clients of providers and stores: --build-arg EXTRAS="--extra openai --extra redis"
 ARG EXTRAS=""
 # The dependencies first: this layer stays as long as the lock does.
@@ -23,7 +24,7 @@ RUN --mount=type=cache,target=/root/.cache/uv uv sync --frozen --no-dev --no-ins
 COPY README.md LICENSE THIRD-PARTY-LICENSES ./
 COPY sifaka ./sifaka
 COPY server ./server
-RUN --mount=type=cache,target=/root/.cache/uv uv sync --frozen --no-dev --no-editable --extra http ${EXTRAS}
+RUN --mount=type=cache,target=/root/.cache/uv uv pip install --python /opt/sifaka --no-deps --build-constraints distribution/locks/build.txt .
 
 FROM ${BASE}
 LABEL org.opencontainers.image.title="Sifaka" \

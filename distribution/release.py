@@ -13,8 +13,11 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from distribution.identity import identity
+from distribution.identity import ROOT, identity
 from distribution.uv import run_uv
+
+BUILDERS = ROOT / "distribution" / "locks" / "build.txt"
+"""What builds a wheel, with its hashes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -58,7 +61,8 @@ def built_again(source: Path) -> Path:
     with tarfile.open(source) as archive:
         archive.extractall(folder, filter="data")
     (unpacked,) = folder.iterdir()
-    run_uv("build", "--quiet", "--wheel", "--out-dir", str(folder / "made"), cwd=unpacked)
+    known = ("--build-constraints", str(BUILDERS), "--require-hashes")
+    run_uv("build", "--quiet", "--wheel", *known, "--out-dir", str(folder / "made"), cwd=unpacked)
     (made,) = (folder / "made").glob("*.whl")
     return made
 

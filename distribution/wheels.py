@@ -1,7 +1,9 @@
 """The wheels of a platform, for a bundle that needs nothing from the network at its first start."""
 
+import hashlib
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -63,6 +65,7 @@ def collect(folder: Path, pins: Sequence[str], platform: str, python: str) -> No
 
     Raises:
         subprocess.CalledProcessError: A package has no such wheel, or cannot be downloaded.
+        SystemExit: A wheel is another file than our lock has.
     """
     folder.mkdir()
     chosen = PLATFORMS[platform]
@@ -83,6 +86,20 @@ def collect(folder: Path, pins: Sequence[str], platform: str, python: str) -> No
         check=True,
     )
     listed.unlink()
+    refuse_foreign_wheels(folder)
+
+
+def refuse_foreign_wheels(folder: Path) -> None:
+    """Do nothing, unless the folder has a wheel whose hash is not in our lock.
+
+    Raises:
+        SystemExit: It has.
+    """
+    lock = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
+    known = {wheel["hash"] for package in lock["package"] for wheel in package.get("wheels", ())}
+    for wheel in sorted(folder.glob("*.whl")):
+        if f"sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}" not in known:
+            raise SystemExit(f"{wheel.name} is not the file of uv.lock")
 
 
 def _abi(python: str) -> str:

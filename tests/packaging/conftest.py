@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from distribution.release import BUILDERS
 from tests.packaging.uv import run_uv
 
 
@@ -9,7 +10,8 @@ from tests.packaging.uv import run_uv
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of what `make wheel` makes."""
     folder = tmp_path_factory.mktemp("distributions")
-    run_uv("uv", "build", "--quiet", "--out-dir", str(folder))
+    known = ("--build-constraints", str(BUILDERS), "--require-hashes")
+    run_uv("uv", "build", "--quiet", *known, "--out-dir", str(folder))
     return folder
 
 

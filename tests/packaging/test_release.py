@@ -41,29 +41,33 @@ def test_the_release_has_a_bundle_for_every_platform() -> None:
 
 
 def test_the_image_is_tagged_as_the_entry_in_the_registry_names_it() -> None:
-    (push,) = [step for step in JOBS["image"]["steps"] if step.get("id") == "push"]
-    assert push["with"]["tags"].endswith(":${{ steps.base.outputs.version }}")
-    assert "version=${GITHUB_REF_NAME#v}" in steps("image")
+    (push,) = [step for step in JOBS["push"]["steps"] if step.get("id") == "push"]
+    assert 'place="ghcr.io/${GITHUB_REPOSITORY,,}"' in push["run"]
+    assert 'version="${GITHUB_REF_NAME#v}"' in push["run"]
+    assert '"docker://$place:$version"' in push["run"]
 
 
 def test_nothing_is_published_before_the_files_were_checked() -> None:
-    assert JOBS["pypi"]["needs"] == JOBS["image"]["needs"] == "files"
-    assert set(JOBS["registry"]["needs"]) == {"pypi", "image"}
+    assert set(JOBS["sign"]["needs"]) == {"files", "image"}
+    assert {JOBS[name]["needs"] for name in ("release", "pypi", "push")} == {"sign"}
+    assert set(JOBS["registry"]["needs"]) == {"pypi", "push"}
 
 
-def test_rights_are_given_job_by_job_and_there_is_no_password() -> None:
-    assert WORKFLOW["permissions"] == {"contents": "read"}
-    assert all("permissions" in job for job in JOBS.values())
-    assert JOBS["pypi"]["permissions"] == {"id-token": "write"}
+def test_what_builds_may_only_read_and_there_is_no_password() -> None:
+    for name in ("files", "image"):
+        assert JOBS[name]["permissions"] == {"contents": "read"}
+    assert JOBS["pypi"]["permissions"] == {"contents": "read", "id-token": "write"}
     assert "secrets." not in json.dumps(JOBS)
 
 
 def test_what_is_published_has_its_provenance_and_its_parts() -> None:
-    assert "attest-build-provenance" in steps("files")
-    assert "attest-sbom" in steps("files")
-    (push,) = [step for step in JOBS["image"]["steps"] if step.get("id") == "push"]
-    assert (push["with"]["provenance"], push["with"]["sbom"]) == ("mode=max", True)
-    assert "BASE=${{ steps.base.outputs.image }}" in push["with"]["build-args"]
+    for job, parts in (("sign", "files/sifaka-mcp.cdx.json"), ("push", "image/parts.cdx.json")):
+        used = [step for step in JOBS[job]["steps"] if "/attest@" in step.get("uses", "")]
+        assert [step["with"].get("sbom-path") for step in used] == [None, parts]
+    assert "pypi-attestations" in steps("pypi")
+    (built,) = [step for step in JOBS["image"]["steps"] if "EXTRAS" in step.get("env", {})]
+    assert '--build-arg EXTRAS="$EXTRAS"' in built["run"]
+    assert "--extra http $EXTRAS --format cyclonedx1.5" in built["run"]
 
 
 @pytest.fixture
