@@ -73,7 +73,8 @@ class Lifespan:
                 anyio.create_task_group() as group,
             ):
                 accounts = self._accounts(store)
-                jobs = self._jobs(group, accounts)
+                monitor = Monitor()
+                jobs = self._jobs(group, accounts, monitor)
                 self.state = state = AppState(
                     settings=settings,
                     tenant=settings.tenant,
@@ -82,7 +83,7 @@ class Lifespan:
                     accounts=accounts,
                     expiry=Expiry(group, self._host_seconds),
                     breakers=Breakers(),
-                    monitor=Monitor(),
+                    monitor=monitor,
                     connections=connections,
                     plugins=Plugins(settings.plugins),
                     adapters=adapters,
@@ -129,7 +130,9 @@ class Lifespan:
             return None
         return Accounts(MemoryStorage() if settings.read_only else store, settings.tenant_budget)
 
-    def _jobs(self, group: anyio.abc.TaskGroup, accounts: Accounts | None) -> Jobs:
+    def _jobs(
+        self, group: anyio.abc.TaskGroup, accounts: Accounts | None, monitor: Monitor
+    ) -> Jobs:
         settings, place = self._settings, self.queue_place
         if place is None:
             in_memory = deciding_url(settings.store).lower().startswith("memory:")
@@ -137,9 +140,9 @@ class Lifespan:
             leases = None if alone else FileLeases(settings.home / "running")
             return Jobs(group, most=settings.max_runs, leases=leases, accounts=accounts)
 
-        async def work_on(key: RunKey, deaths: int) -> bool:
+        async def work_on(key: RunKey, deaths: int, version: int) -> bool | None:
             assert self.state is not None, "no run is taken before there is a state"
-            return await self.state.work_on(key, deaths)
+            return await self.state.work_on(key, deaths, version)
 
         from sifaka_mcp.runs.queue import RunQueue
 
@@ -151,6 +154,8 @@ class Lifespan:
             at_once=self._concurrency,
             for_tenant=settings.max_runs,
             work_on=work_on,
+            keys=[key.get_secret_value() for key in settings.state_keys],
+            count_refused=lambda: monitor.count_error("ForeignEntry"),
         )
         return Jobs(group, most=settings.max_runs, queue=queue, accounts=accounts)
 

@@ -180,15 +180,17 @@ class AppState:
             "adapters": self.adapters,
         }
 
-    async def work_on(self, key: RunKey, deaths: int) -> bool:
+    async def work_on(self, key: RunKey, deaths: int, version: int = 0) -> bool | None:
         """Work on a run from the queue, by the chain of its record.
 
         Args:
             key: The run.
             deaths: How many workers have died of it.
+            version: How many entries it has at least.
 
         Returns:
-            Whether it is done with; False when it is left to another worker.
+            Whether it is done with; False when it is left to another worker, None when it has fewer
+            entries.
 
         Raises:
             SifakaError: The work failed, and may be tried again.
@@ -196,6 +198,8 @@ class AppState:
         state = self if key.tenant == self.tenant else self._of(key.tenant)
         try:
             run = await state.store.load(key.run_id)
+            if run.version < version:
+                return None
             assignment = state.assignment(run)
             is_open = run.status == "running" or is_interrupted(run)
             # Only a client that comes back can have its model asked.

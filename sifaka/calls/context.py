@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.host import Suspended
@@ -38,6 +39,9 @@ class Calls:
 
     ledger: Ledger
     journal: Journal = field(default_factory=Journal)
+    confirm: Callable[[], Awaitable[None]] = checkpoint
+    """Is awaited before each call that may cost something; raises `AppendRefused` when another
+    process has taken the run over."""
     breakers: Breakers = field(default_factory=Breakers)
     monitor: Monitor = field(default_factory=Monitor)
     replaying: bool = False
@@ -91,7 +95,7 @@ async def recorded(source: str, request: object, make: Callable[[], Awaitable[st
 
     Raises:
         SifakaError: The run is gone through again, and the answer is not on record.
-        StorageError: The answer could not be put on record.
+        StorageError: The answer could not be put on record, or another process has the run.
     """
     calls = current_calls()
     key = calls.journal.next_key()
@@ -104,6 +108,7 @@ async def recorded(source: str, request: object, make: Callable[[], Awaitable[st
         return answer
     if calls.replaying:
         raise SifakaError(f"what {source} answered at {key!r} is not on record")
+    await calls.confirm()
     answer = await make()
     await calls.journal.record(Called(key=key, request=digest, model=source, response=answer))
     return answer

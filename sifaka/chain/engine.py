@@ -94,6 +94,7 @@ class Engine:
         calls = Calls(
             ledger=ledger,
             journal=Journal(run.calls if journal is None else journal, self.recorder.record_call),
+            confirm=self.recorder.confirm,
             replaying=journal is not None,
             frame_key=run.frame_key,
             mends=run.mends,

@@ -1,8 +1,11 @@
 """The record of a run that is worked on: in the store, or in memory while the store fails."""
 
 import logging
+import sys
+import time
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 
 import anyio
 
@@ -18,6 +21,14 @@ from sifaka.record.usage import Usage
 from sifaka.storage.protocol import ThoughtStore
 
 logger = logging.getLogger(__name__)
+
+_now = (
+    partial(time.clock_gettime, time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic
+)
+"""Seconds on a clock that goes on while the machine sleeps."""
+_SURE_SECONDS = 0.5
+"""After the store has last said so, in which a run is surely still this process's: a process must
+be silent for a second at least until others take its runs over."""
 
 
 class Recorder:
@@ -62,6 +73,8 @@ class Recorder:
         self._stored = run.version
         self._waiting: list[tuple[Run, Sequence[Entry]]] = []
         self._failure: StorageError | None = None
+        self._confirmed = 0.0
+        """When the store was last asked what it then confirmed: that the run is still ours."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -113,6 +126,24 @@ class Recorder:
                 await self._record(call)
         if self._untold:
             await self.store()
+
+    async def confirm(self) -> None:
+        """See that no other process has the run, before something is paid for.
+
+        The store is asked only when time enough has passed for another one to have taken it over,
+        as it has for a process that was stopped. While it fails the run goes on, as with appends.
+
+        Raises:
+            AppendRefused: Another process works on the run.
+        """
+        async with self._lock:
+            if _now() - self._confirmed > _SURE_SECONDS:
+                self._waiting = self._waiting or [(self._kept, ())]  # which stores nothing
+                try:
+                    await self._store_waiting()
+                except StorageError as error:
+                    if isinstance(error, AppendRefused):
+                        raise
 
     async def reload(self) -> Run:
         """The run as the store holds it now, after another process has written to it."""
@@ -172,8 +203,9 @@ class Recorder:
         # knows it again.
         while self._waiting:
             run, entries = self._waiting[0]
+            asked = _now()  # this process may be stopped before it reads the answer
             await self._store.append(run, entries, expected_version=self._stored, fence=self._fence)
-            self._stored = run.version
+            self._stored, self._confirmed = run.version, asked
             del self._waiting[0]
         if self._failure is not None:
             logger.warning("run %s: the store works again, nothing was lost", self.run.run_id)

@@ -56,6 +56,7 @@ class MeteredModel(WrapperModel):
     failing is left alone for a while.
 
     Raises:
+        AppendRefused: Another process has taken the run over; nothing was sent.
         BudgetExceeded: The next call could break the budget; nothing was sent.
         ModelProviderError: The provider failed for good.
     """
@@ -127,6 +128,8 @@ class MeteredModel(WrapperModel):
         model_settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> "ModelResponse":
+        # A process that was stopped may wake up here, before the first attempt or between two.
+        await calls.confirm()
         ledger, allowance = calls.ledger, self._allowance()
         limits = ledger.limits if allowance is None else stricter(ledger.limits, allowance.limits)
         wanted = quote(self.wrapped, messages, model_settings, parameters, limits)

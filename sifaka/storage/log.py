@@ -54,7 +54,8 @@ class RunLog(Protocol):
         """Make entries durable, all or none.
 
         An append that is there already, entry for entry, is done. After a failure a repeated
-        append tells whether the entries were kept.
+        append tells whether the entries were kept. One of no entries asks whether the next one
+        would be refused.
 
         Args:
             run: The run as it is after the entries; its summary is kept for lists.
@@ -207,6 +208,6 @@ def check_append(
 
 
 def holds(held: Sequence[T], payloads: Sequence[T], *, after: int) -> bool:
-    """True when the log already holds these entries at this place."""
+    """True when the log already holds these entries at this place; nothing is held nowhere."""
     end = after + len(payloads)
-    return len(held) >= end and tuple(held[after:end]) == tuple(payloads)
+    return after < end <= len(held) and tuple(held[after:end]) == tuple(payloads)

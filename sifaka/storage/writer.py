@@ -170,6 +170,8 @@ class StoreWriter(TenantView):
                     await self._mark(run_id)
                 await self._help()
                 return
+        if not entries:
+            return
         payloads = encode_entries(run, entries, expected_version)
         row = Waiting(log.name, tenant, run_id, "append", expected_version, fence, payloads)
         try:

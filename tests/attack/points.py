@@ -37,6 +37,13 @@ POINTS: Mapping[str, Point] = {
     "two servers with clocks a minute apart": Point(
         "a run is taken from a dead server alone", (f"{_RUNS}/test_clocks.py",)
     ),
+    "pickles, forged and altered entries in the queue in Redis": Point(
+        "none is loaded, each is refused, counted and acknowledged, the next run is worked on",
+        (f"{_RUNS}/test_queue_entries.py",),
+    ),
+    "a worker that wakes up after its run was taken over": Point(
+        "it makes no further call", (f"{_RUNS}/test_woken_worker.py",)
+    ),
     "three resumes at once": Point(
         "nothing is asked twice", (f"{_RUNS}/test_resumes_together.py",)
     ),

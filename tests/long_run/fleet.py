@@ -199,8 +199,8 @@ async def _work(store: ThoughtStore, queue: RunQueue, numbers: range) -> None:
 async def _queue(url: str) -> AsyncGenerator[RunQueue]:
     """The queue of the workers, for a process that takes nothing out of it."""
 
-    async def leave(key: RunKey, deaths: int) -> bool:
-        del key, deaths
+    async def leave(key: RunKey, deaths: int, version: int) -> bool:
+        del key, deaths, version
         return False
 
     name = "sifaka:run:{default}:work"

@@ -223,6 +223,15 @@ async def test_an_append_of_nothing_only_checks_the_version(log: RunLog) -> None
         await log.append(run.apply(drafted(run, "x")), [], expected_version=2)
 
 
+async def test_an_append_of_nothing_is_refused_when_others_have_written(log: RunLog) -> None:
+    run, started = begun()
+    await log.append(run, [started], expected_version=0)
+    await append_one(log, run, drafted(run, "theirs"))
+
+    with pytest.raises(VersionConflict):
+        await log.append(run, [], expected_version=1)
+
+
 async def test_an_append_that_could_never_be_loaded_is_refused(log: RunLog) -> None:
     run, started = begun()
     entry = drafted(run, "x")

@@ -37,6 +37,10 @@ async def test_who_was_replaced_is_refused_and_changes_nothing(log: RunLog, keep
     with pytest.raises(Fenced):
         await log.append(after, [entry], expected_version=run.version, fence=0)
 
+    with pytest.raises(Fenced):  # one that asks before it does something costly
+        await log.append(run, [], expected_version=run.version, fence=old)
+    await log.append(run, [], expected_version=run.version, fence=new)
+
     assert (caught.value.run_id, caught.value.fence, caught.value.current) == (run.run_id, old, new)
     assert await log.load(run.run_id) == run
     await log.append(after, [entry], expected_version=run.version, fence=new)

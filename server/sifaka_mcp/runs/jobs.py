@@ -104,7 +104,7 @@ class Jobs:
         if self._queue is None or assignment.needs_host:
             return None
         job = self._offered[assignment.key] = Job(assignment, queued=True, listeners=[listener])
-        if await self._queue.add(assignment.key):
+        if await self._queue.add(assignment.key, assignment.run.version):
             return job
         self.withdraw(job)
         return None

@@ -5,8 +5,8 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -22,18 +22,20 @@ from sifaka.storage.redis.address import parse_address
 from sifaka.storage.redis.connections import IMPORTING
 from sifaka.storage.redis.failures import failures
 from sifaka_mcp.runs.leases import RunKey
-from sifaka_mcp.runs.queued import is_ahead, lease_of, may_begin_at, name_of
+from sifaka_mcp.runs.queued import is_ahead, lease_of, may_begin_at
 
 if TYPE_CHECKING:
-    from docket import Docket
+    from docket import Docket, Worker
+
+    from sifaka_mcp.runs.entries import RunDocket
 
 logger = logging.getLogger(__name__)
 
-WorkOn = Callable[[RunKey, int], Awaitable[bool]]
-"""Works on a run, given how many workers have died of it. Returns False when the run is left open
-for another worker; raises `SifakaError` when the work has to be tried again later."""
+WorkOn = Callable[[RunKey, int, int], Awaitable[bool | None]]
+"""Works on a run, given how many workers have died of it and how many entries it has at least.
+Returns False when the run is left open for another worker, None when it has fewer entries; raises
+`SifakaError` when the work has to be tried again later."""
 
-_TASK = "work_on_run"
 _PATIENCE = 5.0
 """Seconds in which Redis has to answer."""
 _RENEWALS = 3
@@ -55,9 +57,6 @@ before that a first client is answered."""
 class RunQueue:
     """The runs that wait for a worker or are worked on, in Redis.
 
-    The arguments of a task are pickled by docket: they are plain strings and a number. A program
-    that can write to these keys can run code in the workers.
-
     It also holds leases (see `Leases`) on runs that have to stay in their process.
 
     Args:
@@ -67,10 +66,21 @@ class RunQueue:
         at_once: Runs this process works on at the same time.
         for_tenant: Runs of one tenant that all workers together work on at the same time.
         work_on: Works on a run.
+        keys: What entries are signed with, the same for those processes.
+        count_refused: Counts an entry that was foreign or altered.
     """
 
     def __init__(
-        self, url: str, *, name: str, seconds: float, at_once: int, for_tenant: int, work_on: WorkOn
+        self,
+        url: str,
+        *,
+        name: str,
+        seconds: float,
+        at_once: int,
+        for_tenant: int,
+        work_on: WorkOn,
+        keys: Sequence[str] = (),
+        count_refused: Callable[[], object] = lambda: None,
     ) -> None:
         self.renewal = seconds / _RENEWALS
         self._url = url
@@ -80,7 +90,8 @@ class RunQueue:
         self._at_once = at_once
         self._for_tenant = for_tenant
         self._work_on = work_on
-        self._docket: Docket | None = None
+        self._keys, self._count_refused = keys, count_refused
+        self._docket: RunDocket | None = None
         # Two servers of one process have two workers.
         self._worker = f"{socket.gethostname()}#{os.getpid()}#{secrets.token_hex(4)}"
         self._wanted = anyio.Event()
@@ -127,13 +138,17 @@ class RunQueue:
             self._opened.set()
             self._closed.set()
 
-    async def add(self, key: RunKey) -> bool:
+    async def add(self, key: RunKey, version: int = 1) -> bool:
         """Queue a run, unless it is queued or worked on already.
+
+        Args:
+            key: The run.
+            version: How many entries it has.
 
         Returns:
             False when there is no queue now: docket is missing, or Redis is away.
         """
-        put = await self._ask(lambda docket, _: docket.add(_TASK, key=name_of(key))(*key, 0))
+        put = await self._ask(lambda docket, _: docket.put(key, version, replace=False))
         return put is not None
 
     async def take(self, key: RunKey) -> None:
@@ -182,14 +197,16 @@ class RunQueue:
 
     async def _serve(self) -> None:
         await anyio.to_thread.run_sync(_load)
-        from docket import Docket, Worker
+        from docket import Worker
+
+        from sifaka_mcp.runs.entries import TASK, RunDocket
 
         # What it has to say of a server that is away, every few seconds, the store says as well.
         logging.getLogger("docket").setLevel(logging.CRITICAL)
         most = urlencode({"max_connections": self._at_once + _SPARE})
         url = f"{self._url}{'&' if urlsplit(self._url).query else '?'}{most}"
-        async with Docket(name=self._name, url=url) as docket:
-            docket.register(self._task(docket), [_TASK])
+        async with RunDocket(self._name, url, keys=self._keys, count=self._count_refused) as docket:
+            docket.register(self._task(docket), [TASK])
             async with Worker(
                 docket,
                 name=self._worker,
@@ -201,14 +218,13 @@ class RunQueue:
                 schedule_automatic_tasks=False,
             ) as worker:
                 # A task of its own: it takes a cancellation for a wish to finish slowly.
-                working = asyncio.create_task(worker.run_forever())
-                working.add_done_callback(self._ended)
+                self._working = asyncio.create_task(self._keep_working(worker))
                 self._docket = docket
                 self._opened.set()
                 await self._until(self._stopping)
             await self._until(self._closing)
 
-    def _task(self, docket: "Docket") -> Callable[..., Awaitable[None]]:
+    def _task(self, docket: "RunDocket") -> Callable[..., Awaitable[None]]:
         from docket import ConcurrencyLimit, CurrentExecution, Depends, Execution
 
         current, limit = CurrentExecution(), ConcurrencyLimit("tenant", self._for_tenant)
@@ -227,7 +243,7 @@ class RunQueue:
         async def work_on_run(
             tenant: str,
             run_id: str,
-            deaths: int,
+            version: int,
             execution: Execution = current,
             place: None = freed,
             concurrency: ConcurrencyLimit = limit,
@@ -236,24 +252,38 @@ class RunQueue:
             key = RunKey(tenant, run_id)
             if execution.redelivered:
                 # A task of its own: what the silent worker reports, should it wake up, is refused.
-                await self._put(docket, key, deaths=deaths + 1)
+                await docket.put(key, version, deaths=execution.attempt)
             else:
-                await self._work(docket, key, deaths)
+                await self._work(docket, key, version, execution.attempt - 1)
 
         return work_on_run
 
-    async def _work(self, docket: "Docket", key: RunKey, deaths: int) -> None:
+    async def _work(self, docket: "RunDocket", key: RunKey, version: int, deaths: int) -> None:
+        put = partial(docket.put, key, version, deaths=deaths)
         try:
-            if not await self._work_on(key, deaths):
-                await self._put(docket, key, deaths=deaths)
+            done = await self._work_on(key, deaths, version)
+            if done is None:
+                docket.refuse()
+            elif not done:
+                await put()
         except SifakaError as error:
             # Another worker may have what it failed for, or it passes by itself.
             report_failure(logger, "worker", error, run_id=key.run_id)
-            await self._put(docket, key, deaths=deaths, seconds=self._seconds)
+            await put(seconds=self._seconds)
         except asyncio.CancelledError:
             if self._stopping.is_set():
-                await self._put(docket, key, deaths=deaths)
+                await put()
             raise
+
+    async def _keep_working(self, worker: "Worker") -> None:
+        """Work on tasks until the end, whatever stands in Redis."""
+        while not self._closing.is_set():
+            try:
+                await worker.run_forever()
+                break
+            except Exception as error:  # noqa: BLE001 - reported, and one task must not end it all
+                self._report(error)
+                await asyncio.sleep(self.renewal)
 
     async def _until(self, event: anyio.Event) -> None:
         while not event.is_set():
@@ -265,11 +295,7 @@ class RunQueue:
                 if self._scope.cancel_called:
                     raise
 
-    async def _put(self, docket: "Docket", key: RunKey, *, deaths: int, seconds: float = 0) -> None:
-        due = datetime.now(UTC) + timedelta(seconds=seconds)
-        await docket.replace(_TASK, due, name_of(key))(*key, deaths)
-
-    async def _ask(self, question: "Callable[[Docket, Any], Awaitable[Any]]") -> Any:
+    async def _ask(self, question: "Callable[[RunDocket, Any], Awaitable[Any]]") -> Any:
         """The answer; None when there is none, which is reported once."""
         if not await self.opened() or self._docket is None:
             return None
@@ -284,11 +310,6 @@ class RunQueue:
         self._works = True
         return answer
 
-    def _ended(self, working: asyncio.Task[None]) -> None:
-        error = None if working.cancelled() else working.exception()
-        if isinstance(error, Exception):
-            self._report(error)
-
     def _report(self, error: Exception) -> None:
         if self._works:
             report_failure(logger, "queue", error)
@@ -297,4 +318,4 @@ class RunQueue:
 
 def _load() -> None:
     with IMPORTING:
-        import_module("docket")
+        import_module("sifaka_mcp.runs.entries")

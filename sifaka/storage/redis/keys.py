@@ -101,7 +101,7 @@ local held = tonumber(redis.call('HGET', run, 'version') or 0)
 local current = tonumber(redis.call('HGET', run, 'fence') or 0)
 local first, count = 9, #ARGV - 8
 
-if held > expected and held >= expected + count then
+if count > 0 and held >= expected + count then
   local same = true
   for i = 0, count - 1 do
     local id = (expected + 1 + i) .. '-0'

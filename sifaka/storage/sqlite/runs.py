@@ -35,8 +35,10 @@ def append_entries(
         found, current = _version_and_fence(connection, tenant, run.run_id) or (0, 0)
         if found != expected_version:
             end = expected_version + len(payloads)
-            if found >= end and _held(connection, tenant, run.run_id, expected_version, end) == (
+            if (
                 payloads
+                and found >= end
+                and _held(connection, tenant, run.run_id, expected_version, end) == (payloads)
             ):
                 return
         check_append(

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -27,7 +27,7 @@ WORKER = """
 import sys, anyio, anyio.to_thread
 from sifaka_mcp.runs.queue import RunQueue
 
-async def work_on(key, deaths):
+async def work_on(key, deaths, version):
     print(key.run_id, deaths, flush=True)
     await anyio.to_thread.run_sync(sys.stdin.readline)
     print("done", flush=True)
@@ -52,14 +52,15 @@ anyio.run(main)
 class Worked:
     """The work that the processes of a test have begun."""
 
-    def __init__(self, *outcomes: bool | Exception, gate: anyio.Event | None = None) -> None:
+    def __init__(self, *outcomes: bool | Exception | None, gate: anyio.Event | None = None) -> None:
         self.runs: list[tuple[RunKey, int]] = []
         self.at_once = self.most_at_once = 0
         self._outcomes = list(outcomes)
         self._gate = gate
         self._news = anyio.Event()
 
-    async def work_on(self, key: RunKey, deaths: int) -> bool:
+    async def work_on(self, key: RunKey, deaths: int, version: int) -> bool | None:
+        del version
         self.runs.append((key, deaths))
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
@@ -102,6 +103,8 @@ async def running(
     seconds: float = LONG,
     at_once: int = 8,
     for_tenant: int = 64,
+    keys: Sequence[str] = (),
+    counting: list[None] | None = None,
 ) -> AsyncGenerator[RunQueue]:
     """The queue as one process has it."""
     queue = RunQueue(
@@ -111,6 +114,8 @@ async def running(
         at_once=at_once,
         for_tenant=for_tenant,
         work_on=worked.work_on,
+        keys=keys,
+        count_refused=lambda: None if counting is None else counting.append(None),
     )
     async with anyio.create_task_group() as group:
         group.start_soon(queue.serve)

@@ -55,7 +55,7 @@ async def queued(store: ThoughtStore, url: str, prefix: str) -> str:
     chain = Chain(model="openai-chat:stub", critics=[], store=store)
     run = (await chain.start("Write a text.")).run
 
-    async def nothing(key: RunKey, deaths: int) -> bool:
+    async def nothing(key: RunKey, deaths: int, version: int) -> bool:
         return False
 
     queue = RunQueue(
