@@ -66,7 +66,7 @@ def _report(cases: Sequence[Case], show: bool) -> Iterator[str]:
             outcome = "asked" if asked else ""
         else:
             caught = names_fault(found, case, "open")
-            told = names_fault(found, case, "noted")
+            told = names_fault(found, case, "covered", "noted")
             totals["caught"] += caught
             totals["told"] += told and not caught
             outcome = "" if caught or told else "missed"

@@ -153,8 +153,9 @@ class _Side:
         self._bare = frozenset(
             f for s in self.statements if s.is_bare and s.kind != "name" for f in s.figures
         )
-        distinct = {s.value: s for s in self.statements if s.kind in ("number", "date")}
+        distinct = {s.value: s for s in self.statements if re.search("[-~ ]", s.value)}
         self._distinct = list(distinct.values())[:_MOST]
+        self._around: dict[int, frozenset[str]] = {}
         self.plain = blanked(
             text, [(s.start, s.end) for s in self.statements if s.kind not in ("quote", "name")]
         )
@@ -192,6 +193,13 @@ class _Side:
         """The number of the sentence that a statement stands in."""
         return max(0, bisect_right(self._spans, (statement.start, len(self.text))) - 1)
 
+    def around(self, statement: Statement) -> frozenset[str]:
+        """The stems of the words near a statement."""
+        if statement.start not in self._around:
+            near = self.plain[max(0, statement.start - 50) : statement.end + 50]
+            self._around[statement.start] = _stems(near) - _EMPTY
+        return self._around[statement.start]
+
     def has(self, statement: Statement, *, exact: bool = False) -> bool:
         """True when this text has a statement that says the same.
 
@@ -211,6 +219,8 @@ class _Side:
             return f" {statement.value} " in self.heard
         if statement.kind == "name":
             return self._has_name(statement)
+        if statement.is_bare and not statement.weak:
+            return False
         spelled = not re.search(r"\d", statement.text) and _words(statement.text)
         return bool(spelled and self.vocabulary.issuperset(spelled)) or any(
             is_same(statement, each) for each in self._distinct
@@ -344,11 +354,7 @@ class _Prose:
             return 0
         if lost.kind in ("quote", "code", "url"):
             return len(_stems(lost.text) & _stems(new.text)) + (lost.kind == "url")
-        around = [
-            _stems(side.plain[max(0, each.start - 50) : each.end + 50]) - _EMPTY
-            for side, each in ((self.old, lost), (self.new, new))
-        ]
-        shared = len(around[0] & around[1])
+        shared = len(self.old.around(lost) & self.new.around(new))
         if lost.kind == "name":
             close = _is_close(lost.value, new.value)
             return shared + 4 * close if close or shared > 1 else 0
@@ -445,7 +451,7 @@ def _crossed(one: str, other: str) -> bool:
     )
 
 
-def _neighbours(sentence: str) -> dict[str, tuple[str, str]]:
+def _neighbours(sentence: str) -> dict[str, tuple[str, ...]]:
     """The names and figures that stand once in a sentence, each with the words around it."""
     tokens = _PLACED.findall(sentence[:2000])
     counts = Counter(token.lower() for token in tokens)
@@ -457,12 +463,12 @@ def _neighbours(sentence: str) -> dict[str, tuple[str, str]]:
         "",
         *(token.lower() for token, moves in zip(tokens, movable, strict=True) if not moves),
     ]
-    found: dict[str, tuple[str, str]] = {}
+    found: dict[str, tuple[str, ...]] = {}
     at = 0
     for token, moves in zip(tokens, movable, strict=True):
         at += not moves
         if moves and counts[token.lower()] == 1:
-            found[token.lower()] = (plain[at], (*plain, "")[at + 1])
+            found[token.lower()] = tuple([*plain, "", ""][at : at + 3])
     return found
 
 

@@ -140,9 +140,30 @@ _WITH_WEEKDAY = (
     r"(?:(?:the|den|dem|le|el)\s)?)?"
 )
 _YEAR = r"(?:\.?,?\s{1,3}(?:of |de |del )?(?P<y>\d{4})(?!\d))?"
-_MARK = r"(?P<mark>[ap]\.?\s?m\b\.?|Uhr\b|o'clock|h\b|heures?\b|horas\b)"
-_LATER = frozenset(["pm", "午後", "下午", "晚上", "오후"])
-_EARLIER = frozenset(["am", "午前", "上午", "오전"])
+_MARK = (
+    r"(?P<mark>[ap]\.?\s?m\b\.?|Uhr\b|o'clock|h\b|heures?\b|horas\b"
+    r"|(?:de la|du|in the)\s(?:tarde|noche|mañana|soir|matin|morning|afternoon|evening)\b"
+    r"|nachmittags|abends|morgens)"
+)
+_LATER = frozenset(
+    [
+        "pm",
+        "午後",
+        "下午",
+        "晚上",
+        "오후",
+        "delatarde",
+        "delanoche",
+        "dusoir",
+        "intheafternoon",
+        "intheevening",
+        "nachmittags",
+        "abends",
+    ]
+)
+_EARLIER = frozenset(
+    ["am", "午前", "上午", "오전", "delamañana", "dumatin", "inthemorning", "morgens"]
+)
 _OTHER_WORDS = frozenset(
     ["march", "mars", "sept", "marzo", "may", "jan", "mar", "mai", "abr", "ago"]
 )
@@ -304,7 +325,7 @@ _ROWS: tuple[_Row, ...] = (
     ),
     (
         rf"(?<!\w)(?P<wd>{_SHORT_WEEKDAY})(?=\.?\s?(?:-|bis)\s?{_SHORT_WEEKDAY})"
-        rf"|(?<=(?-i:Mo|Di|Mi|Do|Fr|Sa|So)-)(?P<wd2>{_SHORT_WEEKDAY})",
+        rf"|(?:(?<=(?-i:Mo|Di|Mi|Do|Fr|Sa|So)-)|(?<=\bam\s))(?P<wd2>{_SHORT_WEEKDAY})",
         "date",
         lambda m: _dated(0, 0, 0, WEEKDAYS[m.group().lower()]),
     ),
@@ -348,7 +369,7 @@ _ROWS: tuple[_Row, ...] = (
     ),
     (rf"{_NO_DIGIT}(?P<h>\d\d?)\s?h\s?(?P<mi>\d\d)(?!\d|\s?m)", "date", _times),
     (
-        rf"(?=\d)(?<![\w.,:-])(?P<h>\d\d?):(?P<mi>\d\d)(?::\d\d)?(?:\s?{_MARK})?(?!\d)",
+        rf"(?=\d)(?<![\w.,:])(?P<h>\d\d?):(?P<mi>\d\d)(?::\d\d)?(?:\s?{_MARK})?(?!\d)",
         "date",
         _times,
     ),

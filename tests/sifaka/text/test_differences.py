@@ -27,7 +27,7 @@ def test_a_rewrite_is_asked_about_where_it_is_wrong(case: Mapping[str, Any]) -> 
     if case["label"] == "right":
         assert open_of(found) == []
     else:
-        assert names_fault(found, case, "open", "noted")
+        assert names_fault(found, case, "open", "covered", "noted")
 
 
 def test_office_texts_are_mostly_taken_and_their_faults_named() -> None:
