@@ -6,7 +6,7 @@ from functools import partial, reduce
 from sifaka.calls.journal import scope
 from sifaka.chain.judging import Fixed, Judge, Majority, Votes, compare_in_both_orders
 from sifaka.chain.recovery import place
-from sifaka.chain.selection import REQUIRED, RULES, compare, first_difference
+from sifaka.chain.selection import COUNTED, REQUIRED, RULES, compare, first_difference
 from sifaka.chain.stop_rules import twin
 from sifaka.models import CALLER
 from sifaka.record.entries import Count, Decided, Decision, Measure
@@ -41,7 +41,7 @@ def contenders(run: Run) -> tuple[Thought, ...]:
     if edited == run.undecided:
         return tuple(each for each in edited if _refused(run, each) is None)
     original = _original(run)
-    lost = first_difference(RULES, edited[0], original)
+    lost = first_difference(COUNTED, edited[0], original)
     return (original,) if lost and not lost.accepted else edited
 
 
@@ -65,7 +65,7 @@ def _refused(run: Run, candidate: Thought) -> Decision | None:
 def _compared(run: Run, candidate: Thought) -> Decision:
     champion = _champion(run)
     if candidate.author == EDITOR and not champion.critic_feedback:
-        return compare(candidate, champion, _original(run), RULES)
+        return compare(candidate, champion, _original(run), COUNTED)
     if refused := _refused(run, candidate):
         return refused
     # The caller's judgement stands where no critic was asked for another.

@@ -112,6 +112,8 @@ RULES: tuple[SelectionCriterion, ...] = (
     ),
 )
 """Criteria that are measured."""
+COUNTED = tuple(each for each in RULES if not each.what.startswith("distance"))
+"""Those for certain edits, which may make a text longer that is too long already."""
 VERDICTS: tuple[SelectionCriterion, ...] = (
     SelectionCriterion(what="comparison with the original", measure=_not_preferred),
     SelectionCriterion(what="revision asked for by the critics", measure=_objection),

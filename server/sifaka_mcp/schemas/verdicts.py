@@ -109,15 +109,16 @@ class CritiqueOut(BaseModel):
 
     @classmethod
     def of(cls, feedback: CriticFeedback) -> "CritiqueOut":
-        """The wire form."""
+        """The wire form. Rules that found nothing have accepted nothing."""
+        is_silent = not feedback.judges_task and feedback.verdict == "accept"
         return cls(
             critic=feedback.critic,
             status=feedback.status,
-            verdict=feedback.verdict,
+            verdict=None if is_silent else feedback.verdict,
             scores=dict(feedback.scores),
             suggestions=list(feedback.suggestions),
             confidence=feedback.confidence,
-            reason=feedback.reason,
+            reason="its rules found nothing" if is_silent else feedback.reason,
             reflection=feedback.reflection,
             details=feedback.model_dump(mode="json", include={"details"})["details"],
         )

@@ -36,6 +36,8 @@ def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
         waiting = "a writer is needed: submit the next version over MCP with submit_revision"
         console.print(Text(f"\n{waiting}", style="cyan"))
     passed = "passing" if result.passed else "not passing"
+    if result.stop_reason == "rules_met":
+        passed = "nobody judged the meaning"
     usage = result.usage
     console.print(
         Text(
@@ -57,7 +59,7 @@ def _notes(result: "RunResult") -> Iterator[str]:
         reason = flat(decisions[version.id].reason)
         yield f"turned down: version {version.iteration} by {flat(version.author)}: {reason}"
     for check in result.checked:
-        if not check.done:
+        if not check.done and check.what != "meaning":
             yield f"not checked: {check.what}: {flat(check.reason or 'no verdict')}"
 
 
