@@ -186,6 +186,7 @@ async def test_a_run_that_all_its_workers_die_of_is_given_up(
             state = state_of(server)
             chain = Chain(model="openai-chat:stub", store=state.store)
             run = (await chain.start(text="A text.")).run
+            assert await state.work_on(state.key(run.run_id), 6, run.version + 1) is None
             assert await state.work_on(state.key(run.run_id), 6)
             told = await call(client, "resume_run", run_id=run.run_id)
     assert (told["status"], told["stop_reason"]) == ("failed", "error")
