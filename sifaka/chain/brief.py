@@ -1,5 +1,7 @@
 """Briefs, from which a calling agent writes the next version."""
 
+from collections.abc import Iterable, Mapping
+
 from sifaka._internal.immutable import Frozen
 from sifaka.chain.sheet import question_of, sheet_of
 from sifaka.chain.stop_rules import is_review_due
@@ -48,16 +50,21 @@ def brief_for(run: Run) -> Brief:
         if not r.passed
     )
     said = [f.issues for f in latest.critic_feedback if f.status == "ok"]
-    due = is_review_due(run)
+    due, own = is_review_due(run), rubrics_of(run.config.critics)
     return Brief(
         parent_id=champion.id,
         instructions=_instructions(run, champion, due=due),
         failures=failures,
-        rubric=rubric_for(champion) if champion.author != "caller" else (),
+        rubric=(*own, *rubric_for(champion)) if champion.author != "caller" else (),
         issues=() if due else cluster(still_open(run, latest, said))[:MOST_ISSUES],
         lessons=run.remembered,
-        sheet=sheet_of(champion) if due else (),
+        sheet=(*own, *sheet_of(champion)) if due else (),
     )
+
+
+def rubrics_of(critics: Iterable[Mapping[str, object]]) -> tuple[str, ...]:
+    """The caller's own rubrics, by which it judges itself where no model does."""
+    return tuple(str(each["rubric"]) for each in critics if each.get("type") == "prompt")
 
 
 def rubric_for(thought: Thought) -> tuple[str, ...]:
@@ -84,10 +91,12 @@ def _instructions(run: Run, champion: Thought, *, due: bool) -> str:
         )
     latest = run.latest
     if latest is not None and latest.id != champion.id:
-        return f"{_refusal(run, latest)} {call}text=...), or edits=[{{find, replace}}]."
+        return f"{_refusal(run, latest)} {call}text=...), or edits=[{{find, replace}}] of it."
     what = "Write the next version of `text` for the task" if run.prompt else "Weigh what was found"
     if not champion.text:
         what = f"Write the text for this task: {run.prompt!r}"
+    if own := rubrics_of(run.config.critics):
+        what = f"{what}; judge it by your rubric: {' '.join(own)}"
     kept = "" if not champion.text else " accept=true keeps it as it is."
     return f"{what}; then {call}text=...), or edits=[{{find, replace}}].{kept} {_MATERIAL}"
 

@@ -76,7 +76,7 @@ async def parts_of(
             fallbacks=settings.fallback_models,
             opening=opening,
         )
-    components = (*settings.validators, *settings.chosen_critics)
+    components = (*settings.validators, *settings.asked_critics)
     checks = [check for component in components for check in component.checks]
     found = documents or bool(settings.retrievers) or settings.inquiry is not None
     checker, binding = None, Binding(model=asked)
@@ -120,7 +120,7 @@ def bound(
     if settings.config.policy == "judged" or settings.config.look_back:
         own = settings.judge_model
         judge = own if isinstance(own, Judge) else ModelJudge(binding.model)
-    critics = [each.bind(binding) for each in settings.chosen_critics]
+    critics = [each.bind(binding) for each in settings.asked_critics]
     if (chars := settings.section_chars) is not None:
         critics = [SectionedCritic(each, chars) if each.models else each for each in critics]
     return Parts(

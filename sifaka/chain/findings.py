@@ -118,8 +118,10 @@ def _asked(run: Run, version: Thought) -> tuple[Asked, ...]:
 
 def _unmet(limit: Asked) -> Difference:
     """A limit in words of the task that a version does not meet: it is asked about once."""
-    kind = "language" if limit.what == "language" else "length"
-    return Difference(id="d", kind=kind, before=f"{limit.limit} {limit.what}", after=limit.measured)
+    if limit.what == "language":
+        return Difference(id="d", kind="language", before=limit.limit, after=limit.measured)
+    before = f"{limit.limit} {limit.what}"
+    return Difference(id="d", kind="length", before=before, after=limit.measured)
 
 
 def _compare(

@@ -73,7 +73,8 @@ def _finished_by_caller(run: Run, champion: Thought, *, opposed: bool) -> StopRe
     handed_in = submissions(run)
     if not handed_in:
         advised = any(not result.passed for result in champion.validation_results.values())
-        return None if _is_asked(run) or opposed or advised else "rules_met"
+        own = any(critic.get("type") == "prompt" for critic in run.config.critics)
+        return None if _is_asked(run) or opposed or advised or own else "rules_met"
     latest = handed_in[-1]
     if latest.id != champion.id and latest.findings.open:
         return None  # it was asked, and has not answered

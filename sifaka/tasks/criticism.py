@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Unpack
 
 from sifaka.chain import Chain, Review, TaskOptions, asks_a_provider
-from sifaka.chain.brief import rubric_for
+from sifaka.chain.brief import rubric_for, rubrics_of
 from sifaka.critics import CriticSpec
 from sifaka.errors import ConfigurationError
 from sifaka.models import HOST
@@ -59,7 +59,9 @@ async def review(
     run_id = review_id or new_run_id()
     thought = Thought(text=text, prompt=check_text(prompt, "prompt"), run_id=run_id)
     found = await chain.critique(thought, frame_key=run_id)
-    rubric = None if _is_judged(chain) else rubric_for(thought)
+    rubric = None
+    if not _is_judged(chain):
+        rubric = (*rubrics_of(chain.config.critics), *rubric_for(thought))
     return found.model_copy(update={"rubric": rubric})
 
 

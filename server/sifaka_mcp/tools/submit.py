@@ -9,6 +9,7 @@ from pydantic import Field
 
 from sifaka.chain import Listener, Parting, Submission
 from sifaka.errors import ConfigurationError, StaleRevision
+from sifaka.models import CALLER
 from sifaka.record.edits import Edit, edited, patched
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
@@ -93,7 +94,9 @@ def _revised(
     edits: Sequence[FindReplace],
     patch: str,
 ) -> str:
-    """The version that edits, or a patch, make of the one that they revise.
+    """The version that edits, or a patch, make of the one that the caller has.
+
+    That is the one which it handed in last and which was not taken, or the one that stands.
 
     Raises:
         StaleRevision: The run has no such version.
@@ -105,6 +108,9 @@ def _revised(
         )
     if parent is None:
         raise StaleRevision(parent_id, current_id=run.champion_id or "")
+    last = run.latest
+    if last is not None and (last.author, last.parent_id) == (CALLER, parent_id):
+        parent = last
     if patch:
         return patched(parent.text, patch)
     return edited(parent.text, [Edit(find=each.find, replace=each.replace) for each in edits])
