@@ -304,7 +304,7 @@ class _Prose:
         pairs = self._pairs()
         for n, lost in enumerate(self.lost):
             new = self.fresh[pairs[n]] if n in pairs else None
-            asks = bool(new) or self._asks_when_lost(lost)
+            asks = self._asks_when_changed(lost, new) if new else self._asks_when_lost(lost)
             yield _Change(lost.kind, lost.text, new.text if new else "", asks, lost, new)
         taken = frozenset(pairs.values())
         for n, new in enumerate(self.fresh):
@@ -314,6 +314,11 @@ class _Prose:
                 yield _Change(new.kind, "", new.text, asks, new=new, unlike=unlike)
         if not self.translated:
             yield from self._sentences()
+
+    def _asks_when_changed(self, lost: Statement, new: Statement) -> bool:
+        # The words beside a figure are read in some languages only.
+        unread = self.translated and self.new.language not in READ_LANGUAGES
+        return not (unread and self.new.has_digits(lost) and self.old.has_digits(new))
 
     def _asks_when_lost(self, lost: Statement) -> bool:
         counts = lost.is_bare and lost.figures <= _COUNTS
@@ -351,7 +356,8 @@ class _Prose:
     def _score(self, lost: Statement, new: Statement) -> float:
         """How surely one took the place of the other; 0 where it did not."""
         same = lost.kind == new.kind
-        if not same and not {lost.kind, new.kind} <= _FIGURES:
+        foreign = self.translated and lost.kind == "name"
+        if foreign or (not same and not {lost.kind, new.kind} <= _FIGURES):
             return 0
         if lost.kind in ("quote", "code", "url"):
             return len(_stems(lost.text) & _stems(new.text)) + (lost.kind == "url")

@@ -146,21 +146,8 @@ _MARK = (
     r"|nachmittags|abends|morgens)"
 )
 _LATER = frozenset(
-    [
-        "pm",
-        "午後",
-        "下午",
-        "晚上",
-        "오후",
-        "delatarde",
-        "delanoche",
-        "dusoir",
-        "intheafternoon",
-        "intheevening",
-        "nachmittags",
-        "abends",
-    ]
-)
+    ["pm", "午後", "下午", "晚上", "오후", "delatarde", "delanoche", "dusoir", "abends"]
+) | {"nachmittags", "intheafternoon", "intheevening"}
 _EARLIER = frozenset(
     ["am", "午前", "上午", "오전", "delamañana", "dumatin", "inthemorning", "morgens"]
 )
@@ -252,7 +239,7 @@ def _number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | 
     more = words[parts["one"]] if parts["one"] else Fraction(int(over or 0), int(under or 1))
     factor = words.get(parts["part"], Fraction(1)) * SCALES.get(parts["scale"] + parts["sign"], 1)
     more += int(parts["whole"] or 0) + (Fraction(1, 2) if parts["ahalf"] else 0)
-    values = tuple((value + more) * factor for value in values)
+    values = tuple((value + more) * factor + words.get(parts["rest"], 0) for value in values)
     unit = parts["unit"] or parts["signs"] or parts["cur"]
     dimension, size = UNITS.get(unit, ("", Fraction(1)))
     base = 32 * (dimension == "~°C")
@@ -316,7 +303,7 @@ _ROWS: tuple[_Row, ...] = (
         _dates,
     ),
     (
-        r"(?<!\w)(?P<pre>(?:in|since|until|till|by|from|of|this|last|next|early|late|mid|im|seit"
+        r"(?<!\w)(?P<pre>(?:in|since|until|till|by|from|of|this|last|next|early|late|mid|im|seit|between|and|zwischen|und|et|y"
         rf"|ab|bis|en|depuis|de|desde|for|through|to)[ -])?(?P<m>{_MONTH})(?!\w){_YEAR}",
         "date",
         lambda m: (
@@ -333,6 +320,12 @@ _ROWS: tuple[_Row, ...] = (
         rf"(?<!\w)(?P<wd>{_WEEKDAY})s?(?!\w)",
         "date",
         lambda m: _dates(m) if _is_sure(m["wd"]) else [],
+    ),
+    (r"(?<![\w'])'(?P<y>\d\d)(?![\d'])", "date", _dates),
+    (
+        r"(?<!\w)(?:a|one)[\s-](?P<w>third|fifth|sixth|eighth|tenth)(?!\w)",
+        "number",
+        lambda m: [f"{shown_number(100 / _CLOCK_WORDS[m['w'].lower()])} %"],
     ),
     (rf"(?<!\w)half\spast\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, 30)),
     (rf"(?<!\w)halb\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, -30)),
@@ -425,6 +418,7 @@ def _number_pattern(language: str) -> re.Pattern[str]:
         rf"|(?<!\w)(?P<word>{word})(?:-(?P<one>{word}))?(?!\w))"
         r"(?:[\s-](?P<part>thirds|quarters|viertel)(?!\w))?"
         rf"(?:[\s-]?(?:(?P<scale>{_LATIN_SCALES}|(?-i:[kKMB])|(?(cur)[mb]|(?!)))(?!\w)"
+        rf"(?:(?<=hundred)\s(?:and\s)?(?P<rest>{word})(?!\w))?"
         r"|(?P<sign>[千万萬亿億])))?"
         r"(?:(?:\s|-)?(?:of\s|de\s|d')?(?:an?\s|eine[nrms]?\s|une?\s)?"
         rf"(?:(?P<unit>{_LATIN_UNITS})(?![^\W\d_])|(?P<signs>{_SIGN_UNITS})))?"
