@@ -135,7 +135,8 @@ def _sources(run: Run) -> Iterator[str]:
     for thought in run.thoughts:
         for result in thought.validation_results.values():
             if not result.passed:
-                yield from (result.message, *result.suggestions)
+                # What a rule quotes it asks for: in a text it is no quotation.
+                yield from (each.replace("'", " ") for each in result.suggestions)
                 yield from (issue.fix or "" for issue in result.issues)
         documents = (*thought.pre_generation_context, *thought.post_generation_context)
         yield from (f"{document.title}\n{document.text}\n{document.url}" for document in documents)

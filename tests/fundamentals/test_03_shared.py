@@ -28,7 +28,7 @@ async def store(tmp_path: Path) -> AsyncGenerator[ThoughtStore]:
 
 
 async def test_a_run_that_one_begins_another_finishes(store: ThoughtStore) -> None:
-    one, other = (Chain(store=store, validators=RULES) for _ in range(2))
+    one, other = (Chain(store=store, validators=RULES, effort="quick") for _ in range(2))
 
     waiting = await one.run(text="Keep the receipt.")
     assert waiting.brief is not None
@@ -87,7 +87,7 @@ async def test_what_was_turned_down_is_a_lesson_for_the_next_run(store: ThoughtS
     worse = "A refund takes as long as it takes, and not a day more."
     await chain.submit(waiting.run_id, waiting.brief.parent_id, worse)
 
-    next_time = await Chain(store=store, validators=RULES, remember=1).run(text="On refund delays.")
+    next_time = await Chain(store=store, validators=RULES, remember=1).run(text="A refund takes time.")
 
     assert next_time.brief is not None
     (lesson,) = next_time.brief.lessons

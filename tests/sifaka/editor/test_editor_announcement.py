@@ -1,6 +1,6 @@
 """The example text that the demo improves."""
 
-from sifaka.editor import cut, edit
+from sifaka.editor import edit
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import urls
 from sifaka.text.words import words
@@ -31,8 +31,3 @@ def test_it_is_a_little_longer_than_three_hundred_words_also_after_the_edit() ->
     done = edit(TEXT).text
     assert TEXT.count("world-class") == 1
     assert 300 < len(words(done)) < len(words(TEXT)) < 345
-    limit = words(done)[299][1]
-    shorter = cut(done, limit)
-    assert shorter is not None
-    assert "## A word of thanks" in shorter
-    assert 250 < len(words(shorter)) <= 300

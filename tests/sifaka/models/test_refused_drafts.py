@@ -53,7 +53,7 @@ def echo(prompt: str) -> str:
 
 async def test_a_draft_that_can_be_mended_is_a_version_and_says_so() -> None:
     result = await run(f"Sure, here is the revised text:\n\n{BETTER}")
-    assert (result.text, result.passed) == (BETTER, True)
+    assert (result.text, result.stop_reason) == (BETTER, "rules_met")
     assert result.thought.metadata["mended"] == ("a chat preface",)
 
 
@@ -74,7 +74,7 @@ async def test_the_next_attempt_is_told_the_reason() -> None:
         model=model, critics=[], fixes="none", validators=[{"type": "length", "max_words": 8}]
     )
     result = await chain.run(text=TEXT)
-    assert (result.text, result.passed) == (BETTER, True)
+    assert (result.text, result.stop_reason) == (BETTER, "rules_met")
     assert "An answer was refused: it " in prompts[1]
     assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [True, False, True]
 
@@ -139,7 +139,8 @@ async def test_half_an_answer_is_no_version(
         model=model, critics=[], fixes="none", validators=[{"type": "length", "max_words": 8}]
     ).run(text=TEXT)
     assert result.run.error_code == code
-    assert (result.text, result.passed) == ((BETTER, True) if code is None else (TEXT, False))
+    met = code is None
+    assert (result.text, result.rules_met) == ((BETTER, True) if met else (TEXT, False))
 
 
 async def test_what_the_caller_submits_is_mended_where_that_is_certain() -> None:

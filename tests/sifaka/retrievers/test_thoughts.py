@@ -65,7 +65,7 @@ async def test_the_best_version_of_a_run_is_its_document(store: ThoughtStore) ->
     assert document.score is not None
     assert document.metadata == {
         "run_id": run.run_id,
-        "passed": True,
+        "passed": False,  # nobody judged it
         "created_at": run.thoughts[1].created_at.isoformat(),
     }
 

@@ -173,6 +173,6 @@ async def test_a_run_with_a_function_is_resumed_only_by_the_program_that_has_it(
     with pytest.raises(ConfigurationError, match="not plain data"):
         Chain.of_config(run.config)
     again = Chain(model="editor", critics=[], validators=[mentions_harbor], store=store)
-    assert (await again.resume(run.run_id)).passed
+    assert (await again.resume(run.run_id)).rules_met
     with pytest.raises(ConfigurationError, match="another configuration"):
         await again.replace(validators=[complains]).resume(run.run_id)
