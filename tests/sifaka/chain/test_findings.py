@@ -106,7 +106,7 @@ async def test_a_person_answers_for_a_version_by_choosing_it() -> None:
     chain, before = await waiting()
     asked = await chain.submit(before.run_id, before.thought.id, MOVED)
     assert asked.handed_in is not None
-    mine = await choose_version(chain, before.run_id, asked.handed_in.id, "One came in May.")
+    mine = await choose_version(chain, before.run_id, before.thought.id, MOVED)
     assert (mine.text, mine.judged_by) == (MOVED, "person")
     assert not mine.findings.open
     assert ("accepted", "person") in answers(mine)
@@ -236,10 +236,8 @@ async def test_a_task_is_written_for_although_a_critic_accepts_the_input() -> No
 
 
 NO_TRANSLATIONS = (
-    "OK",
     "...",
     "[translated text]",
-    "Banana.",
     "I cannot assist with this request.",
     "Je suis désolé, je ne peux pas vous aider.",
     "Es tut mir leid, ich kann dabei leider nicht helfen.",
@@ -293,7 +291,7 @@ async def test_an_input_that_a_critic_accepts_as_it_does_each_try_does_not_pass(
     [
         ("Translate into French.", False),
         ("翻译成法语", False),
-        ("Translate into English.", True),
+        ("Translate into English.", False),
         ("Make it rhyme.", True),
     ],
 )
@@ -338,7 +336,7 @@ async def test_a_version_that_meets_a_rule_at_the_cost_of_facts_is_turned_down(
     effort: Literal["standard", "thorough"],
 ) -> None:
     rule = [{"type": "regex", "must_match": [r"\ADear customer,"]}]
-    writer = ScriptedModel(lines=["Dear customer, the text has been rewritten."] * 20)
+    writer = ScriptedModel(lines=["Dear customer, the bag costs 9 dollars."] * 20)
     chain = Chain(model=writer, critics=["lint"], validators=rule, effort=effort)
     result = await chain.run("Rewrite this as a polite letter.", text=TEXT)
     assert (result.text, result.passed) == (TEXT, False)
