@@ -25,6 +25,7 @@ from sifaka.record.entries import (
 )
 from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
+from sifaka.record.task import open_task
 from sifaka.record.thought import PERSON, Thought
 from sifaka.storage.log import read_entries
 from sifaka.storage.protocol import ThoughtStore
@@ -118,7 +119,8 @@ async def decline_issue(
             f"no critic has left the issue {message!r}", "what a rule refuses cannot be declined"
         )
     entries: list[Entry] = [Declined(thought_id=version.id, reason=reason, issue=issue)]
-    if RunResult(run=run.apply(entries[0])).left:
+    told = run.apply(entries[0])
+    if RunResult(run=told).left or open_task(told):
         entries.append(
             Stopped(
                 status=run.status,

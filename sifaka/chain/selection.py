@@ -152,7 +152,8 @@ def compare(
     nearer = SelectionCriterion(what="words changed from the original", measure=_distance(original))
     if decision := _decide(nearer, candidate, champion):
         return decision
-    return Decision(accepted=False, by="same_text", over=champion.iteration)
+    told = f"no better than version {champion.iteration}"
+    return Decision(accepted=False, by="rules", over=champion.iteration, note=told)
 
 
 def _decide(

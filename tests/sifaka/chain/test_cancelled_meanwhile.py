@@ -69,7 +69,7 @@ async def test_an_interrupted_run_is_gone_on_with_without_being_opened_again() -
 
 async def test_a_submission_does_not_open_a_run_that_is_cancelled_as_it_comes() -> None:
     store = Claimed()
-    chain = Chain(validators=SHORT, store=store)
+    chain = Chain(validators=SHORT, store=store, own_review=False)
     waiting = await chain.run("shorten", text="a b c")
     assert waiting.brief is not None
     store.before_claim = chain.cancel
@@ -80,7 +80,7 @@ async def test_a_submission_does_not_open_a_run_that_is_cancelled_as_it_comes() 
 
 async def test_a_submission_that_somebody_else_judges_meanwhile_is_judged_once() -> None:
     store = Claimed()
-    chain = Chain(validators=SHORT, store=store)
+    chain = Chain(validators=SHORT, store=store, own_review=False)
     waiting = await chain.run("shorten", text="a b c")
     assert waiting.brief is not None
     store.before_claim = chain.resume
@@ -91,7 +91,7 @@ async def test_a_submission_that_somebody_else_judges_meanwhile_is_judged_once()
 
 async def test_a_submission_is_made_again_after_its_judging_was_interrupted() -> None:
     store = Claimed()
-    chain = Chain(validators=SHORT, store=store)
+    chain = Chain(validators=SHORT, store=store, own_review=False)
     waiting = await chain.run("shorten", text="a b c")
     assert waiting.brief is not None
 

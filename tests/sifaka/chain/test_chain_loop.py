@@ -31,7 +31,7 @@ def chain(*lines: str | Exception | Generation, **settings: Any) -> Chain:
 async def test_a_text_that_needs_nothing_is_done_without_a_model_call() -> None:
     model = ScriptedModel(lines=[])
     result = await Chain(model=model, critics=[], validators=[AT_MOST_THREE]).run(text="a b c")
-    assert (result.status, result.stop_reason) == ("done", "passed")
+    assert (result.status, result.stop_reason) == ("done", "rules_met")
     assert not result.changed
     assert model.seen == []
 
@@ -39,7 +39,7 @@ async def test_a_text_that_needs_nothing_is_done_without_a_model_call() -> None:
 async def test_a_failing_text_is_improved_until_it_passes() -> None:
     result = await chain("still four words here", "three words now").run(text="one two three four")
     assert result.text == "three words now"
-    assert result.passed
+    assert result.rules_met
     assert result.run.iterations == 2
 
 

@@ -40,6 +40,7 @@ def chain(*fallbacks: str, host: Host | None = None, **settings: Any) -> Chain:
         host=host,
         facts="off",  # the drafts are told apart by their numbers
         look_back=0,  # these are about writers and critics
+        own_review=False,
         **settings,
     )
 
@@ -84,7 +85,7 @@ async def test_the_caller_takes_over_and_what_it_submits_ends_the_run(dying: Pro
     assert waiting.brief is not None
     assert [issue.message for issue in waiting.brief.issues] == ["go on"]
     done = await writing.submit(waiting.run_id, waiting.brief.parent_id, "A text without a number.")
-    assert (done.status, done.stop_reason, done.accepted) == ("done", "unchecked", True)
+    assert (done.status, done.stop_reason, done.accepted) == ("done", "passed", True)
     assert done.text == "A text without a number."
     assert len(dying.requests) > asked, "critics are still asked: their model may be back"
 
@@ -118,16 +119,16 @@ async def test_a_submission_that_fails_a_validator_does_not_end_the_run(dying: P
     assert (done.status, done.text) == ("done", "Draft 3, the last.")
 
 
-async def test_what_the_caller_submits_without_a_task_may_not_lose_what_is_protected(
+async def test_what_the_caller_submits_without_a_task_may_not_change_what_is_protected(
     dying: Provider,
 ) -> None:
     writing = chain("caller").replace(facts="require")
     waiting = await writing.run(text="Costs 12 EUR. Draft of the text.")
     assert waiting.status == "needs_revision"
     assert waiting.brief is not None
-    lost = await writing.submit(waiting.run_id, waiting.brief.parent_id, "A draft.")
-    assert (lost.accepted, lost.reason[:29]) == (False, "worse in facts that the task ")
-    assert "number lost: 12 EUR" in lost.reason
+    lost = await writing.submit(waiting.run_id, waiting.brief.parent_id, "It costs 15 EUR.")
+    assert (lost.accepted, lost.status) == (False, "needs_revision")
+    assert [(d.before, d.after) for d in lost.findings.open] == [("12 EUR", "15 EUR")]
     kept = await writing.submit(waiting.run_id, waiting.brief.parent_id, "It costs 12 EUR.")
     assert (kept.status, kept.accepted) == ("done", True)
 
@@ -135,7 +136,12 @@ async def test_what_the_caller_submits_without_a_task_may_not_lose_what_is_prote
 async def test_the_caller_writes_when_a_judge_cannot_be_asked_either(dying: Provider) -> None:
     host = PresentHost(lambda _: REFUSED)
     writing = Chain(
-        model="host", host=host, fallback_models=["caller"], policy="judged", facts="off"
+        model="host",
+        host=host,
+        fallback_models=["caller"],
+        policy="judged",
+        facts="off",
+        own_review=False,
     )
     waiting = await writing.run(TASK, text=TEXT)
     assert waiting.brief is not None

@@ -114,7 +114,7 @@ async def test_cancelling_in_the_middle_stops_the_work_and_keeps_what_it_found(
 
     other = ScriptedResearcher()
     done = await researching(other, store=store, **writing()).resume(started.run_id)
-    assert (done.status, done.passed) == ("done", True)
+    assert (done.status, done.rules_met) == ("done", True)
     assert other.made == [(0, 2)], "every other search was on record"
     await store.aclose()
 
@@ -181,7 +181,7 @@ async def test_memory_takes_over_when_the_store_fails_in_the_middle_of_research(
         ScriptedResearcher(loses_the_store, titles=TITLES[:3]), store=store, **writing()
     )
     result = await chain.run(QUESTION)
-    assert (result.status, result.passed) == ("done", True)
+    assert (result.status, result.rules_met) == ("done", True)
     assert "only in memory" in " ".join(result.warnings)
     assert len(result.run.calls) == 6
 
@@ -205,7 +205,7 @@ async def test_research_that_waits_for_the_host_is_gone_on_with_when_it_has_answ
     answers.update({"1": "so", "3": "so"})
     researcher.made.clear()
     done = await chain.resume(summary.run_id)
-    assert (done.status, done.passed) == ("done", True)
+    assert (done.status, done.rules_met) == ("done", True)
     assert sorted(researcher.made) == [(1, 2), (3, 1), (3, 2)]
 
 
@@ -228,7 +228,7 @@ async def test_after_a_providers_failure_research_goes_on_and_only_its_end_is_te
     researcher = Flaky()
     chain = researching(researcher, **writing())
     result = await chain.run_with_recovery(QUESTION, listen=listen)
-    assert (result.status, result.passed) == ("done", True)
+    assert (result.status, result.rules_met) == ("done", True)
     recoveries = [e.entry for e in heard if isinstance(e.entry, Recovered)]
     assert [each.error.partition(":")[0] for each in recoveries] == [
         "malformed in phase research"

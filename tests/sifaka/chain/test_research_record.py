@@ -35,7 +35,7 @@ async def test_a_replay_takes_the_report_as_it_is_on_record_and_researches_nothi
     model = ScriptedModel(lines=["nothing", writes])
     chain = researching(ScriptedResearcher(written=False), model=model, store=store)
     done = await chain.run(QUESTION)
-    assert (done.stop_reason, len(done.run.thoughts)) == ("passed", 3)
+    assert (done.stop_reason, len(done.run.thoughts)) == ("rules_met", 3)
 
     again = await researching(Never(), model=ScriptedModel(lines=[]), store=store).replay(
         done.run_id
@@ -79,6 +79,6 @@ async def test_a_branch_goes_on_from_the_report_and_what_it_was_written_from() -
     )
     branch = await other.branch(first.run_id)
     assert (branch.status, branch.run.branch_of) == ("done", first.run_id)
-    assert branch.passed, "the outline and the references hold for the branch too"
+    assert branch.rules_met, "the outline and the references hold for the branch too"
     assert branch.thought.pre_generation_context == (SOURCE,)
     assert branch.research["outline"] == TITLES

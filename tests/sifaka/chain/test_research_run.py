@@ -48,8 +48,8 @@ async def test_the_first_version_is_researched_and_then_checked_like_any_other()
     events = await told(researching(researcher, model=ScriptedModel(lines=[])))
     run = events[-1].run
     assert run is not None
-    assert (run.status, run.stop_reason, len(run.thoughts)) == ("done", "passed", 1)
-    assert run.passed
+    assert (run.status, run.stop_reason, len(run.thoughts)) == ("done", "rules_met", 1)
+    assert (run.passed, run.judged_by) == (False, "nobody")
     assert run.original is not None
     assert (run.original.id, run.original.author) == (f"{run.run_id}.0", "research")
     assert run.original.validation_results["report"].passed
@@ -177,7 +177,7 @@ async def test_the_time_budget_does_not_cut_research_off_without_a_report() -> N
     result = await researching(
         ScriptedResearcher(late), model=ScriptedModel(lines=[]), budget=budget
     ).run(QUESTION)
-    assert (result.status, result.passed) == ("done", True)
+    assert (result.status, result.rules_met) == ("done", True)
     assert "Today has fact 2." in result.text
 
 

@@ -42,7 +42,7 @@ async def test_what_is_left_are_the_issues_of_failed_validators_and_of_critics_o
 
 async def test_nothing_is_left_of_a_text_that_passes() -> None:
     result = await improve("This is it.", validators=[LengthValidator(max_words=5)])
-    assert (result.passed, result.left) == (True, ())
+    assert (result.rules_met, result.left) == (True, ())
 
 
 async def test_the_repr_of_a_result_is_one_short_line() -> None:

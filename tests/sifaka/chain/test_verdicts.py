@@ -52,7 +52,7 @@ def not_checked(result: RunResult) -> list[str]:
 
 
 async def waiting(text: str = WRONG, **options: Any) -> tuple[Chain, RunResult]:
-    chain = Chain(critics=[Spotter()], **options)
+    chain = Chain(critics=[Spotter()], own_review=False, **options)
     result = await chain.run(text=text)
     assert (result.status, result.passed) == ("needs_revision", False)
     return chain, result
@@ -65,9 +65,12 @@ async def test_mistakes_that_only_a_writer_can_mend_are_put_to_the_caller() -> N
     assert [issue.quote for issue in result.brief.issues] == ["blue", "green"]
 
 
-async def test_a_text_without_mistakes_passes_and_says_that_its_meaning_was_not_checked() -> None:
+async def test_a_text_that_meets_its_rules_is_done_and_says_that_its_meaning_was_not_checked() -> (
+    None
+):
     result = await Chain().run(text=RIGHT)
-    assert (result.status, result.stop_reason, result.passed) == ("done", "passed", True)
+    assert (result.status, result.stop_reason, result.passed) == ("done", "rules_met", False)
+    assert (result.rules_met, result.judged_by) == (True, "nobody")
     assert not_checked(result) == ["meaning"]
 
 
@@ -78,18 +81,19 @@ async def test_a_revision_that_mends_everything_passes() -> None:
     assert (result.text, result.left) == (RIGHT, ())
 
 
-async def test_a_mistake_is_put_to_the_caller_once() -> None:
+async def test_a_mistake_is_put_to_the_caller_once_and_then_it_decides() -> None:
     chain, before = await waiting()
     result = await chain.submit(before.run_id, before.thought.id, HALF)
-    assert (result.status, result.stop_reason, result.passed) == ("done", "issues_left", False)
+    assert (result.status, result.stop_reason, result.passed) == ("done", "passed", True)
+    assert result.judged_by == "caller"
     assert quotes(result) == ["green"]
 
 
-async def test_a_mistake_that_is_new_is_put_to_the_caller_too() -> None:
+async def test_a_mistake_that_is_new_is_told_and_keeps_no_version_of_the_caller_out() -> None:
     chain, before = await waiting()
     other = RIGHT.replace("grey", "pink")
     result = await chain.submit(before.run_id, before.thought.id, other)
-    assert result.status == "needs_revision"
+    assert (result.status, result.accepted) == ("done", True)
     assert quotes(result) == ["pink"]
 
 
@@ -126,10 +130,11 @@ async def test_what_is_declined_is_no_validator() -> None:
     assert [issue.category for issue in result.left] == ["length"]
 
 
-async def test_the_unchanged_text_without_a_reason_is_turned_down() -> None:
+async def test_handing_the_unchanged_text_back_accepts_it() -> None:
     chain, before = await waiting()
     result = await chain.submit(before.run_id, before.thought.id, WRONG)
-    assert (result.accepted, result.reason) == (False, "the same text as version 0")
+    assert (result.accepted, result.reason) == (True, "the text as it is")
+    assert (result.status, result.stop_reason) == ("done", "accepted")
 
 
 async def test_accepting_another_text_is_an_error_that_changes_nothing() -> None:
@@ -154,11 +159,11 @@ async def test_the_editor_alone_passes_nothing_that_is_known_to_be_wrong() -> No
 
 async def test_a_text_that_was_not_looked_at_is_not_passed() -> None:
     result = await Chain().run(text=FRENCH)
-    assert (result.status, result.stop_reason, result.passed) == ("done", "unchecked", False)
+    assert (result.status, result.stop_reason, result.passed) == ("done", "rules_met", False)
     assert not_checked(result) == ["lint", "meaning"]
     assert "not in English" in (result.checked[0].reason or "")
     short = await Chain(validators=[{"type": "length", "max_words": 50}]).run(text=FRENCH)
-    assert (short.stop_reason, short.passed) == ("passed", True)
+    assert (short.stop_reason, short.passed) == ("rules_met", False)
     assert not_checked(short) == ["lint", "meaning"]
 
 
@@ -185,7 +190,7 @@ async def test_lint_does_not_vote_on_what_it_cannot_read() -> None:
 
 async def test_a_text_of_two_languages_says_how_much_was_not_checked() -> None:
     review = await critique(f"{RIGHT} {RIGHT}\n\n{FRENCH}")
-    assert review.verdict == "accept"
+    assert review.verdict is None
     assert "not in English" in review.degraded[0]
 
 

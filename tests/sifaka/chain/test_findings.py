@@ -1,0 +1,393 @@
+"""Findings of a version and their answers, and tasks that are never skipped."""
+
+from typing import Any, Literal
+
+import pytest
+
+from sifaka import Chain, RunResult
+from sifaka.chain import choose_version
+from sifaka.chain.selection import compare
+from sifaka.errors import ConfigurationError
+from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started, Stopped
+from sifaka.record.results import CriticFeedback, Issue, Verdict
+from sifaka.record.run import Run
+from sifaka.record.thought import Document, Thought
+from sifaka.testing import ScriptedCritic, ScriptedModel
+from tests.stubs.provider import calls, provider, says, told_of
+
+pytestmark = pytest.mark.anyio
+
+TEXT = "The bag costs 6 dollars, see https://bags.example/12 for `code`."
+LOST = "The bag costs 9 dollars."
+KEPT = "The bag is $6: https://bags.example/12, `code`."
+SHORTER = "Make this shorter."
+
+
+ASKED = "The office opens on Monday at 8 and has 14 desks in all."
+MOVED = "The office opens on Monday at 8 and has 15 desks in all."
+
+
+def answers(result: RunResult) -> set[tuple[str, str]]:
+    """The answers to the differences of the version that is reported."""
+    return {(each.status, each.by) for each in result.findings.differences}
+
+
+async def waiting(task: str = "Make it friendlier.", **options: Any) -> tuple[Chain, RunResult]:
+    """A run whose caller is to rewrite `ASKED`."""
+    chain = Chain(critics=["lint"], effort="quick", **options)
+    return chain, await chain.run(task, text=ASKED)
+
+
+async def test_an_open_difference_keeps_a_version_out_and_the_writer_is_told() -> None:
+    writer = ScriptedModel(lines=[LOST, KEPT])
+    result = await Chain(model=writer, critics=[]).run(SHORTER, text=TEXT)
+    assert result.text == KEPT
+    refused = result.turned_down[0]
+    assert result.run.decisions[refused.id].by == "differences"
+    assert ("6 dollars", "9 dollars") in {(d.before, d.after) for d in refused.findings.open}
+    assert any("9 dollars" in line for line in writer.seen[1].lessons)
+
+
+@pytest.mark.parametrize(("facts", "text"), [("ask", TEXT), ("require", TEXT), ("off", LOST)])
+async def test_facts_weigh_as_much_as_the_option_says(
+    facts: Literal["ask", "require", "off"], text: str
+) -> None:
+    chain = Chain(model=ScriptedModel(lines=[LOST] * 3), critics=[], facts=facts)
+    result = await chain.run(SHORTER, text=TEXT)
+    assert result.text == text
+    compared = any(t.findings.differences for t in result.run.thoughts)
+    assert compared is (facts != "off")
+
+
+async def test_the_task_answers_for_the_value_that_it_names() -> None:
+    chain, before = await waiting("There are 15 desks now.")
+    done = await chain.submit(before.run_id, before.thought.id, MOVED)
+    assert (done.accepted, done.status) == (True, "done")
+    assert answers(done) == {("covered", "task")}
+
+
+async def test_a_source_at_hand_answers_for_what_it_says() -> None:
+    class Library:
+        name = "library"
+
+        async def retrieve(self, query: str, limit: int = 5) -> list[Document]:
+            return [Document(title="Desks", text="The office has 15 desks.")]
+
+    chain, before = await waiting(retrievers=[Library()])
+    done = await chain.submit(before.run_id, before.thought.id, MOVED)
+    assert answers(done) <= {("covered", "source"), ("noted", "")}
+    assert done.accepted
+
+
+async def test_a_required_rule_answers_for_what_it_asks_for() -> None:
+    rules = [{"type": "content", "required": ["15 desks"]}]
+    chain, before = await waiting("", validators=rules)
+    done = await chain.submit(before.run_id, before.thought.id, MOVED)
+    assert (done.accepted, done.status, done.passed) == (True, "done", True)
+    assert {status for status, _ in answers(done)} == {"covered"}
+
+
+async def test_the_caller_answers_by_a_reason_alone_and_no_try_is_spent() -> None:
+    chain, before = await waiting(max_iterations=1)
+    asked = await chain.submit(before.run_id, before.thought.id, MOVED)
+    assert (asked.accepted, asked.status, asked.text) == (False, "needs_revision", ASKED)
+    assert asked.brief is not None
+    assert "14" in asked.brief.instructions
+    assert "15" in asked.brief.instructions
+    done = await chain.submit(before.run_id, before.thought.id, reason="One came in May.")
+    assert (done.accepted, done.status, done.text) == (True, "done", MOVED)
+    assert answers(done) == {("accepted", "caller")}
+    assert {each.reason for each in done.findings.accepted} == {"One came in May."}
+    assert (done.judged_by, done.passed) == ("caller", True)
+    assert (await chain.replay(before.run_id)).differences == ()
+
+
+async def test_a_person_answers_for_a_version_by_choosing_it() -> None:
+    chain, before = await waiting()
+    asked = await chain.submit(before.run_id, before.thought.id, MOVED)
+    assert asked.handed_in is not None
+    mine = await choose_version(chain, before.run_id, before.thought.id, MOVED)
+    assert (mine.text, mine.judged_by) == (MOVED, "person")
+    assert not mine.findings.open
+    assert ("accepted", "person") in answers(mine)
+
+
+async def test_required_facts_are_answered_by_no_reason() -> None:
+    chain, before = await waiting(facts="require")
+    for _ in range(2):
+        told = await chain.submit(before.run_id, before.thought.id, MOVED, reason="One came: 15.")
+        assert (told.accepted, told.text) == (False, ASKED)
+        assert told.findings.open
+
+
+async def test_a_reason_that_is_sent_first_covers_only_what_it_quotes() -> None:
+    chain, before = await waiting()
+    parent, both = before.thought.id, MOVED.replace("Monday", "Tuesday")
+    told = await chain.submit(before.run_id, parent, both, reason="There are 15 desks.")
+    assert not told.accepted
+    assert {each.after for each in told.findings.open} == {"Tuesday"}
+
+
+async def test_a_caller_that_gives_a_reason_for_everything_loses_no_rule_and_is_on_record() -> None:
+    rules = [{"type": "content", "required": ["Monday"]}]
+    chain, before = await waiting("", validators=rules, facts="ask")
+    if before.status == "done":
+        chain, before = await waiting(validators=rules, facts="ask")
+    parent, lie = before.thought.id, "14 desks, 15 desks, Monday, 8, 9: all of it was asked for."
+    broken = "The office opens at 9 and has 15 desks in all."
+    for text in (broken, f"{broken} "):
+        told = await chain.submit(before.run_id, parent, text, reason=lie)
+        assert (told.accepted, told.text, told.passed) == (False, ASKED, False)
+        assert chain.settings.facts == "ask"
+    done = await chain.submit(before.run_id, parent, MOVED, reason=lie)
+    assert (done.accepted, done.text) == (True, MOVED)
+    assert {(each.by, each.reason) for each in done.findings.accepted} == {("caller", lie)}
+    assert done.run.decisions[done.thought.id].by == "caller"
+
+
+async def test_a_limit_in_the_words_of_the_task_is_asked_about_once() -> None:
+    chain = Chain(critics=["lint"], effort="quick")
+    before = await chain.run("Say it in under 5 words.", text=ASKED)
+    parent = before.thought.id
+    asked = await chain.submit(before.run_id, parent, "Open on Monday at 8, 14 desks in all.")
+    assert not asked.accepted
+    assert {each.kind for each in asked.findings.open} == {"length"}
+    done = await chain.submit(before.run_id, parent, "Opens on Monday at 8, 14 desks in all.")
+    assert (done.accepted, done.status) == (True, "done")
+    assert [limit.met for limit in done.findings.asked] == [False]
+
+
+async def test_a_reason_longer_than_a_few_sentences_is_refused() -> None:
+    chain, before = await waiting()
+    with pytest.raises(ConfigurationError, match="characters"):
+        await chain.submit(before.run_id, before.thought.id, MOVED, reason="x" * 501)
+    assert (await chain.store.load(before.run_id)) == before.run
+
+
+async def test_the_same_submission_twice_is_answered_twice_and_taken_once() -> None:
+    chain, before = await waiting()
+    told = [await chain.submit(before.run_id, before.thought.id, MOVED) for _ in range(2)]
+    assert told[0].run == told[1].run
+    assert told[0].reason == told[1].reason
+    done = [
+        await chain.submit(before.run_id, before.thought.id, MOVED, reason="One came.")
+        for _ in range(2)
+    ]
+    assert [each.accepted for each in done] == [True, True]
+    assert done[0].run == done[1].run
+
+
+async def test_a_run_of_an_older_form_ends_with_its_best_text() -> None:
+    chain, before = await waiting()
+    started = Started(run_id="run_older", prompt=SHORTER, config=before.run.config, form=1)
+    first = before.run.thoughts[0].model_copy(update={"run_id": "run_older", "id": "run_older.0"})
+    entries: list[Entry] = [
+        started,
+        Drafted(thought=first),
+        Decided(thought_id=first.id, decision=Decision(accepted=True, by="first")),
+        Stopped(status="needs_revision", stop_reason="awaiting_revision"),
+    ]
+    await chain.store.append(Run.replay(entries), entries, expected_version=0)
+    ended = await chain.resume("run_older")
+    assert (ended.status, ended.stop_reason, ended.text) == ("done", "stalled", ASKED)
+    assert "older form" in (ended.error or "")
+    with pytest.raises(ConfigurationError, match="does not wait"):
+        await chain.submit("run_older", first.id, MOVED)
+
+
+async def test_submissions_that_are_never_taken_come_to_an_end() -> None:
+    chain, before = await waiting(max_iterations=1)
+    for number in range(20, 26):
+        told = await chain.submit(
+            before.run_id, before.thought.id, ASKED.replace("14", str(number))
+        )
+        assert not told.accepted
+    assert (told.status, told.stop_reason, told.text) == ("done", "stalled", ASKED)
+
+
+async def test_a_required_length_far_below_the_input_lets_facts_go() -> None:
+    text = "The hall has 7 doors. It was built in 1931. Each ticket costs 15 euros, as always."
+    short = "The hall has 7 doors."
+    rule = [{"type": "length", "max_words": 6}]
+    result = await Chain(model=ScriptedModel(lines=[short]), critics=[], validators=rule).run(
+        text=text
+    )
+    assert result.text == short
+
+
+@pytest.mark.parametrize("critics", [[], ["lint"]])
+async def test_a_task_is_written_for_although_no_critic_asks_for_it(critics: list[str]) -> None:
+    writer = ScriptedModel(lines=["Le sac coûte 6 dollars."])
+    chain = Chain(model=writer, critics=critics)
+    result = await chain.run("Translate into French.", text="The bag costs 6 dollars.")
+    assert result.text == "Le sac coûte 6 dollars."
+    assert (result.status, result.passed, result.stop_reason) == ("done", False, "unchecked")
+    assert [issue.message for issue in result.left] == [
+        "no model judged whether the text does what the task asks"
+    ]
+
+
+async def test_a_task_is_written_for_although_a_critic_accepts_the_input() -> None:
+    writer = ScriptedModel(lines=["Le sac coûte 6 dollars."])
+    chain = Chain(model=writer, critics=[ScriptedCritic(objects_to=lambda _: False)])
+    result = await chain.run("Translate into French.", text="The bag costs 6 dollars.")
+    assert len(writer.seen) == 1
+    assert (result.text, result.passed) == ("Le sac coûte 6 dollars.", True)
+
+
+NO_TRANSLATIONS = (
+    "...",
+    "[translated text]",
+    "I cannot assist with this request.",
+    "Je suis désolé, je ne peux pas vous aider.",
+    "Es tut mir leid, ich kann dabei leider nicht helfen.",
+    "抱歉，我无法翻译。",
+    "Please provide the text you would like me to translate.",
+    "Hello! How can I help you today?",
+    "Please send your questions before the meeting.",
+)
+"""Answers to a task to translate that a critic who accepts everything lets through."""
+
+
+@pytest.mark.parametrize("answer", NO_TRANSLATIONS)
+async def test_what_is_no_translation_never_stands_for_one(answer: str) -> None:
+    text = "Please send your questions before the meeting. There is coffee for all who come early."
+    critic = ScriptedCritic(objects_to=lambda _: False)
+    chain = Chain(model=ScriptedModel(lines=[answer]), critics=[critic], max_iterations=1)
+    result = await chain.run("Translate into French.", text=text)
+    assert (result.text, result.passed) == (text, False)
+    assert any("the task was not carried out" in issue.message for issue in result.left)
+
+
+class Nitpicker:
+    """Accepts everything, and finds a small thing, or a large one, in whatever is not English."""
+
+    name = "nitpicker"
+
+    def __init__(self, verdict: Verdict = "accept") -> None:
+        self._verdict: Verdict = verdict
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        text = thought.text
+        if "sac" not in text:
+            return CriticFeedback(verdict="accept")
+        return CriticFeedback(verdict=self._verdict, issues=(Issue.at(text, 0, 2, "odd"),))
+
+
+FRENCH = "Le sac coûte 6 dollars, voir https://bags.example/12 pour `code`."
+OPEN = "the task was not carried out: no version that was written for it was kept"
+
+
+@pytest.mark.parametrize("task", ["Translate into French.", "Make it rhyme."])
+async def test_an_input_that_a_critic_accepts_as_it_does_each_try_does_not_pass(task: str) -> None:
+    chain = Chain(model=ScriptedModel(lines=[FRENCH] * 3), critics=[Nitpicker()], facts="off")
+    result = await chain.run(task, text=TEXT)
+    assert (result.text, result.passed) == (TEXT, False)
+    assert [issue.message for issue in result.left] == [OPEN]
+
+
+@pytest.mark.parametrize(
+    ("task", "passed"),
+    [
+        ("Translate into French.", False),
+        ("翻译成法语", False),
+        ("Translate into English.", False),
+        ("Make it rhyme.", True),
+    ],
+)
+async def test_an_input_in_another_language_is_never_its_translation(
+    task: str, passed: bool
+) -> None:
+    critic = Nitpicker("revise")
+    chain = Chain(model=ScriptedModel(lines=[FRENCH] * 3), critics=[critic], facts="off")
+    result = await chain.run(task, text=TEXT)
+    assert (result.text, result.passed) == (TEXT, passed)
+
+
+async def test_of_two_versions_for_a_task_that_a_critic_accepts_the_first_stays() -> None:
+    original = Thought(text="The bag costs 6 dollars.", author="input")
+    accepted = (CriticFeedback(critic="content", verdict="accept"),)
+    first, second = (
+        Thought(text=text, prompt="Translate.", author="scripted", critic_feedback=accepted)
+        for text in ("Le sac coûte 6 dollars.", "Ce sac coûte 6 dollars.")
+    )
+    assert compare(first, original, original).accepted
+    assert not compare(second, first, original).accepted
+
+
+async def test_a_task_that_a_critic_misses_and_no_version_does_is_told_as_open() -> None:
+    critic = ScriptedCritic(objects_to=lambda _: True)
+    result = await Chain(model=ScriptedModel(lines=[TEXT]), critics=[critic]).run(
+        SHORTER, text=TEXT
+    )
+    assert (result.text, result.passed) == (TEXT, False)
+    assert any("the task was not carried out" in issue.message for issue in result.left)
+
+
+async def test_a_task_that_only_lost_facts_is_not_done() -> None:
+    chain = Chain(model=ScriptedModel(lines=[LOST, f"{LOST} "]), critics=["lint"], max_iterations=2)
+    result = await chain.run(SHORTER, text=TEXT)
+    assert (result.text, result.passed, result.stop_reason) == (TEXT, False, "max_iterations")
+    assert "the task was not carried out" in result.left[0].message
+
+
+@pytest.mark.parametrize("effort", ["standard", "thorough"])
+async def test_a_version_that_meets_a_rule_at_the_cost_of_facts_is_turned_down(
+    effort: Literal["standard", "thorough"],
+) -> None:
+    rule = [{"type": "regex", "must_match": [r"\ADear customer,"]}]
+    writer = ScriptedModel(lines=["Dear customer, the bag costs 9 dollars."] * 20)
+    chain = Chain(model=writer, critics=["lint"], validators=rule, effort=effort)
+    result = await chain.run("Rewrite this as a polite letter.", text=TEXT)
+    assert (result.text, result.passed) == (TEXT, False)
+
+
+async def test_an_accepted_input_does_not_pass_when_each_try_at_the_task_lost_facts() -> None:
+    content = ScriptedCritic(objects_to=lambda _: False)
+    chain = Chain(model=ScriptedModel(lines=[LOST] * 3), critics=[content], look_back=0)
+    result = await chain.run(SHORTER, text=TEXT)
+    assert (result.text, result.passed) == (TEXT, False)
+    assert [issue.message for issue in result.left] == [
+        "the task was not carried out: no version that was written for it was kept"
+    ]
+
+
+async def test_the_editor_alone_says_that_the_task_is_left() -> None:
+    result = await Chain(model="editor").run("Translate into French.", text="It is a good bag.")
+    assert (result.status, result.passed) == ("done", False)
+    assert any("the task was ignored" in line for line in result.degraded)
+    assert "the task was not carried out" in result.left[-1].message
+
+
+async def test_critics_get_the_input_beside_the_version() -> None:
+    seen: list[object] = []
+
+    class Reader:
+        name = "reader"
+
+        async def critique(self, thought: Thought) -> CriticFeedback:
+            seen.append(thought.metadata.get("original"))
+            return CriticFeedback(verdict="accept")
+
+    chain = Chain(model=ScriptedModel(lines=[KEPT]), critics=[Reader()])
+    result = await chain.run(SHORTER, text=TEXT)
+    assert seen == [None, TEXT]
+    assert "original" not in result.thought.metadata
+
+
+async def test_a_model_is_asked_once_about_a_task_that_no_rule_knows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task = "Bring it to the moon."
+    written = says("The bag costs 9 dollars on the moon.")
+    replies = [written, calls("answer", {"change": ["numbers"]}), says("The bag costs 8 dollars.")]
+    with provider(replies) as served:
+        told_of(served, monkeypatch)
+        chain = Chain(model="openai-chat:stub", critics=["lint"], max_iterations=1, look_back=0)
+        result = await chain.run(task, text="The bag costs 6 dollars.")
+        assert result.text == "The bag costs 9 dollars on the moon."
+        assert result.findings.allowed is not None
+        assert result.usage.model_calls == 2
+        assert [call.key for call in result.run.calls][1].endswith("findings#0")
+        assert (await chain.replay(result.run_id)).differences == ()
+        assert len(served.requests) == 2
