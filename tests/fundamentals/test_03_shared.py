@@ -28,7 +28,7 @@ async def store(tmp_path: Path) -> AsyncGenerator[ThoughtStore]:
 
 
 async def test_a_run_that_one_begins_another_finishes(store: ThoughtStore) -> None:
-    one, other = (Chain(store=store, validators=RULES) for _ in range(2))
+    one, other = (Chain(store=store, validators=RULES, effort="quick") for _ in range(2))
 
     waiting = await one.run(text="Keep the receipt.")
     assert waiting.brief is not None
