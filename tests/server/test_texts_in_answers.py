@@ -122,7 +122,7 @@ async def test_a_misspelt_way_is_refused_with_those_there_are(client: Client) ->
 async def test_a_revision_may_be_given_as_edits(client: Client) -> None:
     out = await call(client, "improve_text", text=CLEAN, validators=[RULE], effort="quick")
     ids = {"run_id": out["run_id"], "parent_id": out["brief"]["parent_id"]}
-    worse = [{"find": SENTENCES[3], "replace": "The the end."}]
+    worse = [{"find": "number 3 counts", "replace": "number 4000 counts"}]
     turned_down = await call(client, "submit_revision", **ids, edits=worse)
     assert (turned_down["accepted"], turned_down["unchanged"]) == (False, True)
     edits = [{"find": REQUIRED[0], "replace": REQUIRED[1]}]

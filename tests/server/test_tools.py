@@ -78,7 +78,7 @@ async def test_a_caller_driven_run_from_the_first_brief_to_done(client: Client) 
         client, "submit_revision", run_id=waiting["run_id"], parent_id=parent, text=long_text * 2
     )
     assert (worse["accepted"], worse["status"]) == (False, "needs_revision")
-    assert worse["reason"] in worse["brief"]["instructions"]
+    assert "it fails rules" in worse["brief"]["instructions"]
     good = "Our refund policy gives you 30 days. " + long_text[: long_text.index("number 9")]
     good = good.rpartition(".")[0] + "."
     done = await call(
@@ -89,6 +89,7 @@ async def test_a_caller_driven_run_from_the_first_brief_to_done(client: Client) 
         text=good,
     )
     assert (done["accepted"], done["status"], done["stop_reason"]) == (True, "done", "passed")
+    assert (done["passed"], done["judged_by"]) == (True, "caller")
     history = await call(client, "get_thought_history", run_id=waiting["run_id"])
     assert [t["accepted"] for t in history["thoughts"]] == [True, False, True]
     assert history["thoughts"][1]["reason"] == worse["reason"]
@@ -123,7 +124,8 @@ async def test_a_text_in_another_language_is_not_accepted_but_undecided(client: 
     assert out["verdict"] == "undecided"
     assert "not in English" in out["degraded"][0]
     run = await call(client, "improve_text", text=text)
-    assert (run["stop_reason"], run["passed"]) == ("unchecked", False)
+    assert (run["stop_reason"], run["passed"]) == ("rules_met", False)
+    assert run["judged_by"] == "nobody"
 
 
 async def test_json_that_breaks_its_schema_takes_two_revisions(client: Client) -> None:
