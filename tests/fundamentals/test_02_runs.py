@@ -32,10 +32,15 @@ async def test_without_a_model_the_caller_is_handed_a_brief_and_writes() -> None
     assert waiting.brief is not None
     assert waiting.brief.failures[0].suggestions == ("mention '30 days'",)
 
-    done = await chain.submit(
+    taken = await chain.submit(
         waiting.run_id, waiting.brief.parent_id, "Keep the receipt for 30 days."
     )
-    assert (done.accepted, done.status) == (True, "done")
+    assert (taken.accepted, taken.status) == (True, "needs_revision")
+    assert taken.brief is not None
+    assert taken.brief.sheet, "the first version is read once more, by these questions"
+
+    done = await chain.submit(waiting.run_id, taken.brief.parent_id, accept=True)
+    assert (done.status, done.passed, done.judged_by) == ("done", True, "caller")
 
 
 async def test_a_model_writes_when_there_is_one() -> None:

@@ -24,7 +24,7 @@ CATALOGUES = {"catalogue://validators", "catalogue://critics", "ui://sifaka/run.
 
 
 async def improved(client: Client) -> dict[str, Any]:
-    result = await client.call_tool("improve_text", {"text": TEXT})
+    result = await client.call_tool("improve_text", {"text": TEXT, "model": "editor"})
     assert result.structured_content is not None
     return result.structured_content
 

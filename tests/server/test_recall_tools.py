@@ -24,6 +24,16 @@ async def refused(client: Client, tool: str, **arguments: Any) -> str:
     return str(result.content)
 
 
+async def passed(client: Client, text: str, **arguments: Any) -> dict[str, Any]:
+    """A run whose version the caller has written, and so judged."""
+    rule = {"type": "content", "required": [text]}
+    waiting = await call(
+        client, "improve_text", text="A zebra.", validators=[rule], effort="quick", **arguments
+    )
+    ids = {"run_id": waiting["run_id"], "parent_id": waiting["brief"]["parent_id"]}
+    return await call(client, "submit_revision", **ids, text=text)
+
+
 async def runs_found(client: Client, query: str) -> set[str]:
     return {
         hit["run_id"] for hit in (await call(client, "get_thought_history", query=query))["hits"]
@@ -31,7 +41,7 @@ async def runs_found(client: Client, query: str) -> set[str]:
 
 
 async def test_a_search_is_narrowed_by_tags_time_and_passing(client: Client) -> None:
-    plain = await call(client, "improve_text", text="The zebra sleeps.")
+    plain = await passed(client, text="The zebra sleeps.")
     tagged = await call(
         client, "improve_text", text="The zebra eats.", tags=["legal"], validators=[RULE]
     )
@@ -48,7 +58,7 @@ async def test_a_search_is_narrowed_by_tags_time_and_passing(client: Client) -> 
 
 async def test_filters_alone_list_the_runs_that_they_let_through(client: Client) -> None:
     await call(client, "improve_text", text="The zebra sleeps.")
-    one = await call(client, "improve_text", text="The zebra eats.", tags=["legal", "eu"])
+    one = await passed(client, text="The zebra eats.", tags=["legal", "eu"])
     two = await call(client, "improve_text", text="It runs.", tags=["legal"], validators=[RULE])
 
     async def listed(query: str, **arguments: Any) -> list[str]:
@@ -137,7 +147,7 @@ async def test_a_server_starts_and_says_so_when_its_store_cannot_be_reached(
 
         listed = await call(client, "get_thought_history")
         told = await refused(client, "get_thought_history", run_id="run_0")
-        kept = await call(client, "improve_text", text="This is the the text.")
+        kept = await call(client, "improve_text", text="This is the the text.", model="editor")
 
     assert listed["runs"] == []
     assert "127.0.0.1:1" in listed["degraded"][0]

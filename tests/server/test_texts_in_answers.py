@@ -55,11 +55,11 @@ async def test_a_text_that_did_not_change_is_not_repeated(client: Client) -> Non
     out = data(result)
     assert (out["text"], out["unchanged"], out["diff"], out["changed"]) == (None, True, [], False)
     assert "A clean text is here." not in words(result)
-    assert "text: unchanged" in words(result)
+    assert "text: as you have it" in words(result)
 
 
 async def test_a_short_text_that_changed_is_given_whole_with_its_changes(client: Client) -> None:
-    out = await call(client, "improve_text", text="This is the the text.")
+    out = await call(client, "improve_text", text="This is the the text.", model="editor")
     assert (out["text"], out["unchanged"]) == ("This is the text.", False)
     assert len(out["diff"]) == 1
 
@@ -105,7 +105,7 @@ async def test_a_long_text_that_is_new_stands_in_one_part_and_is_linked_in_the_o
 async def test_the_caller_may_say_how_it_wants_the_text(
     client: Client, wanted: str, has_text: bool, changes: int
 ) -> None:
-    asked = {"text": "This is the the text.", "return": wanted}
+    asked = {"text": "This is the the text.", "model": "editor", "return": wanted}
     result = await answered(client, "improve_text", **asked)
     out = data(result)
     assert (out["text"] == "This is the text.", len(out["diff"])) == (has_text, changes)
@@ -120,9 +120,9 @@ async def test_a_misspelt_way_is_refused_with_those_there_are(client: Client) ->
 
 
 async def test_a_revision_may_be_given_as_edits(client: Client) -> None:
-    out = await call(client, "improve_text", text=BROKEN, validators=[RULE])
+    out = await call(client, "improve_text", text=CLEAN, validators=[RULE], effort="quick")
     ids = {"run_id": out["run_id"], "parent_id": out["brief"]["parent_id"]}
-    worse = [{"find": SENTENCES[3], "replace": "The the end."}]
+    worse = [{"find": "number 3 counts", "replace": "number 4000 counts"}]
     turned_down = await call(client, "submit_revision", **ids, edits=worse)
     assert (turned_down["accepted"], turned_down["unchanged"]) == (False, True)
     edits = [{"find": REQUIRED[0], "replace": REQUIRED[1]}]

@@ -122,7 +122,8 @@ class ResearchOut(ImproveOut):
     @classmethod
     def of_run(cls, result: RunResult, text: TextOut) -> "ResearchOut":
         """The wire form."""
-        return cls(**cls._fields(result, text), research=ResearchedOut.of(result))
+        fields, accepted = cls._fields(result, text), len(result.findings.accepted)
+        return cls(**fields, accepted=accepted, research=ResearchedOut.of(result))
 
 
 class ResearchSubmitOut(SubmitOut):
