@@ -122,7 +122,8 @@ class ResearchOut(ImproveOut):
     @classmethod
     def of_run(cls, result: RunResult, text: TextOut) -> "ResearchOut":
         """The wire form."""
-        return cls(**cls._fields(result, text), research=ResearchedOut.of(result))
+        told = ImproveOut.of_run(result, text)
+        return cls(**dict(told), research=ResearchedOut.of(result))
 
 
 class ResearchSubmitOut(SubmitOut):
