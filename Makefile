@@ -174,9 +174,9 @@ bench: $(READY)
 bench-editor: $(READY)
 	$(BIN)/python -m benchmarks.quality.editor --markdown docs/editor.md
 
-# The guard of facts on labelled rewrites; writes the tables of docs/facts.md.
+# The reader of facts that judges use, on labelled rewrites.
 bench-facts: $(READY)
-	$(BIN)/python -m benchmarks.quality.facts --markdown docs/facts.md
+	$(BIN)/python -m benchmarks.quality.facts
 
 # The checker of claims with judges that lie; writes the tables of docs/evidence.md. With models of
 # embeddings also that of the floor of meaning: make bench-claims EMBEDDER=model2vec:/path/to/model;

@@ -43,7 +43,8 @@ class _Recorder:
 def measure() -> Report:
     """The prompts of a run of four versions, each against the one before of its kind."""
     prompts = anyio.run(_prompts)
-    names = dict(zip(prompts, ("self_refine", "prompt", "writer"), strict=True))
+    repeated = {told: of_kind for told, of_kind in prompts.items() if len(of_kind) > 1}
+    names = dict(zip(repeated, ("self_refine", "prompt", "writer"), strict=True))
     return Report(
         title="prompt_prefix: what a prompt shares with the one for the version before",
         method=f"A run of {VERSIONS} versions of 300 words with a document of 500 words, two "
@@ -52,7 +53,7 @@ def measure() -> Report:
         f"characters / {CHARACTERS_PER_TOKEN}. The first pair of a critic compares the original "
         "with the first version, and shares less.",
         figures=tuple(
-            figure for told, of_kind in prompts.items() for figure in _figures(names[told], of_kind)
+            figure for told, of_kind in repeated.items() for figure in _figures(names[told], of_kind)
         ),
     )
 

@@ -31,6 +31,7 @@ SHAPES = {
     "change": "HunkOut",
     "usage": "UsageOut",
     "brief": "BriefOut",
+    "difference": "DifferenceOut",
     "critique": "CritiqueOut",
     "run": "RunOut",
     "version": "ThoughtOut",
@@ -136,6 +137,7 @@ def test_every_shape_in_an_answer_is_told() -> None:
         assert list(rows(heading, "Field")) == [*shapes[definition]["properties"]], heading
     within = {"FailureOut": ("brief", "Field", "failures")}
     within["CountsOut"] = ("verify_evidence", "Result", "counts")
+    within["AskedOut"] = ("improve_text", "Result", "asked")
     within["CheckOut"] = ("improve_text", "Result", "checked")
     within["TurnedDownOut"] = ("improve_text", "Result", "turned_down")
     assert set(shapes) - set(SHAPES.values()) == set(within), "told where they stand"

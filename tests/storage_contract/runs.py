@@ -43,4 +43,4 @@ def _accepting(thought_id: str) -> tuple[Entry, Entry]:
     return validated, Decided(thought_id=thought_id, decision=_ACCEPTED)
 
 
-_ACCEPTED = Decision(accepted=True, note="")
+_ACCEPTED = Decision(accepted=True, by="person")

@@ -100,7 +100,7 @@ async def test_a_line_is_the_runs_own_summary(log: RunLog) -> None:
     for entry in (
         Drafted(thought=thought),
         Validated(thought_id=thought.id, results={"length": ValidationResult(passed=True)}),
-        Decided(thought_id=thought.id, decision=Decision(accepted=True, note="the input")),
+        Decided(thought_id=thought.id, decision=Decision(accepted=True, by="person")),
         Stopped(status="done", stop_reason="passed"),
     ):
         after = run.apply(entry)

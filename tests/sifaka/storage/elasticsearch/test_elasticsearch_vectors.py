@@ -26,7 +26,7 @@ async def test_a_vector_outlives_a_change_of_its_document(
     run = drafted("An automobile.")
     await semantic.put(run)
     await semantic.catch_up()
-    decided = Decided(thought_id="run_1.0", decision=Decision(accepted=True, note=""))
+    decided = Decided(thought_id="run_1.0", decision=Decision(accepted=True, by="person"))
     passing = {"length": ValidationResult(passed=True)}
     validated = Validated(thought_id="run_1.0", results=passing)
     await semantic.put(run.apply(validated).apply(decided))
