@@ -77,7 +77,7 @@ async def parts_of(
             opening=opening,
         )
     components = (*settings.validators, *settings.chosen_critics)
-    checks = [check for component in components for check in component.checks]
+    checks = [check for component in components for check in component.claim_checks]
     found = documents or bool(settings.retrievers) or settings.inquiry is not None
     checker, binding = None, Binding(model=asked)
     if checks:
