@@ -46,7 +46,7 @@ class Component:
         return ()
 
     @property
-    def checks(self) -> tuple[ClaimCheck, ...]:
+    def claim_checks(self) -> tuple[ClaimCheck, ...]:
         """Its checks of claims against evidence."""
         return ()
 
@@ -93,7 +93,7 @@ class Bindable(Protocol):
         ...
 
     @property
-    def checks(self) -> tuple[ClaimCheck, ...]:
+    def claim_checks(self) -> tuple[ClaimCheck, ...]:
         """See `Component`."""
         ...
 
@@ -143,9 +143,9 @@ class Adapted(Component):
         return self._component.models
 
     @property
-    def checks(self) -> tuple[ClaimCheck, ...]:
+    def claim_checks(self) -> tuple[ClaimCheck, ...]:
         """The object's own, if it is a component."""
-        return self._component.checks
+        return self._component.claim_checks
 
     @property
     def source(self) -> object:

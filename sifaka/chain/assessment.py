@@ -46,7 +46,7 @@ async def verified(
     Raises:
         ConfigurationError: There is nothing to check or to search, or an argument is wrong.
     """
-    options = options or CheckOptions()
+    options = options or CheckOptions(checks="double")
     _check(text, claims, documents)
     if claims is not None:  # the caller has chosen them, so each is checked
         options = options.model_copy(update={"max_claims": MOST_CLAIMS})

@@ -178,7 +178,9 @@ async def _written(
     draft = version.next_iteration(iteration=len(run.thoughts)).with_text(
         text, author=PERSON, history=(), metadata={}
     )
-    local = [each for each in chain.settings.validators if not (each.checks or each.calls(text))]
+    local = [
+        each for each in chain.settings.validators if not (each.claim_checks or each.calls(text))
+    ]
     original = run.original.text if run.original else None
     results = await run_validators(local, draft, original)
     findings = await by_person(run, draft)

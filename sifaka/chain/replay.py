@@ -119,7 +119,7 @@ def _parts(chain: ConfiguredChain, run: Run, store: MemoryStorage) -> Parts:
     return replace(
         parts,
         validators=tuple(
-            _RecordedValidator(name, validator, run) if validator.checks else validator
+            _RecordedValidator(name, validator, run) if validator.claim_checks else validator
             for name, validator in zip(names, parts.validators, strict=True)
         ),
         critics=tuple(_RecordedCritic(n, critic, run) for n, critic in enumerate(parts.critics)),

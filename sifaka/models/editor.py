@@ -85,7 +85,7 @@ class EditorModel:
 
     async def _passes(self, thought: Thought) -> bool:
         # An edit that is only tried is no reason to search: facts stay as they are in any edit.
-        local = [each for each in self.validators or () if not each.checks]
+        local = [each for each in self.validators or () if not each.claim_checks]
         results = await run_validators(local, thought, thought.text)
         return all(r.passed for r in results.values() if r.required)
 

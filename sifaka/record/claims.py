@@ -11,11 +11,14 @@ from sifaka._internal.immutable import Frozen
 from sifaka.record.thought import Document
 from sifaka.record.usage import Usage
 
-ClaimStatus = Literal["supported", "contradicted", "mixed", "not_enough_info", "unverified"]
-Stance = Literal[
-    "supports", "somewhat_supports", "contradicts", "off_topic", "insufficient", "unjudged"
+ClaimStatus = Literal[
+    "supported", "contradicted", "mixed", "in_doubt", "not_enough_info", "unverified"
 ]
-BLOCKING: frozenset[ClaimStatus] = frozenset({"contradicted", "mixed"})
+Stance = Literal[
+    "supports", "in_doubt", "somewhat_supports", "contradicts", "off_topic", "insufficient",
+    "unjudged",
+]  # fmt: skip
+BLOCKING: frozenset[ClaimStatus] = frozenset({"contradicted", "mixed", "in_doubt"})
 """Claims that must not stay as they are; the others ask for a citation or a hedge."""
 
 
@@ -40,7 +43,9 @@ class ClaimEvidence(Frozen):
     stance: Stance
     """`unjudged` for a document that was only found and ranked."""
     quote: str = ""
-    """Words of the document, which were found in it; of an unjudged one its nearest passage."""
+    """Words of the document, which were found in it; of an unjudged one its nearest sentence."""
+    flag: str = ""
+    """What does not agree between the claim and the quote; support with one was confirmed."""
     title: str = ""
     url: str = ""
     document_id: str = ""
@@ -103,6 +108,8 @@ class CheckOptions(Frozen):
     """Documents looked at for each claim."""
     max_age_seconds: float = Field(default=86_400.0, ge=0, allow_inf_nan=False)
     """Seconds for which a verdict on the same claim from the same sources is used again."""
+    checks: Literal["single", "double"] = "single"
+    """`double` to ask once more, blind, about all support; `single` where figures disagree only."""
     since: datetime | None = None
     """Documents written or changed at this moment or later."""
     until: datetime | None = None

@@ -24,7 +24,7 @@ from sifaka.research.draft import tidied
 from sifaka.research.progress import Work
 from sifaka.research.references import cited, renumbered
 from sifaka.research.state import ReportSection
-from sifaka.validators.facts.comparison import compare
+from sifaka.text.differences import Difference, compare
 
 logger = logging.getLogger(__name__)
 Output = TypeVar("Output", bound=Form)
@@ -108,8 +108,9 @@ def _replaced(section: ReportSection, said: str) -> ReportSection:
         problem = "it cites something else"
     else:
         basis = "\n\n".join((section.text, *(each.document.text for each in section.findings)))
-        added = [d for d in compare(_bare(basis), _bare(text)) if d.what in {"new", "changed"}]
-        problem = added[0].message if added else ""
+        # A section is shorter than what it is drawn from: what it leaves out is no problem.
+        added = [each for each in _open(basis, text) if each.after]
+        problem = f"it says {added[0].after!r}, which nothing found says" if added else ""
     if not problem:
         findings = tuple(each for each in section.findings if each.number in cited(text))
         return section.model_copy(update={"text": text, "findings": findings})
@@ -122,7 +123,13 @@ def _is_harmless(edit: Correction) -> bool:
     find, put = edit.find, edit.replace
     if max(len(find), len(put)) > _LONGEST or "\n" in find or "\n" in put or find == put:
         return False
-    return cited(find) == cited(put) and not compare(_bare(find), _bare(put)) and "#" not in put
+    return cited(find) == cited(put) and not _open(find, put) and "#" not in put
+
+
+def _open(one: str, other: str) -> list[Difference]:
+    """What another text says otherwise, apart from citations."""
+    found = compare(_bare(one), _bare(other)).differences
+    return [each for each in found if each.status == "open"]
 
 
 def _bare(text: str) -> str:

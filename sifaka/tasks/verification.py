@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from sifaka._internal.durations import parse_duration
 from sifaka.chain import Chain, TaskOptions
@@ -47,7 +47,7 @@ async def verify(
         Document(text=each, id=f"{GIVEN}-{number}") if isinstance(each, str) else each
         for number, each in enumerate(sources, 1)
     )
-    options = CheckOptions(search=not documents) if options is None else options
+    options = CheckOptions(search=not documents, checks="double") if options is None else options
     chain = Chain(model=model, **settings)
     return await check_claims(chain, text, claims=claims, documents=documents, options=options)
 
@@ -83,6 +83,7 @@ def check_options(
     sites: Iterable[str] = (),
     max_documents: int = 4,
     max_claims: int = 20,
+    checks: Literal["single", "double"] = "double",
 ) -> CheckOptions:
     """The options of a check, from words that a caller has written.
 
@@ -94,6 +95,7 @@ def check_options(
         sites: Hosts, without a path.
         max_documents: For each claim.
         max_claims: Of a text, those that need evidence most; the others are not checked.
+        checks: `double` to ask a model once more about all support.
 
     Raises:
         ConfigurationError: A date or a host cannot be read.
@@ -112,6 +114,7 @@ def check_options(
         sites=hosts,
         max_documents=max_documents,
         max_claims=max_claims,
+        checks=checks,
     )
 
 

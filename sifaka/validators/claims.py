@@ -29,7 +29,7 @@ class ClaimComponent(CheckOptions, DataComponent):
     """A `ClaimChecker`; the chain gives it its own."""
 
     @property
-    def checks(self) -> tuple[ClaimCheck, ...]:
+    def claim_checks(self) -> tuple[ClaimCheck, ...]:
         """This one."""
         return (ClaimCheck(self.name, self.options),)
 
@@ -62,6 +62,7 @@ class ClaimComponent(CheckOptions, DataComponent):
 SEVERITY: dict[ClaimStatus, int] = {
     "contradicted": 5,
     "mixed": 4,
+    "in_doubt": 3,
     "not_enough_info": 2,
     "unverified": 1,
 }
@@ -70,6 +71,7 @@ _STATUSES: tuple[ClaimStatus, ...] = (
     "supported",
     "contradicted",
     "mixed",
+    "in_doubt",
     "not_enough_info",
     "unverified",
 )
@@ -152,6 +154,12 @@ def _message(verdict: ClaimVerdict) -> str:
             backing = [each for each in verdict.evidence if each.stance == "supports"]
             told = _told([*backing[:1], *against[:1]])
             return f"sources disagree: {claim} Say so, or leave it out: {told}"
+        case "in_doubt":
+            backing = [each for each in verdict.evidence if each.stance == "in_doubt"]
+            return (
+                f"in doubt ({verdict.reason}): {claim} Say what the source says, or leave it out: "
+                f"{_told(backing[:1])}"
+            )
         case "not_enough_info":
             return f"not supported ({verdict.reason}): {claim} Give a source, or hedge it"
         case _:
@@ -174,4 +182,4 @@ def _source(evidence: ClaimEvidence) -> str:
 
 
 def _words(status: ClaimStatus) -> str:
-    return "not enough information" if status == "not_enough_info" else status
+    return "not enough information" if status == "not_enough_info" else status.replace("_", " ")

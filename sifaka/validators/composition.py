@@ -82,9 +82,9 @@ class _Composite(Composable):
         return any(part.required for part in self.parts)
 
     @property
-    def checks(self) -> tuple[ClaimCheck, ...]:
+    def claim_checks(self) -> tuple[ClaimCheck, ...]:
         """Those of every part."""
-        return tuple(check for part in self.parts for check in part.checks)
+        return tuple(check for part in self.parts for check in part.claim_checks)
 
     def bind(self, binding: Binding) -> Self:
         """The composition of the bound parts."""
@@ -180,9 +180,9 @@ class Negated(Composable):
         return f"not {self.part.name}"
 
     @property
-    def checks(self) -> tuple[ClaimCheck, ...]:
+    def claim_checks(self) -> tuple[ClaimCheck, ...]:
         """Those of the part."""
-        return self.part.checks
+        return self.part.claim_checks
 
     def bind(self, binding: Binding) -> Self:
         """The negation of the bound part."""

@@ -3,23 +3,21 @@
 import importlib
 import inspect
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from types import FunctionType
 
+from sifaka.editor.cut import cut
+
 import sifaka
 from sifaka.critics.opinion import anchored
 from sifaka.editor.apply import apply, keeps_facts, keeps_surroundings
-from sifaka.editor.cut import cut
 from sifaka.editor.inline import named_inline, tokens_of, verbatim_inline
-from sifaka.evidence.claims.bearing import rows
+from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, rows
+from sifaka.evidence.claims.comparison import sentences_of, with_neighbours
 from sifaka.evidence.claims.extraction import claims_given
-from sifaka.evidence.claims.polarity import clauses_for, said_otherwise
-from sifaka.evidence.claims.wording import stands_in
-from sifaka.evidence.documents import plain_line
+from sifaka.evidence.documents import SourceDocument, plain_line
 from sifaka.evidence.passages import excerpt, overlap
 from sifaka.evidence.quotes import QuotableText, find_quote
 from sifaka.evidence.sources.files import title_of
@@ -45,14 +43,6 @@ from sifaka.text.scripts import language_of_script
 from sifaka.text.sections import split
 from sifaka.text.terms import parts, places, term_counts, text_terms
 from sifaka.text.words import nth_character, nth_word
-from sifaka.validators.facts.comparison import compare
-from sifaka.validators.facts.name_comparison import carried_names
-from sifaka.validators.facts.names import candidates
-from sifaka.validators.facts.negation import turned_over
-from sifaka.validators.facts.number_words import in_words
-from sifaka.validators.facts.numbers import at_digits, numbers
-from sifaka.validators.facts.translated import is_spelt_out
-from sifaka.validators.facts.vocabulary import openings
 from sifaka.validators.format.json_text import check_json, locate
 from sifaka.validators.format.yaml_text import check_yaml
 from sifaka.validators.preserve import lost_spans
@@ -66,7 +56,6 @@ NAMES = frozenset({"text", "html", "reply", "answer", "sentence", "prose", "patc
 
 _QUOTE = "they have said that it is so"
 _SHORT = "It is a text of 12 men."
-_COUNTED = re.compile(r"\d+\s+\w")
 
 
 def changed(text: str) -> str:
@@ -80,6 +69,10 @@ def _issue(text: str) -> Issue:
     return Issue(
         message="x", quote=text[middle : middle + 5], fix="y", start=middle, end=middle + 5
     )
+
+
+def _page(text: str) -> SourceDocument:
+    return SourceDocument(text=text, title="A page")
 
 
 def _marks(format_: Format, text: str) -> object:
@@ -97,7 +90,10 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "names and quotes": (named_inline, lambda t: named_inline(t, tokens_of(t))),
     "cut": (cut, lambda t: cut(t, len(t) // 2)),
     "claims that are given": (claims_given, lambda t: claims_given([_SHORT, t[:500]], t)),
-    "a contrary": (said_otherwise, lambda t: said_otherwise("The firm is not closed.", t)),
+    "figures that differ": (disagreement, lambda t: disagreement(t, changed(t))),
+    "a claim by rule": (judged_by_rule, lambda t: judged_by_rule(t[:2_000], _page(t))),
+    "sentences of a quote": (sentences_of, lambda t: sentences_of(t[-900:-3], QuotableText(t))),
+    "neighbours": (with_neighbours, lambda t: with_neighbours(t[-900:-3], QuotableText(t))),
     "an excerpt": (excerpt, lambda t: excerpt(t, "closed firm of men", 2_000)),
     "overlap": (overlap, lambda t: overlap("the firm is closed", t)),
     "a quote": (find_quote, lambda t: find_quote(_QUOTE, t)),
@@ -136,9 +132,6 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "terms": (text_terms, lambda t: text_terms(t, "en")),
     "the last word": (nth_word, lambda t: nth_word(t, 10**6)),
     "the last character": (nth_character, lambda t: nth_character(t, 10**7)),
-    "facts": (compare, lambda t: compare(t, changed(t))),
-    "facts of a task": (compare, lambda t: compare("It is 5 by Ann.", "It is 6 by Bo.", t)),
-    "facts that are gone": (compare, lambda t: compare(t, _SHORT)),
     "JSON": (check_json, lambda t: check_json(t, None)),
     "a place in JSON": (locate, lambda t: locate(json.dumps([t, {"a": t}]), (1, "a"))),
     "YAML": (check_yaml, lambda t: check_yaml(t, None)),
@@ -147,18 +140,8 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "a language by its script": (language_of_script, lambda t: language_of_script("cyrillic", t)),
     "one edit": (apply, lambda t: apply(t, [_issue(t)])),
     "a section": (in_place_of, lambda t: in_place_of(split(_SHORT, 500)[0], t)),
-    "clauses for a claim": (clauses_for, lambda t: clauses_for(_SHORT, t)),
     "a line of it": (plain_line, lambda t: plain_line(t, 300)),
-    "names": (candidates, lambda t: candidates(t, "en")),
-    "numbers in words": (in_words, lambda t: in_words(t, "en", bytearray(len(t)))),
-    "numbers": (numbers, lambda t: numbers(t, "en")),
-    "a pattern at digits": (at_digits, lambda t: at_digits(_COUNTED, t, before=5)),
-    "a number spelt out": (is_spelt_out, lambda t: is_spelt_out(Fraction(7), t, "en")),
-    "openings of numbers": (openings, lambda t: openings(t, "en")),
-    "denials": (turned_over, lambda t: turned_over(t, changed(t), "")),
-    "names that are carried over": (carried_names, lambda t: carried_names(t, changed(t))),
     "rows of a table": (rows, lambda t: rows(t, 0, len(t))),
-    "the words of a name": (stands_in, lambda t: stands_in("Anna Maria", t)),
     "an answer in an object": (out_of_object, lambda t: out_of_object(t, given=t, task=t)),
     "an answer after reasoning": (after_reasoning, lambda t: after_reasoning(t, known=_SHORT)),
     "several answers": (is_choice, lambda t: is_choice(t, known=_SHORT, task=_SHORT)),
@@ -170,9 +153,6 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.editor.report.lint": "`edit` finds the same",
     "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
     "sifaka.validators.claims.issues_of": "looks up claims with `Anchors`",
-    "sifaka.validators.facts.calendar_words.is_named": "`compare` calls it for a translation",
-    "sifaka.validators.facts.name_comparison.compare_names": "`compare` calls it",
-    "sifaka.validators.facts.units.unit_after": "reads one word",
     "sifaka.validators.format.outcome.malformed_result": "`check_json` and `check_yaml` call it",
     "sifaka.validators.format.outcome.schema_result": "works in a process with limits",
     "sifaka.validators.guardrails_loader.run": "the code of others; in a thread that is given up",

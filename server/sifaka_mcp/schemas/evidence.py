@@ -89,6 +89,8 @@ class EvidenceOut(BaseModel):
 
     stance: Stance
     quote: str
+    flag: str
+    """What does not agree between the claim and the quote."""
     title: str
     url: str
     id: str
@@ -104,6 +106,7 @@ class EvidenceOut(BaseModel):
         return cls(
             stance=evidence.stance,
             quote=evidence.quote,
+            flag=evidence.flag,
             title=evidence.title,
             url=evidence.url,
             id=evidence.document_id,
@@ -149,6 +152,7 @@ class CountsOut(BaseModel):
     supported: int = 0
     contradicted: int = 0
     mixed: int = 0
+    in_doubt: int = 0
     not_enough_info: int = 0
     unverified: int = 0
 

@@ -15,6 +15,7 @@ _STYLES: Mapping[ClaimStatus, str] = MappingProxyType(
         "supported": "green",
         "contradicted": "red",
         "mixed": "red",
+        "in_doubt": "red",
         "not_enough_info": "yellow",
         "unverified": "yellow",
     }

@@ -16,7 +16,6 @@ from sifaka.errors import ConfigurationError
 from sifaka.evidence.claims.comparison import held, unjudged
 from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, Extracted, claims_given, extract
 from sifaka.evidence.claims.lookup import ClaimSources, at_hand, find, of_claims
-from sifaka.evidence.claims.meaning import FLOOR, MeaningFloor
 from sifaka.evidence.claims.verdicts import JudgedSource, KnownVerdicts, basis_of, verdict_of
 from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.sources.collection import Adapter, Adapters
@@ -47,15 +46,14 @@ class EvidenceChecker(Component):
     says the same or another number, and are `unverified` otherwise, with the documents as they
     rank by the claim's words.
 
-    A judgement stands on the whole sentences that its quotes are from: their numbers, dates, names,
-    negation and comparisons have to be the claim's. One that does not is no judgement.
+    The judge decides. Support for a claim whose numbers, dates or amounts its quotes do not have
+    is asked about once more, blind, and so is all support with `checks: "double"`: what is not
+    confirmed is `in_doubt`. No rule takes a contradiction away.
 
     Args:
         adapters: Where to search.
         model: The model that judges; None for none.
         clock: The time.
-        floor: How near in meaning quotes have to be to their claims, where the adapters have an
-            embedder.
     """
 
     def __init__(
@@ -64,14 +62,12 @@ class EvidenceChecker(Component):
         model: "Model | None",
         *,
         clock: Callable[[], datetime] = _now,
-        floor: MeaningFloor = FLOOR,
     ) -> None:
         self.adapters = adapters
         self.model: Any = model
         # What holds for given documents alone is not shared with other callers.
         self._known = KnownVerdicts(adapters.verdicts if adapters else MemoryCache())
         self._clock = clock
-        self._floor = floor
 
     @property
     def models(self) -> tuple[Any, ...]:
@@ -139,10 +135,6 @@ class EvidenceChecker(Component):
         asked = {n: claims[n] for n in chosen}
         given = await of_claims(asked, at_hand(documents, at), options.max_documents)
         model = "" if self.model is None else str(self.model.model_id)
-        if self.adapters.embedder is not None:
-            floor = self._floor
-            named = self.adapters.embedder.model_id
-            model = f"{model} {named} {' '.join(f'{each:g}' for each in floor)}"
         bases = {
             n: basis_of(check.sources, check.filters, given[n], model, options) for n in chosen
         }
@@ -153,7 +145,7 @@ class EvidenceChecker(Component):
         found = await find(
             fresh, given, check.sources, most=options.max_documents, filters=check.filters
         )
-        judged = await self._judged(fresh, found)
+        judged = await self._judged(fresh, found, double=options.checks == "double")
         verdicts = {
             n: verdict_of(
                 claim,
@@ -186,13 +178,12 @@ class EvidenceChecker(Component):
         return [f"{_named(each.document)}: {each.failure}" for each in failed]
 
     async def _judged(
-        self, claims: Mapping[int, Claim], found: Mapping[int, ClaimSources]
+        self, claims: Mapping[int, Claim], found: Mapping[int, ClaimSources], *, double: bool
     ) -> dict[int, tuple[JudgedSource, ...]]:
         documents = {n: each.documents for n, each in found.items()}
         if self.model is None:
             return {n: await unjudged(claims[n], d) for n, d in documents.items()}
-        embedder = self.adapters.embedder
-        return await held(claims, documents, self.model, embedder=embedder, floor=self._floor)
+        return await held(claims, documents, self.model, double=double)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
         """The adapters to search."""

@@ -1,128 +1,35 @@
-"""The comparison of claims with documents, by a model and by rules.
+"""The comparison of claims with documents: a judge decides, and is asked a second time.
 
-A model is asked one question for each document, about all claims that found it.
+A model is asked one question for each document, about all claims that found it. What can be
+compared exactly is a flag beside its judgement, which is for the second question to settle.
 """
 
-import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from anyio import to_thread
 
 from sifaka.calls.context import fan_out
-from sifaka.embeddings.protocol import Embedder
-from sifaka.evidence.claims.bearing import (
-    ELSEWHERE,
-    Passage,
-    differences,
-    disagreement,
-    passage_of,
-    repeats_in_most,
-    rows,
-    speaks_about,
-    uncited,
-)
-from sifaka.evidence.claims.meaning import FLOOR, MeaningFloor, means_something_else
-from sifaka.evidence.claims.polarity import said_otherwise
+from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, rows, sentence_near
+from sifaka.evidence.claims.second_question import Doubtful, asked_again
 from sifaka.evidence.claims.verdicts import JudgedSource
-from sifaka.evidence.claims.wording import valued
 from sifaka.evidence.documents import SourceDocument, plain
 from sifaka.evidence.model import Assessment, Criterion, Verification
-from sifaka.evidence.passages import NAMED, nearest, overlap, passages_of, stems, without_heading
+from sifaka.evidence.passages import NAMED, overlap, without_heading
 from sifaka.evidence.quotes import QuotableText
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.verify import NO_MODEL, PARALLEL, verifications
 from sifaka.record.claims import Claim
 from sifaka.text.prose import sentence_spans
-from sifaka.validators.facts.reading import read
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-_PASSAGES, _READ = 5, 700
-"""Passages of a document that are read for a claim, and their characters."""
-_SAME = 0.5
-"""The share of a sentence's telling words that a claim has, for the two to be about one thing."""
-_WORD = re.compile(r"[^\W_]+")
-_LONGEST = 1_000
-"""Characters of a sentence."""
-
-
-def judged_by_rule(claim: str, document: SourceDocument) -> Assessment | None:
-    """The judgement on a claim where no understanding is needed for one; else None.
-
-    `support`: a sentence says it in the same telling words in the same order. A contradiction: one
-    sentence alone is about the same, and one number or date in it differs.
-    """
-    claim = uncited(claim)
-    sentences = list(sentences_near(claim, document))
-    for sentence in sentences:
-        if _repeats(claim, sentence) and not disagreement(claim, [_alone(sentence, document)]):
-            return Assessment(criterion="claim", judgement="support", quotes=(sentence,))
-    about = [each for each in sentences if _is_about(claim, each, document.title)]
-    if len(about) != 1:
-        return None
-    found = list(differences(read(claim), read(about[0])))
-    if len(found) != 1 or found[0].what != "changed" or found[0].kind not in {"number", "date"}:
-        return None
-    changed = next((f for f in read(claim).facts if f.start == found[0].start), None)
-    others = [f for f in read(about[0]).facts if f.shown != found[0].before]
-    if changed is not None and any(f.value == changed.value for f in others if f.value is not None):
-        return None  # it has the number too, of something else or without its unit
-    # With the number of the sentence the claim has to be borne out in all else.
-    mended = claim.replace(found[0].after, found[0].before)
-    if mended == claim or disagreement(mended, [_alone(about[0], document)]):
-        return None
-    return Assessment(criterion="claim", judgement="reject", contradicts=True, quotes=tuple(about))
-
-
-def sentences_near(claim: str, document: SourceDocument) -> Iterable[str]:
-    """The sentences of the passages that have most of a claim's words."""
-    passages = nearest(claim, passages_of([document], longest=_READ), _PASSAGES)
-    for passage in passages:
-        text = without_heading(passage.text)
-        for sentence in sentence_spans(text):
-            yield from (text[slice(*span)] for span in rows(text, *sentence))
-
-
-def _alone(sentence: str, document: SourceDocument) -> Passage:
-    return Passage((sentence,), document.title, document.title)
-
-
-def _repeats(claim: str, sentence: str) -> bool:
-    """True when a sentence has the telling words of a claim in their order, and says no other."""
-    if len(sentence) > _LONGEST or said_otherwise(claim, sentence):
-        return False
-    ours, theirs = _sequence(claim), _sequence(sentence)
-    return bool(ours) and ours == theirs
-
-
-def _sequence(text: str) -> Sequence[str]:
-    """The telling words of a text in their order."""
-    words = (stems(word) for word in _WORD.findall(valued(read(text))))
-    return [stem for word in words for stem in sorted(word)]
-
-
-def _is_about(claim: str, sentence: str, title: str) -> bool:
-    """True when all that a claim says besides numbers stands in the sentence, and little else."""
-    if len(sentence) > _LONGEST:
-        return False
-    ours, theirs = (_named(text) - stems(title) for text in (claim, sentence))
-    return bool(ours) and ours <= theirs and len(ours) >= _SAME * len(theirs)
-
-
-def _named(text: str) -> frozenset[str]:
-    """The telling words of a text but those of its numbers and dates."""
-    reading = read(text)
-    for fact in sorted(reading.facts, key=lambda fact: -fact.start):
-        text = f"{text[: fact.start]} {text[fact.end :]}"
-    return frozenset(stem for stem in stems(text) if stem.isalpha())
-
+_AROUND = 1_500
+"""Characters on each side of a quote in which its sentences and their neighbours are looked for."""
 
 CLAIMS_EACH = 8
 """Claims in one question about a document."""
-_PASSAGE = 500
-"""Characters of the passage that stands for a document without a judgement."""
 _QUESTION = (
     "Is each claim true, according to the document? The claims are the criteria: `support` means "
     "that the document says so, `reject` with `contradicts` that it says something that cannot be "
@@ -142,13 +49,13 @@ async def held(
     documents: Mapping[int, Sequence[SourceDocument]],
     model: "Model",
     *,
-    embedder: Embedder | None = None,
-    floor: MeaningFloor = FLOOR,
+    double: bool = False,
 ) -> dict[int, tuple[JudgedSource, ...]]:
     """Compare each claim with its documents.
 
     A document is judged once for every `CLAIMS_EACH` claims that found it; all questions are asked
-    at the same time.
+    at the same time. Then each document is asked about once more: for the support whose figures
+    its quotes do not have, or with `double` for all support. What is not confirmed is `doubt`.
     """
     said: dict[tuple[int, str], JudgedSource] = {}
     texts: dict[str, QuotableText] = {}
@@ -164,12 +71,51 @@ async def held(
     for sheet, answer in zip(sheets, answers, strict=True):
         for n in sheet.claims:
             one = await _of(n, claims[n], sheet.document, answer, texts)
-            said[n, sheet.document.key] = await _meant(claims[n], one, embedder, floor)
+            said[n, sheet.document.key] = one
+    said |= await _confirmed(said, claims, texts, model, double=double)
     return {
         # Scores are those of the claim's own search.
         number: tuple(said[number, d.key]._replace(document=d) for d in found)
         for number, found in documents.items()
     }
+
+
+async def _confirmed(
+    said: Mapping[tuple[int, str], JudgedSource],
+    claims: Mapping[int, Claim],
+    texts: Mapping[str, QuotableText],
+    model: "Model",
+    *,
+    double: bool,
+) -> dict[tuple[int, str], JudgedSource]:
+    """The support that was asked about once more: confirmed, or with the doubt."""
+    by_document: dict[str, list[int]] = {}
+    for (number, key), judged in said.items():
+        if judged.supports and (double or judged.flag):
+            by_document.setdefault(key, []).append(number)
+    asked: list[tuple[str, Sequence[Doubtful]]] = []
+    for key, numbers in by_document.items():
+        doubtful = [_doubtful(n, claims[n], said[n, key], texts[key]) for n in numbers]
+        asked.append((said[numbers[0], key].document.title, doubtful))
+    if not asked:
+        return {}
+    found: dict[tuple[int, str], JudgedSource] = {}
+    for (key, numbers), answers in zip(
+        by_document.items(), await asked_again(asked, model), strict=True
+    ):
+        for n in numbers:
+            judged, answer = said[n, key], answers[_criterion(n, claims[n]).id]
+            reasons = "; ".join(filter(None, (judged.flag, answer.missing)))
+            doubt = "" if answer.says else reasons or "asked once more, the judge does not confirm"
+            found[n, key] = judged._replace(doubt=doubt)
+    return found
+
+
+def _doubtful(number: int, claim: Claim, judged: JudgedSource, text: QuotableText) -> Doubtful:
+    assert judged.assessment is not None, "only support is asked about"
+    passages = [with_neighbours(quote, text) for quote in judged.assessment.quotes]
+    shown = "\n[...]\n".join(dict.fromkeys(passages))
+    return Doubtful(_criterion(number, claim).id, claim.text, shown)
 
 
 async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[JudgedSource, ...]:
@@ -225,56 +171,68 @@ async def _of(
     if assessment is not None:
         # Each is read for the claims before as well, and its characters are compared once.
         text = texts.setdefault(document.key, QuotableText(plain(document.text)))
-        return await to_thread.run_sync(_borne_out, claim, document, assessment, text)
+        return await to_thread.run_sync(_quoted, claim, document, assessment, text)
     failure = said.degraded or "the document was not judged"
     return JudgedSource(document, None, await _passage(claim, document), failure)
 
 
-def _borne_out(
+def _quoted(
     claim: Claim, document: SourceDocument, assessment: Assessment, text: QuotableText
 ) -> JudgedSource:
-    """A judgement with the whole sentences of its quotes, or the reason that it is in doubt."""
-    passages = [passage_of(quote, text, document.title) for quote in assessment.quotes]
-    quotes = tuple(dict.fromkeys(passage.text for passage in passages))
-    doubt = ""
+    """A judgement with the whole sentences of its quotes, and what disagrees about support."""
+    quotes = tuple(dict.fromkeys(sentences_of(quote, text) for quote in assessment.quotes))
+    flag = ""
     if assessment.judgement == "support":
-        doubt = disagreement(claim.text, passages, [*sentences_near(claim.text, document)])
-    elif assessment.contradicts:
-        if not speaks_about(claim.text, passages):
-            doubt = ELSEWHERE
-        elif repeats_in_most(claim.text, passages):
-            doubt = "the words quoted say the same as the claim"
-    if doubt:
-        return JudgedSource(document, None, quotes[0], doubt=doubt)
-    return JudgedSource(document, assessment.model_copy(update={"quotes": quotes}))
+        published = document.published.date().isoformat() if document.published else ""
+        flag = disagreement(claim.text, "\n".join((*quotes, document.title, published)))
+    return JudgedSource(document, assessment.model_copy(update={"quotes": quotes}), flag=flag)
 
 
-async def _meant(
-    claim: Claim, judged: JudgedSource, embedder: Embedder | None, floor: MeaningFloor
-) -> JudgedSource:
-    """The judgement, or the reason that its quotes mean something else than the claim."""
-    said = judged.assessment
-    if embedder is None or said is None or not (said.judgement == "support" or said.contradicts):
-        return judged
-    near = await to_thread.run_sync(lambda: [*sentences_near(claim.text, judged.document)])
-    least = floor.contradicting if said.contradicts else floor.least
-    if not await means_something_else(
-        claim.text, said.quotes, near, embedder, least=least, as_near=floor.as_near
-    ):
-        return judged
-    return JudgedSource(judged.document, None, said.quotes[0], doubt=ELSEWHERE)
+def sentences_of(quote: str, document: QuotableText) -> str:
+    """The whole sentences that a quote stands in, without headings before them.
+
+    What does not stand in the text, but in the title or beside it, is its own sentence.
+    """
+    place = document.find(quote)
+    if place is None:
+        return quote
+    spans = _spans(document.text, place)
+    inside = [span for span in spans if span[0] < place[1] and span[1] > place[0]] or [place]
+    return " ".join(without_heading(document.text[slice(*span)]) for span in inside)
+
+
+def with_neighbours(sentences: str, document: QuotableText) -> str:
+    """Sentences with the one before and the one after them, as they stand in the document."""
+    place = document.find(sentences)
+    if place is None:
+        return sentences
+    spans = _spans(document.text, place)
+    before = [span for span in spans if span[1] <= place[0]][-1:]
+    after = [span for span in spans if span[0] >= place[1]][:1]
+    near = [*before, place, *after]
+    return document.text[near[0][0] : near[-1][1]].strip()
+
+
+def _spans(text: str, place: tuple[int, int]) -> list[tuple[int, int]]:
+    """The sentences around a place."""
+    first, last = max(0, place[0] - _AROUND), min(len(text), place[1] + _AROUND)
+    around = text[first:last]
+    return [
+        (first + start, first + end)
+        for sentence in sentence_spans(around)
+        for start, end in rows(around, *sentence)
+    ]
 
 
 async def _passage(claim: Claim, document: SourceDocument) -> str:
-    """The words of a document that are nearest to a claim, exactly as they stand there.
+    """The sentence of a document that is nearest to a claim, exactly as it stands there.
 
     None of one that speaks about something else.
     """
 
     def found() -> str:
-        passages = nearest(claim.text, passages_of([document], longest=_PASSAGE), 1)
-        if not passages or overlap(claim.text, f"{document.title} {document.text}") < NAMED:
+        if overlap(claim.text, f"{document.title} {document.text}") < NAMED:
             return ""
-        return without_heading(passages[0].text)
+        return sentence_near(claim.text, document)
 
     return await to_thread.run_sync(found)

@@ -30,10 +30,11 @@ _DECISIVE_FIRST: Mapping[Stance, int] = MappingProxyType(
     {
         "contradicts": 0,
         "supports": 1,
-        "somewhat_supports": 2,
-        "insufficient": 3,
-        "off_topic": 4,
-        "unjudged": 5,
+        "in_doubt": 2,
+        "somewhat_supports": 3,
+        "insufficient": 4,
+        "off_topic": 5,
+        "unjudged": 6,
     }
 )
 _QUOTE = 1_000
@@ -47,11 +48,18 @@ class JudgedSource(NamedTuple):
     assessment: Assessment | None
     """Its judgement on the claim; None when it could not be judged."""
     passage: str = ""
-    """Its nearest passage, for people who judge themselves."""
+    """Its nearest sentence, for people who judge themselves."""
     failure: str = ""
     """The reason it could not be judged."""
+    flag: str = ""
+    """What does not agree between a claim and the words quoted in its support."""
     doubt: str = ""
-    """The reason a judgement on it does not stand: what was quoted does not bear it out."""
+    """The reason its support was not confirmed when it was asked about once more."""
+
+    @property
+    def supports(self) -> bool:
+        """True when it was judged to say the claim in full."""
+        return self.assessment is not None and self.assessment.judgement == "support"
 
 
 def stance_of(assessment: Assessment) -> Stance:
@@ -75,7 +83,7 @@ def status_of(stances: Sequence[Stance]) -> ClaimStatus:
     """The verdict that stances amount to; those of off-topic documents do not count.
 
     Support in part decides nothing, since the rest of the claim stays open. So it makes no claim
-    `supported`, and takes nothing from a contradiction.
+    `supported`, and takes nothing from a contradiction. Nor does support that is in doubt.
     """
     supported, contradicted = "supports" in stances, "contradicts" in stances
     if supported and contradicted:
@@ -84,6 +92,8 @@ def status_of(stances: Sequence[Stance]) -> ClaimStatus:
         return "contradicted"
     if supported:
         return "supported"
+    if "in_doubt" in stances:
+        return "in_doubt"
     return "unverified" if "unjudged" in stances else "not_enough_info"
 
 
@@ -118,7 +128,8 @@ def _evidence(held: JudgedSource) -> ClaimEvidence:
     document, assessment = held.document, held.assessment
     quotes = () if assessment is None else assessment.quotes
     return ClaimEvidence(
-        stance="unjudged" if assessment is None else stance_of(assessment),
+        stance=_stance(held),
+        flag=held.flag,
         quote=(quotes[0] if quotes else held.passage)[:_QUOTE],
         title=document.title,
         url=document.url,
@@ -130,6 +141,12 @@ def _evidence(held: JudgedSource) -> ClaimEvidence:
     )
 
 
+def _stance(held: JudgedSource) -> Stance:
+    if held.assessment is None:
+        return "unjudged"
+    return "in_doubt" if held.doubt else stance_of(held.assessment)
+
+
 def _reason(
     status: ClaimStatus,
     evidence: Sequence[ClaimEvidence],
@@ -137,9 +154,9 @@ def _reason(
     failure: str,
 ) -> str:
     if status == "unverified":
-        doubts = (f"the judgement is in doubt: {each.doubt}" for each in held if each.doubt)
-        failures = (each.failure for each in held if each.failure)
-        return failure or next(doubts, "") or next(failures, "")
+        return failure or next((each.failure for each in held if each.failure), "")
+    if status == "in_doubt":
+        return next(each.doubt for each in held if each.doubt)
     if status != "not_enough_info":
         return ""
     if not evidence:
@@ -256,6 +273,7 @@ def basis_of(
         "given": sorted(f"{document.key} {document.published}" for document in given),
         "model": model,
         "documents": options.max_documents,
+        "checks": options.checks,
     }
     return sha256(json.dumps(told, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -105,11 +105,11 @@ def test_a_composition_searches_where_one_of_its_parts_does() -> None:
     plain, evidence = LengthValidator(max_words=9), EvidenceValidator()
     checker: Any = EvidenceChecker(Adapters(), None)
     for composed in (all_of(plain, evidence), any_of(evidence, plain), negate(evidence)):
-        assert composed.checks == (("evidence", CheckOptions()),)
+        assert composed.claim_checks == (("evidence", CheckOptions()),)
         bound = composed.bind(Binding(checker=checker, search=False))
-        assert bound.checks == (("evidence", CheckOptions(search=False)),)
+        assert bound.claim_checks == (("evidence", CheckOptions(search=False)),)
         assert evidence.bind(Binding(checker=checker)).checker is checker
-    assert not plain.checks
+    assert not plain.claim_checks
     assert plain.bind(Binding(checker=checker)) is plain
 
 

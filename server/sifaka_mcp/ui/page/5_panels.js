@@ -46,7 +46,7 @@ function criticsPanel(run, picked) {
     said.length ? h("ul.notes", null, said.flatMap((each) => [each.reason && h("li", null, h("b", null, foreign(each.name)), ": ", foreign(each.reason)), each.suggestions.slice(0, 6).map((line) => h("li", null, h("b", null, foreign(each.name)), ": ", foreign(line)))])) : null);
 }
 
-const VERDICTS = { supported: "good", contradicted: "bad", mixed: "bad", not_enough_info: "warn", unverified: "warn" };
+const VERDICTS = { supported: "good", contradicted: "bad", mixed: "bad", in_doubt: "bad", not_enough_info: "warn", unverified: "warn" };
 
 function claims(verdicts) {
   return h("ul.claims", null, verdicts.map((each) => h("li.claim", null,

@@ -1,1 +1,0 @@
-"""Claims over forty documents, with judges that lie about them."""

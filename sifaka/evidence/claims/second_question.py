@@ -1,0 +1,112 @@
+"""The second question about claims that a judge has called supported: blind, and about what is missing."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from pydantic import Field
+
+from sifaka.calls.context import fan_out
+from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.evidence.verify import PARALLEL
+from sifaka.models.coercion import Form
+from sifaka.models.prompt import Prompt, frame
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+_CLAIM, _PASSAGE = 2_000, 2_500
+"""Characters that are shown."""
+PROMPT = Prompt(
+    purpose="Reads once more the sentences that a claim is said to rest on, without the first "
+    "judgement.",
+    task="For each claim, decide if the passage beside it says what the claim says.",
+    rules=(
+        "Judge by the passage and the title alone, and not by what you know.",
+        "First write in `missing` what the claim adds, leaves out or makes stronger: all or some, "
+        "a cause, a condition, a plan, the person, a negation, a number. Leave it empty where "
+        "there is nothing.",
+        "Then set `says` to true only if a reader of the passage must take the claim to be true. "
+        "Other words for the same are no difference.",
+        "Give one answer for each claim, under its id.",
+    ),
+)
+_ASKED = "Does each passage say what its claim says? What is missing, added or weaker?"
+
+
+class Doubtful(NamedTuple):
+    """A claim and the words that it is said to rest on."""
+
+    id: str
+    claim: str
+    passage: str
+    """The sentences that were quoted, with their neighbours."""
+
+
+class SecondAnswer(NamedTuple):
+    """The answer about one claim."""
+
+    says: bool
+    missing: str = ""
+    """Why not, in one line."""
+
+
+class _Answer(Form):
+    """The answer about one claim."""
+
+    id: str = Field(min_length=1, description="the claim's id")
+    missing: str = Field(default="", description="what is missing, added or weaker; may be empty")
+    says: bool = Field(description="true when the passage says what the claim says")
+
+
+class _Answers(Form):
+    """The answer about each claim."""
+
+    answers: list[_Answer]
+
+
+async def asked_again(
+    asked: Sequence[tuple[str, Sequence[Doubtful]]], model: "Model"
+) -> list[Mapping[str, SecondAnswer]]:
+    """Ask about the claims of each document, one call a document.
+
+    Args:
+        asked: The title of each document, and the claims that are said to rest on it.
+        model: Who answers.
+
+    Returns:
+        For each document the answers by the claim's id. One that was not given, or could not be
+        paid for, is no: what nobody has confirmed stays in doubt.
+    """
+    questions: dict[str, Callable[[], Awaitable[Mapping[str, SecondAnswer]]]] = {
+        f"second {number}": partial(_asked, title, doubtful, model)
+        for number, (title, doubtful) in enumerate(asked)
+    }
+    return list(await fan_out(questions, calls_each=0, parallel=PARALLEL))
+
+
+async def _asked(
+    title: str, doubtful: Sequence[Doubtful], model: "Model"
+) -> Mapping[str, SecondAnswer]:
+    from sifaka.models.structured import ask
+
+    parts = [frame("title", title)] if title else []
+    for each in doubtful:
+        parts += (
+            f"Claim {each.id}:",
+            frame("claim", each.claim[:_CLAIM]),
+            frame("passage", each.passage[:_PASSAGE]),
+        )
+    try:
+        answer, _ = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Answers)
+    except (ModelProviderError, BudgetExceeded) as error:
+        no = SecondAnswer(says=False, missing=f"it was not confirmed: {error.message}")
+        return {each.id: no for each in doubtful}
+    said: dict[str, SecondAnswer] = {}
+    for each in answer.answers:
+        before = said.get(each.id.strip())
+        # Of two answers the one that says no counts.
+        if before is None or before.says:
+            said[each.id.strip()] = SecondAnswer(each.says, " ".join(each.missing.split())[:200])
+    absent = SecondAnswer(says=False, missing="it was not confirmed when asked once more")
+    return {each.id: said.get(each.id, absent) for each in doubtful}
