@@ -26,11 +26,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-<<<<<<< HEAD
-.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-facts bench-claims bench-quality bench-prompts weights coverage snapshots clean
-=======
-.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-quality bench-prompts coverage snapshots clean
->>>>>>> w/evidence
+.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-quality bench-prompts weights coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -178,19 +174,6 @@ bench: $(READY)
 bench-editor: $(READY)
 	$(BIN)/python -m benchmarks.quality.editor --markdown docs/editor.md
 
-<<<<<<< HEAD
-# The reader of facts that judges use, on labelled rewrites.
-bench-facts: $(READY)
-	$(BIN)/python -m benchmarks.quality.facts
-
-# The checker of claims with judges that lie; writes the tables of docs/evidence.md. With models of
-# embeddings also that of the floor of meaning: make bench-claims EMBEDDER=model2vec:/path/to/model;
-# BIN=/path/to/environment/bin names the environment that the model's package is in.
-bench-claims: $(READY)
-	$(BIN)/python -m benchmarks.quality.claims --markdown docs/evidence.md $(EMBEDDER:%=--embedder %)
-
-=======
->>>>>>> w/evidence
 # The site of the documents, with reference pages made of the code, in build/site.
 docs: $(INSTALLED)
 	UV_PROJECT_ENVIRONMENT=$(VENV) $(UV) sync --frozen --inexact --quiet --no-default-groups --group docs

@@ -53,7 +53,9 @@ def measure() -> Report:
         f"characters / {CHARACTERS_PER_TOKEN}. The first pair of a critic compares the original "
         "with the first version, and shares less.",
         figures=tuple(
-            figure for told, of_kind in repeated.items() for figure in _figures(names[told], of_kind)
+            figure
+            for told, of_kind in repeated.items()
+            for figure in _figures(names[told], of_kind)
         ),
     )
 

@@ -76,13 +76,8 @@ async def parts_of(
             fallbacks=settings.fallback_models,
             opening=opening,
         )
-<<<<<<< HEAD
     components = (*settings.validators, *settings.asked_critics)
-    checks = [check for component in components for check in component.checks]
-=======
-    components = (*settings.validators, *settings.chosen_critics)
     checks = [check for component in components for check in component.claim_checks]
->>>>>>> w/evidence
     found = documents or bool(settings.retrievers) or settings.inquiry is not None
     checker, binding = None, Binding(model=asked)
     if checks:

@@ -21,6 +21,8 @@ from sifaka.text.limits import Asked, asked_of, outside_scope
 if TYPE_CHECKING:
     from sifaka.models.journaled import JournaledModel
 
+_STATED = frozenset({"number", "date", "money", "url", "code", "quote", "name"})
+"""The kinds that `require` lets no version lose."""
 _TOO_MUCH = "a text that takes too long to compare"
 _ROLE = "findings"
 """The journal's place of a question about the task."""
@@ -162,9 +164,12 @@ def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[
         for each in thought.findings.differences
     ]
     shown = {_key(each) for each in earlier if each.status in {"open", "refused"}}
+    strict = run.config.facts == "require"
     taken = {_key(each): each for each in earlier if each.status == "accepted"}
     return tuple(
-        _with_answer(each, reason, shown, taken).model_copy(update={"id": f"d{number}"})
+        _with_answer(each, reason, shown, taken, strict=strict).model_copy(
+            update={"id": f"d{number}"}
+        )
         for number, each in enumerate(found, 1)
     )
 
@@ -174,8 +179,12 @@ def _with_answer(
     reason: str,
     shown: set[tuple[str, str, str]],
     taken: Mapping[tuple[str, str, str], Difference],
+    *,
+    strict: bool,
 ) -> Difference:
     key = _key(difference)
+    if strict and difference.status == "noted" and difference.kind in _STATED:
+        return difference.model_copy(update={"status": "open"})
     if difference.status != "open":
         return difference
     if known := taken.get(key):

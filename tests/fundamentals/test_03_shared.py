@@ -87,7 +87,9 @@ async def test_what_was_turned_down_is_a_lesson_for_the_next_run(store: ThoughtS
     worse = "A refund takes as long as it takes, and not a day more."
     await chain.submit(waiting.run_id, waiting.brief.parent_id, worse)
 
-    next_time = await Chain(store=store, validators=RULES, remember=1).run(text="A refund takes time.")
+    next_time = await Chain(store=store, validators=RULES, remember=1).run(
+        text="A refund takes time."
+    )
 
     assert next_time.brief is not None
     (lesson,) = next_time.brief.lessons

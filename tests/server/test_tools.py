@@ -52,7 +52,11 @@ async def test_improve_mends_what_needs_no_model(client: Client) -> None:
 async def test_text_and_data_each_stand_alone(client: Client) -> None:
     result = await client.call_tool(
         "improve_text",
-        {"text": "one two teh three", "validators": [{"type": "length", "min_words": 5}], "return": "text"},
+        {
+            "text": "one two teh three",
+            "validators": [{"type": "length", "min_words": 5}],
+            "return": "text",
+        },
     )
     text, data = said(result), result.structured_content
     assert data is not None
@@ -68,9 +72,7 @@ async def test_a_caller_driven_run_from_the_first_brief_to_done(client: Client) 
         {"type": "content", "required": ["refund policy", "30 days"]},
     ]
     long_text = " ".join(f"The shop sells item number {n} to many customers." for n in range(24))
-    waiting = await call(
-        client, "improve_text", text=long_text, validators=rules, effort="quick"
-    )
+    waiting = await call(client, "improve_text", text=long_text, validators=rules, effort="quick")
     assert waiting["status"] == "needs_revision"
     assert (waiting["text"], waiting["unchanged"]) == (None, True)
     parent = waiting["brief"]["parent_id"]

@@ -20,7 +20,9 @@ RULES = [
 
 
 async def improve(client: Client) -> dict[str, Any]:
-    result = await client.call_tool("improve_text", {"text": TEXT, "validators": RULES, "model": "editor"})
+    result = await client.call_tool(
+        "improve_text", {"text": TEXT, "validators": RULES, "model": "editor"}
+    )
     assert not result.is_error
     assert result.structured_content is not None
     return result.structured_content

@@ -122,13 +122,8 @@ class ResearchOut(ImproveOut):
     @classmethod
     def of_run(cls, result: RunResult, text: TextOut) -> "ResearchOut":
         """The wire form."""
-<<<<<<< HEAD
         fields, accepted = cls._fields(result, text), len(result.findings.accepted)
         return cls(**fields, accepted=accepted, research=ResearchedOut.of(result))
-=======
-        told = ImproveOut.of_run(result, text)
-        return cls(**dict(told), research=ResearchedOut.of(result))
->>>>>>> w/fix3
 
 
 class ResearchSubmitOut(SubmitOut):
