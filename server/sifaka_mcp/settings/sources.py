@@ -1,7 +1,6 @@
 """Reads the settings, once: flags over environment over `sifaka.toml`."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +13,7 @@ from sifaka._internal.masking import conceal, passwords_in, secrets_in
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.keys import secrets_of
 from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.toml import read_toml
 
 _PROGRAM = re.compile(r"(?:^|,)\s*[^:,]*\+mcp:", re.IGNORECASE)
 """A tier of a store that is a program."""
@@ -80,14 +80,7 @@ def _read_file(folder: Path | None) -> tuple[dict[str, Any], Path | None]:
     path = folder / "sifaka.toml" if folder else None
     if path is None or not path.is_file():
         return {}, None
-    try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"{path} is not valid TOML: {error}", "correct the file"
-        ) from error
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+    told = dict(read_toml(path))
     # Hosts start servers in the folder that is being worked on, and who made that folder is not
     # known: opening it must not run anything, nor send texts or show files to whom it names.
     for name in sorted(told.keys() & _REFUSED.keys()):
