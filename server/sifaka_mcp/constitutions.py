@@ -1,10 +1,10 @@
 """Constitution files that a client may name: those in the server's own folder, by their name."""
 
-import os
-import stat
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
+from sifaka._internal.beneath import read_beneath
 from sifaka.errors import ConfigurationError
 
 FOLDER = "constitutions"
@@ -17,8 +17,8 @@ _RESERVED = frozenset(
     {"con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))}
 )
 """Names that Windows takes for a device, with any suffix."""
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-"""A pipe in the folder must not be waited for."""
+_NONE = frozenset({errno.ENOENT, errno.EXDEV, errno.EINVAL, errno.EISDIR})
+"""The errors of what is no file of the folder: where else it lies is not told."""
 
 
 def named_in(home: Path) -> Callable[[str], str]:
@@ -33,27 +33,16 @@ def named_in(home: Path) -> Callable[[str], str]:
         folder = home / FOLDER
         _check(name)
         try:
-            path = (folder / name).resolve(strict=True)
-            inside = path.is_relative_to(folder.resolve(strict=True))
-            content = _content(path) if inside else None
-        except FileNotFoundError:
-            content = None
-        except (OSError, RuntimeError) as error:  # a loop of links among them
-            reason = getattr(error, "strerror", None) or type(error).__name__
+            return read_beneath(folder / name, _MOST_BYTES, folder).decode("utf-8-sig")
+        except OSError as error:
+            if error.errno in _NONE:
+                raise ConfigurationError(
+                    f"there is no constitution {name!r}", f"there is: {_known(folder)}"
+                ) from None
             raise ConfigurationError(
-                f"constitution {name!r} cannot be read: {reason}",
-                "give the name of a file that can be opened",
+                f"constitution {name!r} cannot be read: {error.strerror}",
+                "give the name of a file that can be opened, of a megabyte at most",
             ) from error
-        if content is None:  # what lies elsewhere is not told from what does not exist
-            raise ConfigurationError(
-                f"there is no constitution {name!r}", f"there is: {_known(folder)}"
-            )
-        if len(content) > _MOST_BYTES:
-            raise ConfigurationError(
-                f"constitution {name!r} is larger than a megabyte", "keep to the principles"
-            )
-        try:
-            return content.decode("utf-8-sig")
         except UnicodeDecodeError:
             # Without its cause, which holds the content.
             raise ConfigurationError(
@@ -75,19 +64,6 @@ def _check(name: str) -> None:
             f"the name of a constitution has {len(name)} characters",
             f"give the name of a file, {_LONGEST_NAME} characters at most",
         )
-
-
-def _content(path: Path) -> bytes | None:
-    """The content of a regular file, up to just beyond the limit; None for anything else."""
-    # What was opened is looked at, not what the name stood for a moment ago.
-    descriptor = os.open(path, _FLAGS | getattr(os, "O_NOFOLLOW", 0))
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(_MOST_BYTES + 1)
-    finally:
-        os.close(descriptor)
 
 
 def _known(folder: Path) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field, StringConstraints, ValidationError
 
+from sifaka._internal.beneath import read_beneath
 from sifaka._internal.explain import explain
 from sifaka._internal.immutable import Frozen
 from sifaka.errors import ConfigurationError
@@ -79,15 +80,8 @@ def read_file(path: str) -> str:
     Raises:
         ConfigurationError: It cannot be read, is too large, or is not UTF-8.
     """
-    file = Path(path)
     try:
-        if not file.is_file():
-            raise ConfigurationError(f"{path}: there is no such file", "give the path of a file")
-        with file.open("rb") as stream:
-            content = stream.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise ConfigurationError(f"{path}: larger than a megabyte", "keep to the principles")
-        return content.decode("utf-8-sig")
+        return read_beneath(Path(path), _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{path}: not UTF-8", "save it as UTF-8") from error
     except (OSError, ValueError) as error:

@@ -20,6 +20,7 @@ class Point:
 
 _HTTP, _RUNS, _CLI = "tests/server/http", "tests/server/runs", "tests/server/cli"
 _STORAGE, _MODELS = "tests/sifaka/storage", "tests/sifaka/models"
+_CHECK = f"{_CLI}/check/test_check_hostile.py"
 _SIGNALS = f"{_CLI}/test_streams_and_signals.py"
 
 POINTS: Mapping[str, Point] = {
@@ -66,6 +67,19 @@ POINTS: Mapping[str, Point] = {
     ),
     "a file that changes, vanishes or becomes a link during --in-place": Point(
         "it is left alone, the result lies beside it", (f"{_CLI}/test_in_place.py",)
+    ),
+    "links out, loops, pipes and devices in a folder; a folder that turns into a link": Point(
+        "no read and no fix is outside, hidden files stay unread",
+        (
+            "tests/sifaka/_internal/test_beneath.py",
+            f"{_CHECK}::test_nothing_outside_is_read_or_written_through_a_link",
+            f"{_CHECK}::test_no_fix_is_written_outside_while_a_folder_and_a_link_change_places",
+            "tests/server/test_sources_of_texts.py",
+        ),
+    ),
+    "a repository to check: patterns, files of rules and names that do harm": Point(
+        "one line and exit code 2, in little time, and no command of a workflow",
+        (f"{_CLI}/check/test_check_patterns.py", _CHECK),
     ),
     "replies that end before their end": Point(
         "none is a version", (f"{_MODELS}/test_refused_drafts.py",)

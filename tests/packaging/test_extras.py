@@ -70,7 +70,6 @@ def test_a_report_is_plain_text(plain: Path, tmp_path: Path) -> None:
     [
         ("http", ("serve", "--transport", "http", "--port", "0"), {}),
         ("cli", ("completion", "bash"), {}),
-        ("cli", ("check", "."), {}),
         ("evidence", ("verify", "text.md", "--adapters", "pubmed:"), {}),
         ("redis", ("history",), {"SIFAKA_STORE": "redis://127.0.0.1:1/0"}),
         ("openai", ("improve", "text.md", "--model", "openai:gpt-5"), {"OPENAI_API_KEY": "sk-x"}),
@@ -82,7 +81,6 @@ def test_what_needs_an_extra_says_how_to_install_it(
     plain: Path, tmp_path: Path, extra: str, arguments: tuple[str, ...], settings: dict[str, str]
 ) -> None:
     (tmp_path / "text.md").write_text(TEXT, encoding="utf-8")
-    (tmp_path / ".gitignore").write_text("build\n", encoding="utf-8")
     done = sifaka(plain, tmp_path, *arguments, **settings)
     assert done.returncode == 2, done.stderr
     (line,) = done.stderr.splitlines()

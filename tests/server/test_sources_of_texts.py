@@ -1,6 +1,7 @@
 """Texts that are named: versions, and files of the roots that a client grants."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,10 @@ def granted(tmp_path: Path) -> Path:
     (tmp_path / "secret.txt").write_text("A secret.")
     (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
     (folder / "bytes.txt").write_bytes(b"\xff\xfe")
+    (folder / ".env").write_text("KEY=secret")
+    (folder / "shown.txt").symlink_to(".env")
+    (folder / "loop.txt").symlink_to("loop.txt")
+    os.mkfifo(folder / "pipe.txt")
     return folder
 
 
@@ -107,6 +112,11 @@ async def test_over_stdio_as_well(granted: Path, tmp_path: Path) -> None:
         ("nothing.txt", "cannot be read: No such file"),
         ("bytes.txt", "cannot be read: it is not UTF-8"),
         ("", "cannot be read: Is a directory"),
+        (".env", "cannot be read: is hidden"),
+        ("shown.txt", "cannot be read: is hidden"),
+        ("loop.txt", "cannot be read: Too many levels of symbolic links"),
+        ("loop.txt/a.txt", "cannot be read: Too many levels of symbolic links"),
+        ("pipe.txt", "cannot be read: is no regular file"),
     ],
 )
 async def test_what_is_outside_or_no_text_is_refused(

@@ -139,9 +139,9 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if wrong := _CHOICE.search(message):
             message += _question(closest(wrong[1], re.findall(r"[\w-]+", wrong[2])))
-        from sifaka_mcp.view.lines import visible
+        from sifaka_mcp.view.lines import one_line
 
-        self.exit(USAGE, f"sifaka: {visible(message)} — see `{self.prog} --help`\n")
+        self.exit(USAGE, f"sifaka: {one_line(message)} — see `{self.prog} --help`\n")
 
 
 class _Version(argparse.Action):
@@ -208,6 +208,6 @@ def _complain(error: SifakaError, code: int) -> int:
 
 
 def _say(line: str) -> None:
-    from sifaka_mcp.view.lines import visible
+    from sifaka_mcp.view.lines import one_line
 
-    print(f"sifaka: {visible(line)}", file=sys.stderr)
+    print(f"sifaka: {one_line(line)}", file=sys.stderr)

@@ -3,15 +3,20 @@
 import codecs
 import itertools
 import os
-import stat
-import tempfile
+import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sifaka._internal.beneath import Opened, opened
 from sifaka.errors import ConfigurationError
 from sifaka.text.input import MAX_TEXT, check_text
+
+_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _LINK
+_OLD = os.O_RDWR | _LINK
+"""No link that has taken the place of a file is written through."""
 
 
 def check_target(name: str) -> None:
@@ -49,54 +54,61 @@ def write_text(name: str, text: str) -> None:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
         else:
-            replace_file(path, data)
+            replace_file(str(path), data)
     except OSError as error:
         raise _refused(name, error.strerror or str(error)) from error
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(name: str, data: bytes, folder: int | None = None) -> None:
     """Put bytes in the place of a file, all or nothing; it keeps its mode and its owner.
 
     A file that has more than one name, or another owner than can be given, is written where it is;
     until that is done its new content is in a hidden file beside it.
 
+    Args:
+        name: Its path; its name alone where there is a folder.
+        data: Its new content.
+        folder: The descriptor of the folder that it lies in.
+
     Raises:
         OSError: It cannot be written; the old file is whole.
     """
-    before = path.stat() if path.exists() else None
+    try:
+        before = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        before = None
     mode = 0o666 & ~_umask() if before is None else before.st_mode & 0o7777
-    with tempfile.NamedTemporaryFile(
-        dir=path.parent, prefix=f".{path.name[:40]}.", delete=False
-    ) as file:
-        temporary = Path(file.name)
-        try:
-            moved = before is None or (before.st_nlink == 1 and _owned_like(temporary, before))
+    place, base = os.path.split(name)
+    temporary = os.path.join(place, f".{base[:40]}.{secrets.token_hex(8)}")  # noqa: PTH118 - a name alone stays one
+    try:
+        with os.fdopen(os.open(temporary, _NEW, 0o600, dir_fd=folder), "wb") as file:
+            moved = before is None or (before.st_nlink == 1 and _owned_like(file.fileno(), before))
             # Before the text is in it, so that it is never readable for more users than before.
-            temporary.chmod(mode)
+            if hasattr(os, "fchmod"):
+                os.fchmod(file.fileno(), mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-            if moved:
-                temporary.replace(path)
-            else:
-                _overwrite(path, data)
-                temporary.unlink()
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        if moved:
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        else:
+            _overwrite(name, data, folder)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
 
 
-def _owned_like(path: Path, other: os.stat_result) -> bool:
+def _owned_like(descriptor: int, other: os.stat_result) -> bool:
     """Give a file to an owner; False when that is not allowed."""
-    if hasattr(os, "chown"):
+    if hasattr(os, "fchown"):
         with suppress(PermissionError):
-            os.chown(path, other.st_uid, other.st_gid)
-    new = path.stat()
+            os.fchown(descriptor, other.st_uid, other.st_gid)
+    new = os.fstat(descriptor)
     return (new.st_uid, new.st_gid) == (other.st_uid, other.st_gid)
 
 
-def _overwrite(path: Path, data: bytes) -> None:
-    with path.open("r+b") as file:
+def _overwrite(name: str, data: bytes, folder: int | None) -> None:
+    with os.fdopen(os.open(name, _OLD, dir_fd=folder), "r+b") as file:
         file.write(data)
         file.truncate()
         file.flush()
@@ -130,6 +142,8 @@ class TextFile:
     """A file as it was read."""
 
     path: Path
+    root: Path | None
+    """The folder that it has to lie in; None allows every place."""
     target: Path
     """The file behind the path, which may be a link."""
     data: bytes
@@ -145,14 +159,23 @@ class TextFile:
         return self.mark + text.encode(self.encoding)
 
 
-def read_text_file(path: Path) -> TextFile:
+def read_text_file(path: Path, root: Path | None = None) -> TextFile:
     """Read a file; its encoding is UTF-8, or what its byte order mark says.
 
+    Args:
+        path: The file.
+        root: The folder that it has to lie in, links followed; None allows every place.
+
     Raises:
-        ConfigurationError: It is none, cannot be read, is too long or no text, or was changed while
-            it was read.
+        ConfigurationError: It is none, lies elsewhere, cannot be read, is too long or no text, or
+            was changed while it was read.
     """
-    return decode(path, _read(path))
+    try:
+        with opened(path, root) as file:
+            data = _content(file)
+    except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
+        raise ConfigurationError(str(getattr(error, "strerror", error))) from error
+    return replace(decode(path, data), root=root, target=file.real)
 
 
 def decode(path: Path, data: bytes) -> TextFile:
@@ -174,7 +197,7 @@ def decode(path: Path, data: bytes) -> TextFile:
         ) from error
     check_text(text, "the text")
     return TextFile(
-        path=path, target=path.resolve(), data=data, mark=mark, encoding=encoding, text=text
+        path=path, root=None, target=path, data=data, mark=mark, encoding=encoding, text=text
     )
 
 
@@ -189,13 +212,14 @@ def write_text_file(file: TextFile, text: str) -> None:
     """
     data = file.encode(text)
     try:
-        if file.path.resolve() != file.target:
-            raise ConfigurationError("leads to another file now; not written")
-        if _read(file.path) != file.data:
-            raise ConfigurationError("was changed meanwhile; not written")
-        if not os.access(file.target, os.W_OK):
-            raise ConfigurationError("is read-only; not written")
-        replace_file(file.target, data)
+        with opened(file.path, file.root) as now:
+            if now.real != file.target:
+                raise ConfigurationError("leads to another file now; not written")
+            if _content(now) != file.data:
+                raise ConfigurationError("was changed meanwhile; not written")
+            if not os.access(now.name, os.W_OK, dir_fd=now.folder):
+                raise ConfigurationError("is read-only; not written")
+            replace_file(now.name, data, now.folder)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigurationError(f"{reason}; not written") from error
@@ -221,23 +245,12 @@ def write_beside(file: TextFile, text: str) -> Path:
     raise AssertionError("the numbers have no end")
 
 
-def _read(path: Path) -> bytes:
-    # A pipe that has taken the file's place meanwhile would make the opening wait for its writer.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise ConfigurationError("is no regular file")
-        with os.fdopen(os.open(path, flags), "rb") as stream:
-            before = os.fstat(stream.fileno())
-            if before.st_size > _LARGEST:
-                raise ConfigurationError(
-                    f"has {before.st_size:,} bytes, too many for one text",
-                    "split it",
-                )
-            data = stream.read(_LARGEST + 1)
-            after = os.fstat(stream.fileno())
-    except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
-        raise ConfigurationError(str(getattr(error, "strerror", error))) from error
+def _content(file: Opened) -> bytes:
+    before = os.fstat(file.stream.fileno())
+    if before.st_size > _LARGEST:
+        raise ConfigurationError(f"has {before.st_size:,} bytes, too many for one text", "split it")
+    data = file.stream.read(_LARGEST + 1)
+    after = os.fstat(file.stream.fileno())
     if len(data) != after.st_size or before.st_mtime_ns != after.st_mtime_ns:
         raise ConfigurationError("was changed while it was read")
     return data

@@ -1,28 +1,30 @@
 """Reads a TOML file that another person may have written."""
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
+from sifaka._internal.beneath import read_beneath
 from sifaka.errors import ConfigurationError
 
-_MOST_BYTES = 1_000_000
+_MOST = 1_000_000
+"""Bytes of a file."""
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
+"""A key of more than 32 parts: the parser's time grows with the square of their number."""
 
 
 def read_content(path: Path) -> bytes:
-    """The bytes of a file.
+    """The bytes of a file of at most a megabyte.
 
     Raises:
-        ConfigurationError: It cannot be read, or is too large for a configuration.
+        ConfigurationError: It cannot be read, is no regular file, or is too large for a
+            configuration.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
+        return read_beneath(path, _MOST)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
-    if len(content) > _MOST_BYTES:
-        raise ConfigurationError(f"{path} is larger than a megabyte", "keep to what it is for")
-    return content
 
 
 def parse_toml(path: Path, content: bytes) -> dict[str, Any]:
@@ -32,7 +34,10 @@ def parse_toml(path: Path, content: bytes) -> dict[str, Any]:
         ConfigurationError: It is not TOML.
     """
     try:
-        return tomllib.loads(content.decode("utf-8"))
+        text = content.decode("utf-8")
+        if _LONG_KEY.search(text):
+            raise ValueError("a key has more than 32 parts")
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a plain ValueError
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ConfigurationError(

@@ -1,7 +1,6 @@
 """A text that is named in place of being sent: a version of a run, or a file of a granted root."""
 
 import os
-import stat
 from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -10,6 +9,7 @@ import anyio.to_thread
 from mcp_types import InputRequiredResult, ListRootsRequest, ListRootsResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from sifaka._internal.beneath import read_beneath
 from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.text.input import MAX_TEXT
 from sifaka_mcp.tools.answer import ToolContext, state_of
@@ -92,28 +92,25 @@ async def _roots(ctx: ToolContext) -> list[Path] | InputRequiredResult:
 
 def _paths(granted: ListRootsResult) -> list[Path]:
     urls = (urlsplit(str(root.uri)) for root in granted.roots)
-    return [Path(unquote(url.path)).resolve() for url in urls if url.scheme == "file"]
+    # Not `resolve`, which raises for a loop of links before Python 3.13.
+    return [Path(os.path.realpath(unquote(url.path))) for url in urls if url.scheme == "file"]
 
 
 def _read(path: Path, roots: Iterable[Path]) -> str:
-    """The text of a file, wherever its links lead, that is inside a root.
+    """The text of a file, wherever its links lead, that is inside a root and not hidden in it.
 
     Raises:
-        ConfigurationError: It is outside, no file, too long or not UTF-8.
+        ConfigurationError: It is outside, hidden, no file, too long or not UTF-8.
     """
     try:
-        found = path.resolve(strict=True)
-        if not any(found.is_relative_to(root) for root in roots):
+        found = Path(os.path.realpath(path))
+        root = next((each for each in roots if found.is_relative_to(each)), None)
+        if root is None:
             raise ConfigurationError(
                 f"{path.name!r} is in no root that the client grants", "send the text"
             )
-        with os.fdopen(os.open(found, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            kept = os.fstat(file.fileno())
-            if not stat.S_ISREG(kept.st_mode) or kept.st_size > _MOST_BYTES:
-                raise ConfigurationError(
-                    f"{path.name!r} is no file of at most {_MOST_BYTES:,} bytes", "send the text"
-                )
-            return file.read(_MOST_BYTES).decode("utf-8")
+        # What has become of the links since they were resolved is seen by the opener.
+        return read_beneath(found, _MOST_BYTES, root, hidden=False).decode("utf-8")
     except (OSError, ValueError) as error:
         told = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ConfigurationError(

@@ -26,6 +26,12 @@ def visible(text: str) -> str:
     return _COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
+def one_line(text: str) -> str:
+    """The text on one line that no terminal obeys, nor what reads a log for commands."""
+    line = visible(text.replace("\r\n", "\n")).replace("\n", "\\n")
+    return line.replace("##[", "# #[")  # a command of workflows, wherever it stands in a line
+
+
 def short(text: str, most: int = 80) -> str:
     """The words, with their middle left out when there are too many."""
     return text if len(text) <= most else f"{text[: most - 20]}...{text[-15:]}"

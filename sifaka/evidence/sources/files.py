@@ -2,12 +2,12 @@
 
 import os
 import re
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from sifaka.evidence.sources.readers import READERS, NotText, Page, Reading, decoded
+from sifaka._internal.beneath import opened
+from sifaka.evidence.sources.readers import READERS, Page, Reading, decoded
 
 _PLAIN = frozenset({".md", ".txt", ".rst", ".csv", ".json"})
 SUFFIXES = _PLAIN | frozenset(READERS)
@@ -81,18 +81,12 @@ def _walked(root: Path) -> Iterator[Path]:
 def _state(path: Path, root: Path) -> FileState | str:
     """The state of the file at a path, or the reason that it is no file of the folder."""
     try:
-        real = path.resolve(strict=True)
-        told = real.stat()
-    except (OSError, RuntimeError):
-        return "a link to nothing"
-    if not real.is_relative_to(root):
-        return "a link that leads out of the folder"
-    if not stat.S_ISREG(told.st_mode):
-        return "not a file"
-    # A link may have a name that says nothing of what it leads to.
-    if any(part.startswith(".") for part in real.relative_to(root).parts):
-        return "a link to a hidden file"
-    return FileState(real=real, size=told.st_size, changed=told.st_mtime_ns)
+        # A link may have a name that says nothing of what it leads to.
+        with opened(path, root, hidden=False) as file:
+            told = os.fstat(file.stream.fileno())
+            return FileState(real=file.real, size=told.st_size, changed=told.st_mtime_ns)
+    except OSError as error:
+        return (error.strerror or "cannot be read").lower()
 
 
 LARGEST = 2_000_000
@@ -132,25 +126,6 @@ def _own(line: re.Pattern[str], suffix: str, text: str) -> str:
         front = text[:1_000] if suffix == ".rst" else ""
     found = line.search(front)
     return found[1].strip() if found and (suffix == ".md" or found[0].startswith(":")) else ""
-
-
-def file_bytes(path: Path, most: int) -> bytes:
-    """The content of a file; a link is not followed.
-
-    Raises:
-        NotText: It is larger than `most` bytes, or not a plain file.
-        OSError: It cannot be read.
-    """
-    # What was a file a moment ago may be a link or a pipe by now, which must not be followed or
-    # waited for.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 - of a descriptor
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise NotText("not a file")
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise NotText(f"larger than {most} bytes")
-    return content
 
 
 MOST_CHARS = 20_000

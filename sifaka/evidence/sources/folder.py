@@ -8,6 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import TypeVar
 
+from sifaka._internal.beneath import read_beneath
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment
 from sifaka.evidence.sources.files import (
@@ -16,7 +17,6 @@ from sifaka.evidence.sources.files import (
     LARGEST_DOCUMENT,
     MOST_FILES,
     FileState,
-    file_bytes,
     files_below,
     is_packed,
     parts_of,
@@ -198,10 +198,11 @@ class FolderAdapter:
 
     def _reading(self, real: Path) -> Reading:
         suffix = real.suffix.lower()
-        if suffix not in READERS:
-            return plain_reading(real, file_bytes(real, self._largest))
         require_reader(suffix)
-        content = file_bytes(real, LARGEST_DOCUMENT if is_packed(real) else self._largest)
+        most = LARGEST_DOCUMENT if is_packed(real) else self._largest
+        content = read_beneath(real, most, self.path, hidden=False)
+        if suffix not in READERS:
+            return plain_reading(real, content)
         try:
             given = (suffix, content)
             return run_limited_in_thread(read_document, *given, size=inf, seconds=_SECONDS)

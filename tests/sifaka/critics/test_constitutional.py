@@ -189,7 +189,7 @@ WRONG = [
     ("c.md", "# a\nRevision: b\n", "principle 1 'a': critique: is missing"),
     ("c.yaml", many(51), "51 principles, at most 50"),
     ("c.txt", "", "not a constitution"),
-    ("c.yaml", "x" * 1_000_001, "larger than a megabyte"),
+    ("c.yaml", "x" * 1_000_001, "larger than 1000000 bytes"),
     ("c.yaml", "[" * 1_000, "not valid YAML"),
 ]
 

@@ -1,12 +1,13 @@
 """`sifaka check`: the mistakes in files, as a linter reports them."""
 
 import argparse
+import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from sifaka.errors import ConfigurationError
+from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.record.entries import Fixes
 from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import Format
@@ -25,7 +26,7 @@ from sifaka_mcp.cli.options import whole_number
 from sifaka_mcp.cli.output import printing
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.lines import flat, visible
+from sifaka_mcp.view.lines import flat, one_line, visible
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing was found, something was, something could not be checked or is wrong."""
@@ -81,6 +82,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def check(options: argparse.Namespace, settings: Settings) -> int:
     """Print what is wrong in the files; 0 when nothing is, 1 when something is, 2 on an error."""
+    try:
+        return _checked(options)
+    except SifakaError as error:
+        raise ConfigurationError(error.message, error.suggestion) from error
+    except Exception as error:  # a bug would end the process with 1, which means "found"
+        logging.getLogger(__name__).debug("check", exc_info=error)
+        _say(f"the check was not finished, because of a bug in Sifaka ({type(error).__name__})")
+        return FAILED
+
+
+def _checked(options: argparse.Namespace) -> int:
     command = _Command(options)
     if STDIN in options.paths:
         if len(options.paths) > 1:
@@ -113,7 +125,7 @@ class _Command:
             if isinstance(found, BadPath):
                 bad.append(FileReport(path=found.path.as_posix(), problem=found.reason))
             else:
-                jobs.append(self._job(found.path, named=found.named))
+                jobs.append(self._job(found.path, root=found.root, named=found.named))
         if not jobs and not bad:
             _say("there are no texts in the paths")
         processes = self._options.jobs or processors()
@@ -155,10 +167,13 @@ class _Command:
             return ()
         return lines
 
-    def _job(self, path: Path, *, named: bool = True, write: bool = True) -> CheckJob:
+    def _job(
+        self, path: Path, *, root: Path | None = None, named: bool = True, write: bool = True
+    ) -> CheckJob:
         rules = self._configuration.rules_in(path.parent)
         return CheckJob(
             path=path,
+            root=root,
             rules=rules.choice_for(path, self._select).without(self._ignore),
             words=rules.words,
             format=Format(self._options.as_format)
@@ -182,4 +197,4 @@ def _complaints(report: FileReport) -> Iterator[str]:
 
 
 def _say(line: str) -> None:
-    print(f"sifaka: {visible(line)}", file=sys.stderr)
+    print(f"sifaka: {one_line(line)}", file=sys.stderr)

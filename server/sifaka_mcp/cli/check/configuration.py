@@ -9,20 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import did_you_mean
 from sifaka.errors import ConfigurationError
-from sifaka.extras import require
 from sifaka.tasks.rules import DEFAULT, RuleChoice, known_name
 from sifaka.text.formats import UNCHECKED, Format
+from sifaka_mcp.cli.check.patterns import Patterns
 from sifaka_mcp.settings.toml import parse_toml, read_content
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from sifaka_mcp.view.lines import short
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "sifaka.toml": ("check",),
@@ -76,21 +74,18 @@ class CheckRules:
         return frozenset(word.strip().lower() for word in self.table.words)
 
     @cached_property
-    def _excluded(self) -> "GitIgnoreSpec":
-        return _spec(*self.table.exclude)
+    def _excluded(self) -> Patterns:
+        return Patterns.of(self.table.exclude)
 
     @cached_property
-    def _ignored(self) -> "Sequence[tuple[GitIgnoreSpec, frozenset[str]]]":
-        return [
-            (_spec(pattern), frozenset(known_name(name) for name in names))
-            for pattern, names in self.table.per_file_ignores.items()
-        ]
+    def _ignored(self) -> tuple[Patterns, Sequence[frozenset[str]]]:
+        table = self.table.per_file_ignores
+        return Patterns.of(table), [frozenset(map(known_name, names)) for names in table.values()]
 
     @cached_property
-    def _formats(self) -> "Sequence[tuple[GitIgnoreSpec, Format]]":
-        return [
-            (_spec(pattern), known_format(name)) for pattern, name in self.table.formats.items()
-        ]
+    def _formats(self) -> tuple[Patterns, Sequence[Format]]:
+        table = self.table.formats
+        return Patterns.of(table), [known_format(name) for name in table.values()]
 
     def checked(self) -> "CheckRules":
         """These rules, when every name and pattern in them is right.
@@ -107,10 +102,9 @@ class CheckRules:
         ):
             try:
                 work()
-            except (ConfigurationError, ValueError) as error:
+            except ConfigurationError as error:
                 raise ConfigurationError(
-                    f"{self.origin}.{key}: {getattr(error, 'message', error)}",
-                    getattr(error, "suggestion", None),
+                    f"{self.origin}.{key}: {error.message}", error.suggestion
                 ) from error
         return self
 
@@ -119,7 +113,7 @@ class CheckRules:
         if not self.table.exclude:
             return False
         inside = self._inside(path)
-        return inside is not None and self._excluded.match_file(inside + "/" * folder)
+        return inside is not None and self._excluded.covers(inside, folder=folder)
 
     def choice_for(self, path: Path, given: RuleChoice | None = None) -> RuleChoice:
         """The rules that are wanted in a file, by the table or by another choice in its place."""
@@ -127,15 +121,17 @@ class CheckRules:
         inside = self._inside(path) if self.table.per_file_ignores else None
         if inside is None:
             return choice
-        names = (names for spec, names in self._ignored if spec.match_file(inside))
-        return choice.without(frozenset[str]().union(*names))
+        patterns, names = self._ignored
+        meant = (names[number] for number in patterns.numbers(inside))
+        return choice.without(frozenset[str]().union(*meant))
 
     def format_of(self, path: Path) -> Format | None:
         """The format that is told for a file; None when none is."""
         inside = self._inside(path) if self.table.formats else None
         if inside is None:
             return None
-        return next((each for spec, each in self._formats if spec.match_file(inside)), None)
+        patterns, formats = self._formats
+        return next((formats[number] for number in patterns.numbers(inside)), None)
 
     def _inside(self, path: Path) -> str | None:
         place = absolute(path)
@@ -173,19 +169,21 @@ class CheckConfiguration:
         if self._fixed is not None:
             return self._fixed
         here = absolute(folder)
-        if here not in self._by_folder:
-            own = next(
-                (
-                    rules
-                    for name, table in NAMES.items()
-                    if (rules := _read_rules(here / name, table)) is not None
-                ),
-                None,
-            )
-            if own is None and here.parent != here:
-                own = self.rules_in(here.parent)
-            self._by_folder[here] = own or CheckRules(here, CheckTable())
-        return self._by_folder[here]
+        passed: list[Path] = []
+        for each in (here, *here.parents):
+            passed.append(each)
+            found = self._by_folder.get(each) or _own_rules(each)
+            if found is not None:
+                break
+        else:
+            found = CheckRules(passed[-1], CheckTable())
+        self._by_folder.update(dict.fromkeys(passed, found))
+        return found
+
+
+def _own_rules(folder: Path) -> CheckRules | None:
+    read = (_read_rules(folder / name, table) for name, table in NAMES.items())
+    return next((rules for rules in read if rules is not None), None)
 
 
 def known_format(name: str) -> Format:
@@ -224,15 +222,10 @@ def _parsed(told: Mapping[str, Any], origin: str) -> CheckTable:
     known = [info.alias or name for name, info in CheckTable.model_fields.items()]
     for key in told:
         if key not in known:
-            raise ConfigurationError(f"{origin}.{key}: unknown key", did_you_mean(key, known))
+            raise ConfigurationError(
+                f"{origin}.{short(key)}: unknown key", did_you_mean(key, known)
+            )
     try:
         return CheckTable.model_validate(told)
     except ValidationError as error:
         raise ConfigurationError(f"{origin}.{explain(error)}", "correct the file") from error
-
-
-def _spec(*patterns: str) -> "GitIgnoreSpec":
-    require("a pattern of files", "cli", "pathspec")
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(patterns)

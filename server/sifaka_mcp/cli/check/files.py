@@ -1,19 +1,18 @@
 """The files that are meant by the paths of a command."""
 
+import errno
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sifaka.extras import require
+from sifaka._internal.beneath import opened, read_beneath
+from sifaka.errors import ConfigurationError
 from sifaka.text.formats import UNCHECKED, Format
 from sifaka.text.formats.format import by_name, is_plain
+from sifaka_mcp.cli.check import patterns
 from sifaka_mcp.cli.check.configuration import CheckConfiguration, absolute
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 PROSE = frozenset(set(Format) - {*UNCHECKED, Format.GETTEXT, Format.PYTHON})
 """The formats of files that are taken from a folder, where their names show them."""
@@ -34,6 +33,8 @@ class Candidate:
 
     path: Path
     """As it is shown: below the path that was given."""
+    root: Path
+    """The project that it must lie in, links followed."""
     named: bool = True
     """False when it was found in a folder, or by a pattern."""
 
@@ -57,7 +58,7 @@ def find_files(paths: Iterable[str], configuration: CheckConfiguration) -> Itera
     everywhere.
 
     Raises:
-        ConfigurationError: A file with rules is wrong.
+        ConfigurationError: A file with rules is wrong, or a .gitignore too large.
     """
     seen: set[str] = set()
     for found in _all(paths, configuration):
@@ -75,19 +76,31 @@ def _all(paths: Iterable[str], configuration: CheckConfiguration) -> Iterator[Fo
         elif os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
             yield from _Walk(path, configuration).files()
         elif not configuration.rules_in(path.parent).excludes(path):
-            yield Candidate(path)
+            yield Candidate(path, project_of(path.parent))
 
 
 def _matching(pattern: str, configuration: CheckConfiguration) -> Iterator[Found]:
-    names = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - a Path loses `./` and `**/`
-    if not names:
+    """What a pattern matches; `**` enters no folder that is a link, so links make no loops."""
+    parts = Path(pattern).parts
+    fixed = next(number for number, part in enumerate(parts) if glob.has_magic(part))
+    folder, wanted = Path(*parts[:fixed]), parts[fixed:]
+    shows_hidden = any(part.startswith(".") for part in wanted)
+    try:
+        paths = sorted(folder.glob(str(Path(*wanted))), key=str)
+    except (OSError, ValueError) as error:
+        yield BadPath(Path(pattern), getattr(error, "strerror", None) or str(error))
+        return
+    if not paths:
         yield BadPath(Path(pattern), "matches no file")
-    for path in map(Path, names):
+    for path in paths:
+        hidden = any(part.startswith(".") for part in path.parts[len(folder.parts) :])
         # `**` and `*` match folders too, which are not asked to be searched by that.
-        if path.is_dir() or configuration.rules_in(path.parent).excludes(path):
+        if (hidden and not shows_hidden) or os.path.isdir(path):  # noqa: PTH112 - a Path raises where it may not look
+            continue
+        if configuration.rules_in(path.parent).excludes(path):
             continue
         if path.suffix == Path(pattern).suffix or _is_wanted(path, configuration):
-            yield Candidate(path, named=False)
+            yield Candidate(path, project_of(path.parent), named=False)
 
 
 def _is_wanted(path: Path, configuration: CheckConfiguration) -> bool:
@@ -103,11 +116,13 @@ class _Walk:
     def __init__(self, folder: Path, configuration: CheckConfiguration) -> None:
         self._folder = folder
         self._configuration = configuration
-        self._project = _project_of(absolute(folder))
+        self._project = project_of(folder)
 
     def files(self) -> Iterator[Found]:
         """Those of each folder, then those of its folders."""
-        folders = [(self._folder, _ignores_above(self._folder, self._project))]
+        bad = [*self._linked(self._folder)]
+        yield from bad
+        folders = [] if bad else [(self._folder, _ignores_above(self._folder, self._project))]
         while folders:
             folder, ignores = folders.pop()
             if own := _Ignores.of(folder):
@@ -141,26 +156,25 @@ class _Walk:
             elif entry.is_symlink():
                 yield from self._linked(path)
             elif _is_wanted(path, self._configuration):
-                yield Candidate(path, named=False)
+                yield Candidate(path, self._project, named=False)
 
     def _linked(self, path: Path) -> Iterator[Found]:
         """A link is not followed: what it leads to is checked where it lies, or not at all."""
-        wanted = _is_wanted(path, self._configuration)
         try:
-            target = path.resolve(strict=True)
-        except FileNotFoundError:
-            if wanted:
-                yield BadPath(path, "is a link to nothing")
+            with opened(path, self._project):
+                return
+        except IsADirectoryError:
             return
-        except (OSError, RuntimeError):  # a RuntimeError before Python 3.13
-            yield BadPath(path, "is a link that leads to itself")
-            return
-        if (wanted or target.is_dir()) and not target.is_relative_to(self._project):
-            yield BadPath(path, f"is a link to {target}, outside of {self._project}")
+        except OSError as error:
+            if os.path.isdir(path) or _is_wanted(path, self._configuration):  # noqa: PTH112 - a Path raises where it may not look
+                yield BadPath(path, error.strerror or "cannot be read")
 
 
 def _is_vendored(folder: Path) -> bool:
     return folder.name in VENDORED or os.path.exists(folder / "pyvenv.cfg")  # noqa: PTH110 - a Path raises where it may not look
+
+
+_IGNORES = ".gitignore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,26 +182,33 @@ class _Ignores:
     """The patterns of one .gitignore."""
 
     folder: Path
-    spec: "GitIgnoreSpec"
+    patterns: patterns.Patterns
 
     @classmethod
-    def of(cls, folder: Path, name: str = ".gitignore") -> "_Ignores | None":
-        """Those in a folder; None when there are none that can be read."""
-        try:
-            lines = (folder / name).read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            return None
-        require(f"a folder with {name}", "cli", "pathspec")
-        from pathspec import GitIgnoreSpec
+    def of(cls, folder: Path) -> "_Ignores | None":
+        """Those in a folder; None when there are none, or what has the name is no regular file.
 
-        return cls(absolute(folder), GitIgnoreSpec.from_lines(lines))
+        Raises:
+            ConfigurationError: They are too many.
+        """
+        try:
+            content = read_beneath(folder / _IGNORES, patterns.LARGEST, folder)
+        except OSError as error:
+            if error.errno == errno.EFBIG:
+                raise ConfigurationError(
+                    f"{folder / _IGNORES} is {error.strerror}", "use fewer patterns"
+                ) from error
+            return None
+        lines = content.decode("utf-8-sig", "surrogateescape").split("\n")
+        given = (line.removesuffix("\r") for line in lines)
+        return cls(absolute(folder), patterns.Patterns.of(given))
 
 
 def _is_ignored(path: Path, is_folder: bool, ignores: Sequence[_Ignores]) -> bool:
     place = absolute(path)
     for each in reversed(ignores):  # the nearest file that says something decides
-        inside = place.relative_to(each.folder).as_posix() + "/" * is_folder
-        decided = each.spec.check_file(inside).include
+        inside = place.relative_to(each.folder).as_posix()
+        decided = each.patterns.decides(inside, folder=is_folder)
         if decided is not None:
             return decided
     return False
@@ -195,18 +216,28 @@ def _is_ignored(path: Path, is_folder: bool, ignores: Sequence[_Ignores]) -> boo
 
 def _ignores_above(folder: Path, project: Path) -> list[_Ignores]:
     """The ignore files of the folders from the project's root to above this one."""
-    above = [each for each in absolute(folder).parents if each.is_relative_to(project)]
+    here = absolute(folder)
+    above = [each for each in here.parents if each.is_relative_to(project)]
     found = [each for each in map(_Ignores.of, reversed(above)) if each is not None]
     # A folder that is ignored itself, and was named all the same, is wanted.
-    return [] if _is_ignored(folder, True, found) else found
-
-
-def _project_of(folder: Path) -> Path:
-    """The nearest folder that is a project's root; the folder itself when none is."""
-    resolved = folder.resolve()
-    inside = (
-        f
-        for f in (resolved, *resolved.parents)
-        if any(os.path.exists(f / n) for n in _ROOTS)  # noqa: PTH110 - a Path raises where it may not look
+    ignored = any(
+        _is_ignored(each, True, [one for one in found if one.folder in each.parents])
+        for each in (here, *above[:-1])
     )
-    return next(inside, resolved)
+    return [] if ignored else found
+
+
+def project_of(folder: Path) -> Path:
+    """The project of a folder: what its files may lead to.
+
+    That is the nearest folder with one of `_ROOTS` to which no link out of another such folder
+    leads. Without any it is the current folder, or else the folder itself.
+    """
+    here, current, found = absolute(folder), Path.cwd(), None
+    for each in reversed((here, *here.parents)):
+        # The names as they are: os.path does not raise where a Path does.
+        if any(os.path.exists(each / name) for name in _ROOTS) or (each == current and not found):  # noqa: PTH110
+            if found and not Path(os.path.realpath(each)).is_relative_to(os.path.realpath(found)):
+                break
+            found = each
+    return found or here

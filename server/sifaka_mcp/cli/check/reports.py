@@ -7,7 +7,7 @@ from typing import Any
 
 from sifaka.tasks.check import Diagnostic
 from sifaka_mcp.cli.check.work import FileReport
-from sifaka_mcp.view.lines import flat
+from sifaka_mcp.view.lines import flat, one_line, visible
 
 Report = Callable[[Sequence[FileReport]], Iterable[str]]
 """Makes the lines of a report."""
@@ -18,8 +18,10 @@ def as_lines(reports: Iterable[FileReport]) -> Iterator[str]:
     for report in reports:
         for found in report.diagnostics:
             fix = "" if found.fix is None else (" [fix]" if found.safe else " [suggestion]")
-            place = f"{flat(report.path)}:{found.line}:{found.column}"
-            yield f"{place}: {found.rule} {flat(found.message)}{fix}"
+            # At the beginning of a line a runner of workflows takes colons for a command.
+            name = f"{'./' * report.path.lstrip().startswith(':')}{flat(report.path)}"
+            place = f"{name}:{found.line}:{found.column}"
+            yield one_line(f"{place}: {found.rule} {flat(found.message)}{fix}")
 
 
 def summary(reports: Sequence[FileReport], *, written: bool) -> str:
@@ -71,7 +73,7 @@ def as_github(reports: Iterable[FileReport]) -> Iterator[str]:
                 place |= {"col": found.column, "endColumn": found.end_column}
             place["title"] = f"sifaka ({found.rule})"
             told = ",".join(f"{key}={_property(str(value))}" for key, value in place.items())
-            yield f"::error {told}::{_escaped(found.message)}"
+            yield visible(f"::error {told}::{_escaped(found.message)}")
 
 
 def _json(found: Diagnostic) -> Mapping[str, Any]:

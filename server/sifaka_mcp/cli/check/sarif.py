@@ -1,6 +1,7 @@
 """Findings as SARIF 2.1.0, which code hosts and editors read."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -92,4 +93,4 @@ def _invocation(reports: Sequence[FileReport]) -> Mapping[str, Any]:
 
 def _artifact(path: str) -> Mapping[str, str]:
     """A URI: relative as the path is; an absolute path is a `file:` URI."""
-    return {"uri": f"{'file://' if path.startswith('/') else ''}{quote(path)}"}
+    return {"uri": f"{'file://' if path.startswith('/') else ''}{quote(os.fsencode(path))}"}

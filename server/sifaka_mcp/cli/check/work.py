@@ -22,6 +22,7 @@ from sifaka.tasks.check import Diagnostic, check
 from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import Format
 from sifaka_mcp.cli.document import TextFile, decode, read_text_file, write_text_file
+from sifaka_mcp.view.lines import one_line
 
 BATCH = 16
 """Files that a process is given at once; to start another one takes as long as so few."""
@@ -36,6 +37,8 @@ class CheckJob:
 
     path: Path
     rules: RuleChoice
+    root: Path | None = None
+    """The folder that it has to lie in, links followed; None allows every place."""
     words: frozenset[str] = frozenset()
     format: Format | None = None
     """Its format; recognised when None."""
@@ -123,7 +126,7 @@ def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
 
 def _read(job: CheckJob, data: bytes | None = None) -> TextFile | FileReport:
     try:
-        return read_text_file(job.path) if data is None else decode(job.path, data)
+        return read_text_file(job.path, job.root) if data is None else decode(job.path, data)
     except ConfigurationError as error:
         return FileReport(path=job.path.as_posix(), problem=str(error))
 
@@ -159,7 +162,7 @@ def _report(file: TextFile, job: CheckJob) -> FileReport:
         path=shown,
         diagnostics=found.diagnostics,
         fixed=len(found.edits),
-        diff="" if job.write else unified_diff(file.text, found.text, shown),
+        diff="" if job.write else unified_diff(file.text, found.text, one_line(shown)),
         data=b"" if job.write or job.fixes == "none" else file.encode(found.text),
         problem=problem,
         degraded=found.degraded,

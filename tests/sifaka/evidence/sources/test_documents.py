@@ -194,7 +194,7 @@ async def test_files_that_are_skipped_are_named_with_the_reason(
         "broken.docx": "broken",
         "old.doc": ".doc is not read",
         "b.txt": "not UTF-8",
-        "out.md": "a link that leads out of the folder",
+        "out.md": "is a link that leads outside",
     }.items():
         assert adapter.left_out[name].startswith(reason)
         assert name in told
