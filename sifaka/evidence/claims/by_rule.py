@@ -60,7 +60,7 @@ def disagreement(claim: str, quoted: str) -> str:
 
 
 def sentence_near(claim: str, document: SourceDocument) -> str:
-    """The sentence of a document that has most of a claim's telling words; "" where none has any."""
+    """The sentence of a document that has most of a claim's words; empty where none has any."""
     wanted = stems(claim) - stems(document.title) or stems(claim)
     shared = {each: len(wanted & stems(each)) for each in sentences_near(claim, document)}
     best = max(shared, key=lambda each: shared[each], default="")
