@@ -103,6 +103,8 @@ def _step(call: Called, adapters: Adapters) -> str | None:
         return f"searches of {call.model}"
     if call.key.startswith(f"{_PLACE}/claims#"):
         return "texts read for claims"
+    if "/second " in call.key:
+        return "documents read again"
     return "documents judged" if "/document " in call.key else None
 
 

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from functools import cached_property
 
 from sifaka.text.prose import Span
+from sifaka.text.statements import folding, normalised
 
 _SHORTEST_WORDS = 2
 _SHORTEST = 8
@@ -39,6 +40,10 @@ _CHANGING = re.compile(
 )
 _EDGE = f"{_QUOTES}\u2026 \t\r\n"
 _STOPS = ".,;:!?"
+_PAGE = re.compile(
+    r"(?<=\n)[ \t\f]{0,40}(?:page |- ?)?\d{1,4}(?: ?-)?[ \t]{0,40}(?=\n|\f)", re.IGNORECASE
+)
+"""The number of a page, alone on its line."""
 _WORD = re.compile(r"[^\W_]+")
 # Scripts without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han.
 _UNSPACED = re.compile(
@@ -62,9 +67,11 @@ class QuotableText:
         """The place of the quoted words.
 
         Case, white space, kinds of quotation marks and dashes, and composed characters do not
-        count, nor does punctuation around the quote; every word and every digit does. A quote
-        begins and ends where words and numbers do. One with an omission is not found unless the
-        text has the same dots: what was left out may have been a `not`. Quote each part by itself.
+        count, nor does punctuation around the quote, nor what a page puts in: hyphens at line
+        ends, ligatures, footnote marks, mark-up, its number, line breaks inside numbers. Every
+        word and every digit does. A quote begins and ends where words and numbers do. One with an
+        omission is not found unless the text has the same dots: what was left out may have been a
+        `not`. Quote each part by itself.
 
         Returns:
             The words' place, where they stand with the same capitals and marks if they do; None
@@ -80,7 +87,17 @@ class QuotableText:
             span = _place(each, self.text) or self._apart_from_typography(each)
             if span is not None:
                 return span
-        return None
+        return self._as_read(normalised(wanted).strip(_EDGE + _STOPS))
+
+    def _as_read(self, quote: str) -> Span | None:
+        """The place of words as a reader hears them: apart from what a page or its marks put in."""
+        words, places = self._read
+        span = QuotableText(words).find(quote) if words != self.text else None
+        return None if span is None else (places[span[0]], places[span[1] - 1] + 1)
+
+    @cached_property
+    def _read(self) -> tuple[str, list[int]]:
+        return folding(_PAGE.sub(lambda match: " " * len(match.group()), self.text))
 
     def _apart_from_typography(self, quote: str) -> Span | None:
         span = _place(_Plain(quote).text, self._plain.text)

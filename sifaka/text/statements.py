@@ -109,11 +109,14 @@ def normalised(text: str) -> str:
     Compatible characters, ligatures, hyphens at line ends, footnote marks, spaces and line breaks
     inside numbers, characters without width, entities and the marks of Markdown and HTML are gone.
     """
-    return " ".join(_folded(text)[0].split())
+    return " ".join(folding(text)[0].split())
 
 
-def _folded(text: str) -> tuple[str, list[int]]:
-    """The text without its typography, and the place in the text of each of its characters."""
+def folding(text: str) -> tuple[str, list[int]]:
+    """The text without its typography, and the place in the text of each of its characters.
+
+    One place more is that of the end.
+    """
     at = list(range(len(text) + 1))
     for pattern, new in _FOLDS:
         pieces, places, done = list[str](), list[int](), 0
@@ -134,7 +137,7 @@ _SHORT_WEEKDAY = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So)\b"
 _CLOCK_WORDS = {word: value for words in NUMBER_WORDS.values() for word, value in words.items()}
 _HOUR_WORD = rf"(?P<w>{any_of(word for word, value in _CLOCK_WORDS.items() if 1 <= value <= 12)})"
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|\.)?"
-_NO_DIGIT = r"(?=\d)(?<![\d/])(?<!\d[.,:-])"
+_NO_DIGIT = r"(?=\d)(?<![\d/])(?<!\d[.,:-])(?<![^\W\d]-)"
 _WITH_WEEKDAY = (
     rf"(?=[\dA-Za-zä-ü])(?<![^\W\d])(?:(?<!\w)(?P<wd>{_WEEKDAY})\.?,?\s{{1,3}}"
     r"(?:(?:the|den|dem|le|el)\s)?)?"
@@ -441,7 +444,7 @@ _QUOTE = re.compile(
 def read(text: str) -> tuple[Statement, ...]:
     """The statements of a text, in their order; places count in the text as it is given."""
     found = _literals(text)
-    folded, at = _folded(blanked(text, [(each.start, each.end) for each in found]))
+    folded, at = folding(blanked(text, [(each.start, each.end) for each in found]))
     told = tell_language(folded).language or "en"
 
     def place(start: int, end: int, made: Statement) -> str:

@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from types import FunctionType
 
-from sifaka.editor.cut import cut
-
 import sifaka
 from sifaka.critics.opinion import anchored
 from sifaka.editor.apply import apply, keeps_facts, keeps_surroundings
@@ -88,7 +86,6 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
         lambda t: verbatim_inline(t, Format.MARKDOWN, tokens_of(t)),
     ),
     "names and quotes": (named_inline, lambda t: named_inline(t, tokens_of(t))),
-    "cut": (cut, lambda t: cut(t, len(t) // 2)),
     "claims that are given": (claims_given, lambda t: claims_given([_SHORT, t[:500]], t)),
     "figures that differ": (disagreement, lambda t: disagreement(t, changed(t))),
     "a claim by rule": (judged_by_rule, lambda t: judged_by_rule(t[:2_000], _page(t))),

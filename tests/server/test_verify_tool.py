@@ -58,8 +58,10 @@ JUDGED = {
         {"criterion": "claim-3", "judgement": "insufficient_information"},
     ]
 }
+CONFIRMED = {"answers": [{"id": "claim-1", "says": True}]}
 EXPECTED = ["supported", "contradicted", "not_enough_info"]
 EXTRACTS, JUDGES = calls("answer", CLAIMS), calls("answer", JUDGED)
+CONFIRMS = calls("answer", CONFIRMED)
 
 
 @pytest.fixture
@@ -96,7 +98,7 @@ async def test_each_claim_of_a_text_gets_a_verdict_with_its_place_and_its_source
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, asked = await asked_of(
-        tmp_path, monkeypatch, [EXTRACTS, JUDGES], text=TEXT, sources=[TOWER]
+        tmp_path, monkeypatch, [EXTRACTS, JUDGES, CONFIRMS], text=TEXT, sources=[TOWER]
     )
     assert [each["verdict"] for each in out["verdicts"]] == EXPECTED
     for each, claim in zip(out["verdicts"], CLAIMS["claims"], strict=True):
@@ -116,22 +118,23 @@ async def test_each_claim_of_a_text_gets_a_verdict_with_its_place_and_its_source
         "supported": 1,
         "contradicted": 1,
         "mixed": 0,
+        "in_doubt": 0,
         "not_enough_info": 1,
         "unverified": 0,
     }
     assert (out["blocking"], out["instructions"], out["degraded"]) == (True, None, [])
-    assert out["usage"]["model_calls"] == len(asked) == 2
+    assert out["usage"]["model_calls"] == len(asked) == 3
 
 
 async def test_given_claims_are_not_looked_for_by_a_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, asked = await asked_of(
-        tmp_path, monkeypatch, [JUDGES], claims=[TALL, BUILT, PAINTED], sources=[TOWER]
+        tmp_path, monkeypatch, [JUDGES, CONFIRMS], claims=[TALL, BUILT, PAINTED], sources=[TOWER]
     )
     assert [each["verdict"] for each in out["verdicts"]] == EXPECTED
     assert [each["start"] for each in out["verdicts"]] == [None] * 3
-    assert len(asked) == 1
+    assert len(asked) == 2
 
 
 async def test_every_given_claim_is_checked_however_many_there_are(client: Client) -> None:
@@ -168,7 +171,7 @@ async def test_without_a_model_the_caller_judges_by_ranked_passages_and_nothing_
 async def test_the_words_of_the_answer_stand_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider([EXTRACTS, JUDGES]) as served:
+    with provider([EXTRACTS, JUDGES, CONFIRMS]) as served:
         told_of(served, monkeypatch)
         async with Client(server(tmp_path, model="openai-chat:stub")) as client:
             arguments = {"text": TEXT, "sources": [TOWER]}
@@ -222,8 +225,9 @@ class ReadingHost:
     ) -> CreateMessageResult:
         del context
         self.asked.append(words(params))
-        extracts = '"claims"' in (params.system_prompt or "")
-        return said(json.dumps(CLAIMS if extracts else JUDGED))
+        asked = params.system_prompt or ""
+        answers = {'"claims"': CLAIMS, '"answers"': CONFIRMED}
+        return said(json.dumps(next((a for f, a in answers.items() if f in asked), JUDGED)))
 
 
 async def test_the_host_judges_in_both_eras_and_is_asked_nothing_twice(
@@ -234,7 +238,7 @@ async def test_the_host_judges_in_both_eras_and_is_asked_nothing_twice(
         out = await verified(client, text=TEXT, sources=[TOWER])
         assert data(await client.call_tool("get_thought_history"))["runs"] == []
     assert [each["verdict"] for each in out["verdicts"]] == EXPECTED
-    assert len(host.asked) == len(set(host.asked)) == out["usage"]["model_calls"] == 2
+    assert len(host.asked) == len(set(host.asked)) == out["usage"]["model_calls"] == 3
     assert out["degraded"] == []
 
 
@@ -291,12 +295,16 @@ async def test_progress_tells_what_was_found_and_judged(
         del total
         told.append((progress, message or ""))
 
-    with provider([EXTRACTS, JUDGES]) as served:
+    with provider([EXTRACTS, JUDGES, CONFIRMS]) as served:
         told_of(served, monkeypatch)
         async with Client(server(tmp_path, model="openai-chat:stub"), mode=era) as client:
             arguments = {"text": TEXT, "sources": [TOWER]}
             await client.call_tool("verify_evidence", arguments, progress_callback=listen)
-    assert told == [(1, "texts read for claims: 1"), (2, "documents judged: 1")]
+    assert told == [
+        (1, "texts read for claims: 1"),
+        (2, "documents judged: 1"),
+        (3, "documents read again: 1"),
+    ]
 
 
 def pages(tmp_path: Path) -> tuple[str, ...]:

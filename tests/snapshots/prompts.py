@@ -29,7 +29,7 @@ from sifaka.critics import (
     self_refine,
 )
 from sifaka.evidence import plan, verify
-from sifaka.evidence.claims import extraction
+from sifaka.evidence.claims import extraction, second_question
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Criterion
 from sifaka.models import classifier, writing
@@ -171,6 +171,12 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     tone = classifier.ModelClassifier(name="tone", labels=("formal", "casual"), model=model)
     yield "classifier", classifier.PROMPT, lambda: tone.classify(VERSION)
     yield "claims", extraction.PROMPT, lambda: extraction.claims_in(VERSION, model, task=TASK)
+    doubtful = second_question.Doubtful("claim-1", "It is 330 metres tall.", VERSION)
+    yield (
+        "claims: second question",
+        second_question.PROMPT,
+        lambda: second_question.asked_again([("The tower", [doubtful])], model),
+    )
     yield "evidence: plan", plan.PROMPT, lambda: plan.plan("How tall is the tower?", model)
     criterion = Criterion(id="height", name="height", description="It says how tall the tower is.")
     asked = verify.verifications(

@@ -60,11 +60,16 @@ def disagreement(claim: str, quoted: str) -> str:
 
 
 def sentence_near(claim: str, document: SourceDocument) -> str:
-    """The sentence of a document that has most of a claim's telling words; "" where none has any."""
-    wanted = stems(claim) - stems(document.title) or stems(claim)
-    shared = {each: len(wanted & stems(each)) for each in sentences_near(claim, document)}
+    """The sentence of a document that has most of a claim's words; empty where none has any."""
+    wanted = stems(claim)
+    own = wanted - stems(document.title)  # the subject's name stands everywhere, or nowhere
+    shared = {
+        each: (len(own & found), len(wanted & found))
+        for each in sentences_near(claim, document)
+        for found in (stems(each),)
+    }
     best = max(shared, key=lambda each: shared[each], default="")
-    return best if best and shared[best] else ""
+    return best if best and any(shared[best]) else ""
 
 
 def sentences_near(claim: str, document: SourceDocument) -> Iterable[str]:

@@ -225,7 +225,7 @@ def _spans(text: str, place: tuple[int, int]) -> list[tuple[int, int]]:
 
 
 async def _passage(claim: Claim, document: SourceDocument) -> str:
-    """The sentence of a document that is nearest to a claim, exactly as it stands there.
+    """The sentence of a document that is nearest to a claim, between its neighbours.
 
     None of one that speaks about something else.
     """
@@ -233,6 +233,7 @@ async def _passage(claim: Claim, document: SourceDocument) -> str:
     def found() -> str:
         if overlap(claim.text, f"{document.title} {document.text}") < NAMED:
             return ""
-        return sentence_near(claim.text, document)
+        near = sentence_near(claim.text, document)
+        return with_neighbours(near, QuotableText(document.text)) if near else ""
 
     return await to_thread.run_sync(found)

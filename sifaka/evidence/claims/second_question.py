@@ -1,4 +1,4 @@
-"""The second question about claims that a judge has called supported: blind, and about what is missing."""
+"""The second question about claims that a judge has called supported: blind to its answer."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial

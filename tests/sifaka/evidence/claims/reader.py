@@ -35,9 +35,23 @@ def reads(asked: Asked) -> Answer:
         text = framed(asked.question, "text")
         parts = [text[start:end] for start, end in sentences(text)]
         return {"claims": [{"quote": p, "claim": p, "need": 0.9} for p in parts]}
+    if "answers" in asked.fields:
+        return {"answers": [_second(*each) for each in second_question(asked.question)]}
     document = framed(asked.question, "document")
     criteria = _CRITERION.findall(framed(asked.question, "criteria"))
     return {"judgements": [_judgement(name, claim, document) for name, claim in criteria]}
+
+
+def second_question(question: str) -> list[tuple[str, str, str]]:
+    """The id, the claim and the passage of each claim that is asked about once more."""
+    return [
+        (part.split(":", 1)[0], framed(part, "claim"), framed(part, "passage"))
+        for part in re.split(r"^Claim (?=claim-\d+:)", question, flags=re.MULTILINE)[1:]
+    ]
+
+
+def _second(name: str, claim: str, passage: str) -> Mapping[str, Any]:
+    return {"id": name, "missing": "", "says": numbers(claim) <= numbers(passage)}
 
 
 def _judgement(criterion: str, claim: str, document: str) -> Mapping[str, Any]:
