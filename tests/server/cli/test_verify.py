@@ -12,7 +12,7 @@ from sifaka.record.claims import Claim, ClaimEvidence, ClaimReport, ClaimStatus,
 from sifaka_mcp.cli import run
 from sifaka_mcp.schemas.evidence import VerifyOut
 from sifaka_mcp.view.evidence_terminal import show_verification
-from tests.server.test_verify_tool import EXTRACTS, JUDGED, TEXT, TOWER
+from tests.server.test_verify_tool import CONFIRMS, EXTRACTS, JUDGED, JUDGES, TEXT, TOWER
 from tests.stubs.provider import Reply, calls, provider, told_of
 from tests.stubs.servers import environment
 
@@ -35,7 +35,7 @@ def folder(here: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("replies", "code"),
-    [([EXTRACTS, calls("answer", JUDGED)], 1), ([ONE_CLAIM, SUPPORTED], 0)],
+    [([EXTRACTS, JUDGES, CONFIRMS], 1), ([ONE_CLAIM, SUPPORTED, CONFIRMS], 0)],
     ids=["something is contradicted", "nothing is"],
 )
 @pytest.mark.usefixtures("folder")
@@ -52,7 +52,7 @@ def test_the_exit_code_says_whether_something_is_contradicted(
     assert out["blocking"] == (code == 1)
     assert out["verdicts"][0]["verdict"] == "supported"
     assert out["verdicts"][0]["evidence"][0]["title"] == "tower.txt"
-    assert out["usage"]["model_calls"] == 2
+    assert out["usage"]["model_calls"] == 3
 
 
 @pytest.mark.usefixtures("folder")

@@ -66,7 +66,7 @@ async def test_the_report_has_the_sections_in_outline_order_and_resolves_its_ref
     thought = await bench.research(Scholar(tool_selector=of_section).judge, shelf())
     assert headings(thought) == ["Oil", "Gas", "Wires", "References"]
     assert told(thought)["outline"] == ("Oil", "Gas", "Wires")
-    assert ReportValidator().validate(thought).passed
+    assert ReportValidator().check(thought).passed
     assert thought.text.startswith("# The lamps\n\nIn short, lamps changed [1].\n\n## Oil")
 
 
@@ -150,7 +150,7 @@ async def test_a_failed_branch_is_a_failed_section_under_its_own_title() -> None
     assert [each["status"] for each in research["sections"]] == ["done", "failed", "done"]
     assert research["sections"][1]["error"] == "refused"
     assert "'Gas' failed: refused" in told(thought, "degraded")
-    assert ReportValidator().validate(thought).passed
+    assert ReportValidator().check(thought).passed
 
 
 async def test_of_a_bug_in_a_branch_only_its_kind_is_told() -> None:
@@ -207,7 +207,7 @@ async def test_headings_and_references_of_a_draft_do_not_break_the_report() -> N
     thought = await Bench(inquiry=DEEP).research(scholar.judge, shelf())
     assert headings(thought)[-1] == "References"
     assert "### Detail" in thought.text
-    assert ReportValidator().validate(thought).passed
+    assert ReportValidator().check(thought).passed
 
 
 async def test_the_events_of_sections_carry_their_numbers() -> None:
@@ -286,4 +286,4 @@ async def test_a_plan_without_a_section_becomes_a_report_with_one() -> None:
     thought = await Bench(inquiry=DEEP).research(scholar.judge, shelf())
     assert [each["title"] for each in told(thought)["sections"]] == ["Answer"]
     assert any("the report has one section" in line for line in told(thought, "degraded"))
-    assert ReportValidator().validate(thought).passed
+    assert ReportValidator().check(thought).passed

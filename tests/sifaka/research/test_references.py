@@ -52,7 +52,7 @@ def test_every_marker_resolves_whatever_a_document_is_called(fields: dict[str, s
     part = section(0, "So it is [1].", finding(1, **fields))
     report = Report(mode="deep", title="Lamps [9]", sections=(part,))
     thought = report.as_thought(Run.start(Started()), author="research", usage=Usage())
-    result = ReportValidator().validate(thought)
+    result = ReportValidator().check(thought)
     assert result.passed, result.message
 
 

@@ -54,14 +54,14 @@ async def test_the_sections_of_a_deep_outline_are_the_queries_of_the_keyword_pla
 
 async def test_its_only_complaints_are_the_sections_that_are_not_written() -> None:
     thought = await Bench(inquiry=Inquiry(mode="deep")).research(None, shelf())
-    result = ReportValidator().validate(thought)
+    result = ReportValidator().check(thought)
     assert {issue.rule for issue in result.issues} == {"unwritten"}
 
 
 async def test_the_written_report_passes_with_the_same_documents() -> None:
     thought = await Bench(inquiry=Inquiry(mode="deep")).research(None, shelf())
     written = thought.text.replace("_To be written._", "As it is known [1].")
-    assert ReportValidator().validate(thought.with_text(written)).passed
+    assert ReportValidator().check(thought.with_text(written)).passed
 
 
 async def test_it_goes_on_where_it_was_without_searching_again() -> None:
