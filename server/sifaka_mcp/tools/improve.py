@@ -45,10 +45,10 @@ async def improve_text(
     ] = "auto",
     fixes: Annotated[
         Literal["auto", "none", "safe", "suggested"],
-        Field(description="the editor's; auto proposes them"),
+        Field(description="auto proposes them"),
     ] = "auto",
     facts: Annotated[
-        Literal["ask", "require", "off"], Field(description="what changed figures, names... do")
+        Literal["ask", "require", "off"], Field(description="on changed facts")
     ] = "ask",
     tags: Annotated[list[str] | None, Field(description="to find it by")] = None,
     remember: Annotated[int, Field(ge=0, le=20, description="past runs to learn from")] = 0,
@@ -88,7 +88,7 @@ def tool() -> Tool:
         improve_text,
         title="Improve a text",
         description="Improve or write a text until it passes the validators and satisfies "
-        "the critics; never worse than the input. `done`: use `text`, tell what is `left`. "
+        "the critics. `done`: use `text`, tell what is `left`. "
         "`needs_revision`: write the next version by `brief` and call submit_revision. `running`: "
         "call resume_run.",
         idempotent=False,

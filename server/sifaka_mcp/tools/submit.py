@@ -31,14 +31,12 @@ async def submit_revision(
     run_id: RunId,
     parent_id: Annotated[str, Field(description="from the brief")],
     ctx: ToolContext,
-    text: Annotated[OptionalText, Field(description="the whole new version")] = "",
+    text: Annotated[OptionalText, Field(description="the new version")] = "",
     source: Annotated[OptionalText, Field(description="or its URI or path")] = "",
     edits: EditList = None,
     patch: Annotated[OptionalText, Field(description="or a unified diff")] = "",
-    accept: Annotated[bool, Field(description="keep the text as it is")] = False,
-    reason: Annotated[
-        OptionalText, Field(description="why differences or what is left are right")
-    ] = "",
+    accept: Annotated[bool, Field(description="keep it as it is")] = False,
+    reason: Annotated[OptionalText, Field(description="why differences are right")] = "",
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
@@ -121,8 +119,8 @@ def tool() -> Tool:
     return define(
         submit_revision,
         title="Submit a revision",
-        description="Hand in the version a brief asked for: `done`, or what to answer. `reason` "
-        "alone answers for the differences that were shown.",
+        description="Hand in the version a brief asked for: `done`, or what to answer; "
+        "`reason` alone answers differences.",
         open_world=True,
         meta=SHOWN,
         one_of=("text", "source", "edits", "patch", "accept", "reason"),

@@ -193,17 +193,6 @@ async def test_claims_without_information_ask_for_a_citation_and_do_not_block() 
     assert "Give a source, or hedge it" in issue.message
 
 
-<<<<<<< HEAD
-async def test_edits_that_are_only_tried_are_not_searched_for() -> None:
-    shelf = Shelf()
-    result = await chain(shelf, model="editor").run(text=f"{RIGHT} It is nice to to see.")
-    assert (result.stop_reason, result.changed) == ("rules_met", True)
-    asked = list(shelf.asked)
-    assert len(asked) == len(set(asked)), "each claim of the stored versions once"
-
-
-=======
->>>>>>> w/evidence
 async def test_the_hosts_questions_about_claims_come_in_the_rounds_of_the_run() -> None:
     judge = ScriptedJudge(reads)
 
