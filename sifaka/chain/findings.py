@@ -4,6 +4,7 @@ Words are compared, meaning is not. A difference that the task, a rule or a sour
 is open until whoever judges answers it, once.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -21,11 +22,12 @@ from sifaka.text.limits import Asked, asked_of, outside_scope
 if TYPE_CHECKING:
     from sifaka.models.journaled import JournaledModel
 
-_STATED = frozenset({"number", "date", "money", "url", "code", "quote", "name"})
-"""The kinds that `require` lets no version lose."""
+_FIGURES = frozenset({"number", "date", "money", "url", "code", "quote"})
+"""The kinds that no version without a task may lose unasked, and none at all under `require`."""
 _TOO_MUCH = "a text that takes too long to compare"
 _ROLE = "findings"
 """The journal's place of a question about the task."""
+_DIGITS = re.compile(r"\d+")
 _KINDS: Mapping[str, str] = {"times": "date", "emails": "url"}
 """The kinds of facts a model may name that have another name among the differences."""
 
@@ -34,7 +36,8 @@ def is_compared(run: Run) -> bool:
     """True when the versions of a run are compared with its input."""
     original = run.original
     given = original is not None and original.author == "input" and bool(original.text.strip())
-    return given and run.config.facts in {"ask", "require"} and run.config.inquiry is None
+    wanted = run.config.facts in {"ask", "require"} and run.config.inquiry is None
+    return given and wanted and (run.config.protect or bool(run.prompt))
 
 
 async def findings_of(context: PhaseContext, version: Thought) -> Findings:
@@ -164,7 +167,9 @@ def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[
         for each in thought.findings.differences
     ]
     shown = {_key(each) for each in earlier if each.status in {"open", "refused"}}
-    strict = run.config.facts == "require"
+    asked = bool(run.prompt.strip()) or not (run.original and run.original.passed)
+    strict = frozenset[str]() if asked else _FIGURES
+    strict |= {*_FIGURES, "name"} if run.config.facts == "require" else set()
     taken = {_key(each): each for each in earlier if each.status == "accepted"}
     return tuple(
         _with_answer(each, reason, shown, taken, strict=strict).model_copy(
@@ -180,10 +185,10 @@ def _with_answer(
     shown: set[tuple[str, str, str]],
     taken: Mapping[tuple[str, str, str], Difference],
     *,
-    strict: bool,
+    strict: frozenset[str],
 ) -> Difference:
     key = _key(difference)
-    if strict and difference.status == "noted" and difference.kind in _STATED:
+    if difference.status == "noted" and difference.kind in strict and not difference.after:
         return difference.model_copy(update={"status": "open"})
     if difference.status != "open":
         return difference
@@ -227,9 +232,16 @@ def _covered(difference: Difference, allowed: Mapping[str, object], by: str) -> 
     named = [str(kind) for way in ways for kind in cast("Sequence[object]", allowed.get(way, ()))]
     kinds = {_KINDS.get(kind, kind.removesuffix("s")) for kind in named}
     kinds |= {"money"} if "number" in kinds else set()
-    if difference.status != "open" or difference.kind not in kinds:
+    kind = "number" if _is_renumbered(difference) else difference.kind
+    if difference.status != "open" or kinds.isdisjoint({kind, difference.kind}):
         return difference
     return difference.model_copy(update={"status": "covered", "by": by})
+
+
+def _is_renumbered(difference: Difference) -> bool:
+    """True for a name of which nothing but its number has changed, like that of a room."""
+    before, after = (_DIGITS.sub("0", each) for each in (difference.before, difference.after))
+    return difference.kind == "name" and before == after
 
 
 async def _ask(model: "JournaledModel", task: str) -> Mapping[str, object]:

@@ -115,7 +115,7 @@ async def _judged(
         accepted=stays,
         by="judge",
         over=base.iteration,
-        votes=counted(votes, votes.repeats) if votes.repeats else None,
+        votes=counted(votes) if votes.repeats else None,
         clear=not unclear and not votes.broke_off,
         note=votes.broke_off or "",
     )

@@ -151,13 +151,13 @@ async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought)
         accepted=votes.candidate * 2 > config.judge_repeats,
         by="judge",
         over=champion.iteration,
-        votes=counted(votes, config.judge_repeats),
+        votes=counted(votes),
     )
 
 
-def counted(votes: Votes, repeats: int) -> Count:
+def counted(votes: Votes) -> Count:
     """The votes as they are put on record."""
-    return Count(candidate=votes.candidate, champion=votes.champion, repeats=repeats)
+    return Count(candidate=votes.candidate, champion=votes.champion, repeats=votes.repeats)
 
 
 def _settled(run: Run, candidate: Thought) -> Decision | None:

@@ -88,7 +88,11 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
         "declined": recorded.declined,
         "declined_issues": recorded.declined_issues,
     }
-    run = run.model_copy(update=said)
+    handed_in = [t for t in recorded.thoughts if t.author == CALLER]
+    taken = [t for t in handed_in if (d := recorded.decisions.get(t.id)) and d.accepted]
+    goes_on = bool(taken) and taken[0].id != handed_in[-1].id
+    config = run.config.model_copy(update={"own_review": run.config.own_review and goes_on})
+    run = run.model_copy(update={**said, "config": config})
     calls = [call.model_copy(update={"key": first_place(call.key)}) for call in recorded.calls]
     if recorded.prompts != PROMPTS_VERSION:  # what was asked had other words
         calls = [call.model_copy(update={"request": ANY_QUESTION}) for call in calls]

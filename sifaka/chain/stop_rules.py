@@ -21,6 +21,8 @@ def finished(run: Run) -> StopReason | None:
     champion = run.champion
     if champion is None or not champion.text.strip() or not champion.passed:
         return None
+    if awaits_caller(run) and is_review_due(run):
+        return None
     if run.is_declined(champion):
         return "accepted"
     feedback = champion.critic_feedback
@@ -56,12 +58,12 @@ def submissions(run: Run) -> tuple[Thought, ...]:
 
 
 def is_review_due(run: Run) -> bool:
-    """True when the caller is to read its version once more: its first one, taken at once."""
-    handed_in, most = submissions(run), run.config.max_iterations
-    if not run.config.own_review or len(handed_in) != 1 or attempts(run) >= most:
+    """True when the caller is to read its version once more: the first that was taken, once."""
+    if not run.config.own_review or attempts(run) >= run.config.max_iterations:
         return False
-    decision = run.decisions.get(handed_in[0].id)
-    return decision is not None and decision.accepted
+    decisions = [(t, run.decisions.get(t.id)) for t in submissions(run)]
+    taken = [thought for thought, decision in decisions if decision and decision.accepted]
+    return len(taken) == 1 and taken[0] == run.latest
 
 
 def _finished_by_caller(run: Run, champion: Thought, *, opposed: bool) -> StopReason | None:
@@ -78,7 +80,7 @@ def _finished_by_caller(run: Run, champion: Thought, *, opposed: bool) -> StopRe
     latest = handed_in[-1]
     if latest.id != champion.id and latest.findings.open:
         return None  # it was asked, and has not answered
-    if written(run, champion).author != CALLER or is_review_due(run):
+    if written(run, champion).author != CALLER:
         return None
     return "passed"
 

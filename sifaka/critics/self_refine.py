@@ -90,8 +90,9 @@ class SelfRefineCritic(JudgingCritic):
                 details[PREFERRED] = opinion.better
         elif thought.prompt:
             opinion, usage = await self._ask(READING_TASK, question, _ReadingTask)
-            if opinion.task_changes is not None:
-                details[TASK_CHANGES] = opinion.task_changes.model_dump(mode="json")
+            # What is left out of an answer is none: the task is not asked about twice.
+            changes = opinion.task_changes or TaskChanges()
+            details[TASK_CHANGES] = changes.model_dump(mode="json")
         else:
             opinion, usage = await self._ask(PROMPT, question, Opinion)
         return feedback_of(self.name, opinion, thought, usage, details)

@@ -217,6 +217,9 @@ class Decision(Frozen):
         """The decision in words."""
         if self.by == "judge" and self.note:
             return f"not compared with version {self.over}: {self.note}"
+        if self.by == "size" and self.measure is not None:
+            share, most = self.measure.new, self.measure.old
+            return f"changes {share:.0%} of the original's words, {most:.0%} are allowed"
         if self.measure is not None:
             return f"{self.measure.words}, version {self.over} has {self.measure.old:.3g}"
         if self.votes is not None:

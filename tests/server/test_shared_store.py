@@ -45,7 +45,11 @@ async def test_a_run_begun_on_one_server_is_followed_and_finished_on_another(
             Client(stdio_server(two, SIFAKA_STORE=redis.url)) as second,
         ):
             begun = await call(
-                first, "improve_text", text="You may return the the order.", validators=[RULE]
+                first,
+                "improve_text",
+                text="You may return the the order.",
+                validators=[RULE],
+                effort="quick",
             )
             run_id = begun["run_id"]
             assert begun["status"] == "needs_revision"

@@ -144,8 +144,8 @@ async def test_over_http_no_file_is_read(granted: Path, tmp_path: Path, era: Era
 
 
 async def test_a_version_and_the_best_one_of_a_run_are_read(client: Client) -> None:
-    out = (await client.call_tool("improve_text", {"text": TEXT})).structured_content
-    assert out is not None
+    arguments = {"text": TEXT, "model": "editor"}
+    out = data(await client.call_tool("improve_text", arguments))
     for source in (f"thought://{out['run_id']}.0", f"thought://{out['run_id']}.0/text"):
         assert (await improved(client, source))["text"] == BETTER
     best = await improved(client, f"run://{out['run_id']}")
@@ -196,7 +196,7 @@ async def test_a_revision_is_read_from_the_file_that_the_agent_has_edited(
     server, roots, file = SifakaServer(Settings(home=tmp_path)), Roots(granted), granted / "a.txt"
     async with Client(server, mode=era, list_roots_callback=roots) as client:
         rules = [{"type": "content", "required": ["sentence"]}]
-        arguments = {"source": str(file), "validators": rules, "model": "caller"}
+        arguments = {"source": str(file), "validators": rules, "effort": "quick", "model": "caller"}
         begun = data(await client.call_tool("improve_text", arguments))
         file.write_text("This is the sentence.")
         place = {"run_id": begun["run_id"], "parent_id": begun["brief"]["parent_id"]}

@@ -22,6 +22,8 @@ def drafts(*, content_with: int = 2) -> Callable[[HostQuestion], HostAnswer]:
         if '"better"' in question.instructions:
             better = "first" if numbers[0] > numbers[1] else "second"
             return HostAnswer(text=json.dumps({"better": better}))
+        if '"omit"' in question.instructions and '"verdict"' not in question.instructions:
+            return HostAnswer(text='{"change": ["numbers"]}')  # any task allows that here
         if numbers[-1] >= content_with:
             return HostAnswer(text='{"verdict": "accept"}')
         issue = {"quote": f"Draft {numbers[-1]}", "message": "go on", "severity": 5 - numbers[-1]}

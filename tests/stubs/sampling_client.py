@@ -26,6 +26,8 @@ from tests.stubs.servers import Era, stdio_server
 
 TEXT = "Draft 0 of the text."
 REFUSED = ErrorData(code=-1, message="User rejected sampling request")
+ALLOWED = {"change": ["numbers"]}
+"""What its host takes any task to allow."""
 _DRAFT = re.compile(r"Draft (\d+)")
 
 
@@ -90,7 +92,11 @@ class ScriptedHost:
         if '"verdict"' not in asked and '"better"' in asked:
             first, second = numbers
             return said(json.dumps({"better": "first" if first > second else "second"}))
+        if '"verdict"' not in asked and '"omit"' in asked:
+            return said(json.dumps(ALLOWED))
         opinion = self._opinion(numbers[-1])
+        if '"task_changes"' in asked:
+            opinion["task_changes"] = ALLOWED
         if '"better"' in asked:
             opinion["better"] = self.prefers
         return said(json.dumps(opinion))
@@ -174,6 +180,16 @@ def data(result: CallToolResult) -> dict[str, Any]:
     assert not result.is_error, result.content
     assert result.structured_content is not None
     return result.structured_content
+
+
+async def handed_in(client: Client, out: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """The end of a run that waits for its caller, who hands in a text and then stands by it."""
+    place = {"run_id": out["run_id"], "parent_id": out["brief"]["parent_id"]}
+    taken = data(await client.call_tool("submit_revision", {**place, "text": text}))
+    assert (taken["status"], taken["accepted"]) == ("needs_revision", True)
+    assert taken["brief"]["sheet"], "what to look at before it stands"
+    place["parent_id"] = taken["brief"]["parent_id"]
+    return data(await client.call_tool("submit_revision", {**place, "accept": True}))
 
 
 def error(result: CallToolResult | None) -> str:

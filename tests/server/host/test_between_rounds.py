@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 
 ARGUMENTS: dict[str, Any] = {
     "text": TEXT,
-    "prompt": "write drafts",
+    "prompt": "write drafts, change the numbers",
     "model": "host",
     "critics": ["self_refine", {"type": "prompt", "rubric": "is it nice?"}],
 }

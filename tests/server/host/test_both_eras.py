@@ -22,7 +22,7 @@ CRITICS: list[Any] = [
 ]
 ARGUMENTS: dict[str, Any] = {
     "text": TEXT,
-    "prompt": "write drafts",
+    "prompt": "write drafts, change the numbers",
     "model": "host",
     "critics": CRITICS,
 }
@@ -55,7 +55,7 @@ async def test_over_http_the_host_is_asked_in_rounds_and_in_a_handshake_not_at_a
         async with Client(url, sampling_callback=host) as client:
             assert is_the_third_draft(data(await client.call_tool("improve_text", ARGUMENTS)), host)
         async with Client(url, mode="legacy", sampling_callback=unasked) as client:
-            arguments = {"text": TEXT, "prompt": "write drafts"}
+            arguments = {"text": TEXT, "prompt": "write drafts, change the numbers"}
             out = data(await client.call_tool("improve_text", arguments))
     assert (out["model"], out["status"], unasked.asked) == ("auto", "needs_revision", [])
 
@@ -72,7 +72,7 @@ async def test_an_iteration_takes_two_rounds_and_the_look_back_takes_one(tmp_pat
 async def test_auto_takes_the_host_where_the_client_offers_its_model(
     tmp_path: Path, era: Era
 ) -> None:
-    arguments = {"text": TEXT, "prompt": "write drafts"}
+    arguments = {"text": TEXT, "prompt": "write drafts, change the numbers"}
     host = ScriptedHost(content_with=1)
     async with hosted("memory", era, tmp_path, host) as client:
         out = data(await client.call_tool("improve_text", arguments))
@@ -97,7 +97,7 @@ async def test_a_configured_provider_comes_before_the_host(
 async def test_a_client_without_sampling_that_asks_for_the_host_writes_itself(
     tmp_path: Path, era: Era
 ) -> None:
-    arguments = {"text": TEXT, "prompt": "write drafts", "model": "host"}
+    arguments = {"text": TEXT, "prompt": "write drafts, change the numbers", "model": "host"}
     async with Client(SifakaServer(Settings(home=tmp_path)), mode=era) as client:
         out = data(await client.call_tool("improve_text", arguments))
     assert out["status"] == "needs_revision"
@@ -123,7 +123,13 @@ async def test_a_revision_is_judged_by_the_host_where_the_judge_fails(
 ) -> None:
     host = ScriptedHost(content_with=1)
     settings = Settings(home=tmp_path, judge_model="openai-chat:stub", fallback_models=("host",))
-    arguments = {"text": TEXT, "model": "caller", "critics": ["self_refine"], "facts": "off"}
+    arguments = {
+        "text": TEXT,
+        "model": "caller",
+        "critics": ["self_refine"],
+        "facts": "off",
+        "effort": "quick",
+    }
     with provider([fails(401)] * 20) as served:
         told_of(served, monkeypatch)
         async with Client(SifakaServer(settings), mode=era, sampling_callback=host) as client:

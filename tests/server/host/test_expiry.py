@@ -19,7 +19,7 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.tools.work import bounded
-from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, is_for_a_writer
+from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, handed_in, is_for_a_writer
 from tests.stubs.servers import state_of
 from tests.stubs.stores import PassingStore
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 
 ARGUMENTS: dict[str, Any] = {
     "text": TEXT,
-    "prompt": "write drafts",
+    "prompt": "write drafts, change the numbers",
     "model": "host",
     "critics": ["self_refine"],
 }
@@ -66,12 +66,7 @@ async def test_a_run_that_is_not_answered_goes_on_without_its_host(tmp_path: Pat
         assert out["unchanged"]
         assert "the client has not come back with answers within 0.3 s" in out["degraded"][-1]
         assert out["brief"]["issues"][0]["message"] == "go on", "what was answered is kept"
-        submission = {
-            "run_id": run.run_id,
-            "parent_id": out["brief"]["parent_id"],
-            "text": "Draft 1 of the text.",
-        }
-        done = data(await client.call_tool("submit_revision", submission))
+        done = await handed_in(client, out, "Draft 1 of the text.")
         assert (done["status"], done["accepted"]) == ("done", True)
         assert len(host.asked) == asked
 

@@ -19,6 +19,7 @@ from tests.stubs.sampling_client import (
     ByHand,
     ScriptedHost,
     data,
+    handed_in,
     hosted,
     is_for_a_writer,
     said,
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.anyio
 
 ARGUMENTS: dict[str, Any] = {
     "text": TEXT,
-    "prompt": "write drafts",
+    "prompt": "write drafts, change the numbers",
     "model": "host",
     "critics": ["self_refine", {"type": "prompt", "rubric": "is it nice?"}],
 }
@@ -48,12 +49,7 @@ async def test_the_caller_writes_where_everything_is_refused(tmp_path: Path) -> 
             "its model: User rejected sampling request"
         )
         assert len(host.asked) == 2, "two critics at the same time, and nothing after them"
-        submission = {
-            "run_id": out["run_id"],
-            "parent_id": out["brief"]["parent_id"],
-            "text": "Draft 9 of the text.",
-        }
-        done = data(await client.call_tool("submit_revision", submission))
+        done = await handed_in(client, out, "Draft 9 of the text.")
         assert (done["status"], done["accepted"]) == ("done", True)
         assert len(host.asked) == 2
 
@@ -88,12 +84,7 @@ async def test_a_refusal_between_rounds_leads_to_a_brief_when_the_caller_comes_b
         assert "come back without the answers that it was asked for" in out["degraded"][-1]
         assert out["brief"]["issues"][0]["message"] == "go on", "what was answered is kept"
         assert len(host.asked) == asked
-        submission = {
-            "run_id": out["run_id"],
-            "parent_id": out["brief"]["parent_id"],
-            "text": "Draft 9 of the text.",
-        }
-        done = data(await client.call_tool("submit_revision", submission))
+        done = await handed_in(client, out, "Draft 9 of the text.")
         assert (done["status"], done["accepted"]) == ("done", True)
         assert len(host.asked) == asked
         assert len(data(await client.call_tool("get_thought_history"))["runs"]) == 1
@@ -106,7 +97,7 @@ async def test_another_text_is_asked_about_anew(tmp_path: Path) -> None:
         with pytest.raises(MCPError, match="User rejected"):
             await client.call_tool("improve_text", ARGUMENTS)
         declined[0] = False
-        other = {**ARGUMENTS, "prompt": "write other drafts"}
+        other = {**ARGUMENTS, "prompt": "write other drafts, change the numbers"}
         out = data(await client.call_tool("improve_text", other))
     assert (out["status"], out["text"]) == ("done", "Draft 1 of the text.")
 
@@ -116,7 +107,7 @@ async def test_a_sentence_costs_three_questions(tmp_path: Path, era: Era) -> Non
     for content_with in (1, 9):
         host = ScriptedHost(content_with=content_with)
         async with hosted("memory", era, tmp_path / str(content_with), host) as client:
-            arguments = {"text": TEXT, "prompt": "write drafts"}
+            arguments = {"text": TEXT, "prompt": "write drafts, change the numbers"}
             out = data(await client.call_tool("improve_text", arguments))
         assert (out["model"], out["status"], out["text"]) == (
             "host",

@@ -8,13 +8,13 @@ from mcp import Client
 from mcp.client._input_required import DEFAULT_INPUT_REQUIRED_MAX_ROUNDS
 
 from sifaka_mcp.host.exchange import MOST_ROUNDS
-from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, hosted
+from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, handed_in, hosted
 
 pytestmark = pytest.mark.anyio
 
 ARGUMENTS: dict[str, Any] = {
     "text": TEXT,
-    "prompt": "write drafts",
+    "prompt": "write drafts, change the numbers",
     "model": "host",
     "critics": ["self_refine"],
     "max_iterations": 20,
@@ -55,12 +55,7 @@ async def test_what_the_caller_submits_then_ends_the_run(tmp_path: Path) -> None
     async with hosted("memory", "auto", tmp_path, host) as client:
         out = await call.finish(client, host)
         asked = len(host.asked)
-        submission = {
-            "run_id": out["run_id"],
-            "parent_id": out["brief"]["parent_id"],
-            "text": "Draft 6 of the text.",
-        }
-        done = data(await client.call_tool("submit_revision", submission))
+        done = await handed_in(client, out, "Draft 6 of the text.")
     assert (done["status"], done["accepted"], done["unchanged"]) == ("done", True, True)
     assert len(host.asked) == asked, "a run that was handed over leaves the host alone"
 

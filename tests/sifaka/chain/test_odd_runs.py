@@ -99,27 +99,6 @@ async def test_answers_on_record_need_no_room_in_the_budget(critics: list[Any]) 
         assert result.usage.model_calls == undisturbed.usage.model_calls == calls
 
 
-async def test_what_the_editors_cut_asks_is_charged_to_the_run() -> None:
-    asked: list[int] = []
-
-    def classify(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        asked.append(1)
-        return ModelResponse(
-            [ToolCallPart(info.output_tools[0].name, {"label": "calm", "confidence": 0.9})]
-        )
-
-    calm = ModelClassifier("tone", ("calm", "loud"), FunctionModel(classify))
-    result = await Chain(
-        model="editor",
-        validators=[
-            {"type": "length", "max_words": 5},
-            ClassifierValidator(name="tone", classifier=calm, allowed=("calm",)),
-        ],
-    ).run(text="It is a calm day. Nothing else happens here at all.")
-    assert result.passed
-    assert result.usage.model_calls == len(asked) == len(result.run.calls)
-
-
 async def test_one_failure_too_many_for_the_budget_leaves_the_other_versions() -> None:
     answers = iter([ModelHTTPError(503, "stub"), "a b c", "a b"])
 
@@ -208,7 +187,7 @@ async def test_the_editor_does_not_excuse_what_another_writer_has_lost() -> None
     assert result.brief is not None
     result = await chain.submit(result.run_id, result.brief.parent_id, lossy)
     assert not result.accepted
-    assert "number lost: 300 euros" in result.reason
+    assert "300 euros" in {each.before for each in result.findings.open}
     assert "300" in result.text
 
 
@@ -379,7 +358,7 @@ async def test_a_run_inside_an_agents_tool_has_a_journal_of_its_own() -> None:
         return result.text
 
     result = await Chain(model=agent, validators=SHORT, critics=[]).run(text="one two three")
-    assert result.passed
+    assert result.rules_met
     stored = await inner.store.load(runs[0])
     assert [call.key for call in stored.calls] == ["1/write#0"]
     assert isinstance(stored.calls[0], Called)
