@@ -169,7 +169,7 @@ def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[
     shown = {_key(each) for each in earlier if each.status in {"open", "refused"}}
     asked = bool(run.prompt.strip()) or not (run.original and run.original.passed)
     strict = frozenset[str]() if asked else _FIGURES
-    strict |= {*_FIGURES, "name"} if run.config.facts == "require" else set()
+    strict |= {*_FIGURES, "name"} if run.config.facts == "require" else frozenset[str]()
     taken = {_key(each): each for each in earlier if each.status == "accepted"}
     return tuple(
         _with_answer(each, reason, shown, taken, strict=strict).model_copy(

@@ -124,7 +124,7 @@ async def test_progress_tells_what_is_being_done_and_rises_to_its_total(
     async def listen(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total, message or ""))
 
-    async with served(Settings(home=tmp_path), era) as client:
+    async with served(Settings(home=tmp_path, model="editor"), era) as client:
         text = "It is is the the end ."
         await client.call_tool("improve_text", {"text": text}, progress_callback=listen)
     _check(told)
@@ -229,7 +229,12 @@ async def test_of_two_revisions_at_the_same_time_one_wins_and_the_other_is_told(
     with provided(monkeypatch, opinion, held, *[opinion] * 4):
         async with served(judged, era) as client:
             waiting = await call(
-                client, "improve_text", text=TEXT, validators=RULES, critics=["self_refine"]
+                client,
+                "improve_text",
+                text=TEXT,
+                validators=RULES,
+                critics=["self_refine"],
+                effort="quick",
             )
             of = {"run_id": waiting["run_id"], "parent_id": waiting["brief"]["parent_id"]}
             first = await call(client, "submit_revision", **of, text="one two")

@@ -8,6 +8,7 @@ from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from sifaka.chain.presets import Effort
+from sifaka.models import AUTO
 from sifaka.record.thought import EDITOR
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import (
@@ -65,6 +66,7 @@ async def improve_text(
     found = await text_of(ctx, text, source)
     if isinstance(found, InputRequiredResult):
         return found
+    writer = state.settings.model if model == AUTO else model
     chain = await state.chain(
         model=model,
         host=exchange.host,
@@ -74,7 +76,7 @@ async def improve_text(
         effort=effort,
         max_iterations=max_iterations,
         budget=budget,
-        fixes="none" if fixes == "auto" and model != EDITOR else fixes,
+        fixes="none" if fixes == "auto" and writer != EDITOR else fixes,
         facts=facts,
         tags=tags or (),
         remember=remember,

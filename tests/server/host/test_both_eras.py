@@ -69,6 +69,19 @@ async def test_an_iteration_takes_two_rounds_and_the_look_back_takes_one(tmp_pat
     assert all(len(each.request_state or "") < 1000 for each in call.rounds)
 
 
+async def test_what_the_task_allows_is_asked_once_in_a_run_of_many_drafts(
+    tmp_path: Path, era: Era
+) -> None:
+    host = ScriptedHost(content_with=3)
+    arguments = {**ARGUMENTS, "prompt": "write drafts"}  # whose numbers differ: it does not say so
+    async with hosted("memory", era, tmp_path, host) as client:
+        out = data(await client.call_tool("improve_text", arguments))
+    asked = [each.system_prompt or "" for each in host.asked]
+    assert (out["status"], out["text"]) == ("done", "Draft 3 of the text.")
+    assert len([each for each in asked if '"omit"' in each and '"verdict"' not in each]) == 1
+    assert len(asked) == WITH_FOUR_CRITIQUES_AND_A_LOOK_BACK + 1
+
+
 async def test_auto_takes_the_host_where_the_client_offers_its_model(
     tmp_path: Path, era: Era
 ) -> None:
