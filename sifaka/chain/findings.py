@@ -40,11 +40,18 @@ def is_compared(run: Run) -> bool:
     return given and wanted and (run.config.protect or bool(run.prompt))
 
 
-async def findings_of(context: PhaseContext, version: Thought) -> Findings:
+async def findings_of(
+    context: PhaseContext, version: Thought, allowed: Mapping[str, object] | None = None
+) -> Findings:
     """What was measured of a version against the input and the limits of its task.
 
     Where differences are open and a model judges, it is asked once in a run which kinds of them the
     task allows; a critic may have said so in the same answer as its opinion.
+
+    Args:
+        context: The run that is worked on.
+        version: The version.
+        allowed: The answer, where it was given for another version of the same round.
 
     Raises:
         StorageError: The answer could not be put on record.
@@ -55,7 +62,7 @@ async def findings_of(context: PhaseContext, version: Thought) -> Findings:
     asked = context.parts.asked
     if not found.open or asked is None:
         return found
-    allowed = _allowed_on_record(run)
+    allowed = allowed if allowed is not None else _allowed_on_record(run)
     if allowed is None:
         await context.recorder.store()
         allowed = await _ask(asked, run.prompt)

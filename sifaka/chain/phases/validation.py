@@ -38,11 +38,13 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
         await context.tell("validate", f"{len(validators)} validators")
     original = run.original.text if run.original else None
     validated: list[Validated] = []
+    allowed: Mapping[str, object] | None = None
     with _without_critics(context).active(), context.calls.monitor.measure("phase", "validate"):
         for version in run.drafted:
             with scope(place(run, version.iteration)):
                 results = await run_validators(validators, version, original)
-                findings = await findings_of(context, version)
+                findings = await findings_of(context, version, allowed)
+                allowed = findings.allowed or allowed
             validated.append(Validated(thought_id=version.id, results=results, findings=findings))
     return validated
 

@@ -127,7 +127,7 @@ async def test_whoever_begins_a_run_follows_it_on_the_server_that_takes_it(
     assert result.structured_content is not None
     assert (result.structured_content["status"], len(served.requests)) == ("done", 3)
     assert [value for value, _ in told] == sorted({value for value, _ in told})
-    assert "stop: passed" in [message for _, message in told]
+    assert "stop: rules_met" in [message for _, message in told]
 
 
 async def test_a_client_that_leaves_cancels_its_run_wherever_it_is_worked_on(

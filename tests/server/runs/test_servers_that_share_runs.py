@@ -109,7 +109,7 @@ async def test_a_run_that_another_server_works_on_is_followed_and_not_taken_away
     assert (ended["status"], ended["text"]) == ("done", "one two")
     assert len(served.requests) == 2
     assert [value for value, _ in told] == sorted({value for value, _ in told})
-    assert "stop: passed" in [message for _, message in told]
+    assert "stop: rules_met" in [message for _, message in told]
 
 
 async def test_a_server_that_ends_leaves_its_run_to_whoever_resumes_it(

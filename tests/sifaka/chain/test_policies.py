@@ -101,7 +101,10 @@ async def test_at_the_end_the_champion_is_compared_with_the_original() -> None:
     assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [True] * 3
     assert (result.text, result.changed) == ("a", False)
     assert result.run.ending is not None
-    assert "preferred in 0 of 2 comparisons in both orders, version 0 in 2" in result.run.ending.decision.reason
+    assert (
+        "preferred in 0 of 2 comparisons in both orders, version 0 in 2"
+        in result.run.ending.decision.reason
+    )
     assert result.stop_reason == "max_iterations"
 
 
