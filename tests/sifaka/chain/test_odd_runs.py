@@ -12,10 +12,9 @@ from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from sifaka import Budget, Chain, ClassifierValidator, Document, Thought
+from sifaka import Budget, Chain, Document, Thought
 from sifaka.chain.judging import Preference
 from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
-from sifaka.models.classifier import ModelClassifier
 from sifaka.record.entries import Called, Decided, Drafted, Entry
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.run import Run

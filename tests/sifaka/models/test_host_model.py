@@ -92,7 +92,7 @@ async def test_a_judge_and_several_versions_at_once_ride_rounds_too() -> None:
     later = LaterHost(drafts())
     result = await in_rounds(later, policy="judged", judge_repeats=2, max_iterations=1)
     assert result.text == "Draft 1 of the text."
-    # Critique, version, what the task allows, critique, four comparisons, and four with the original at the end.
+    # Critique, version, the task, critique, four comparisons, and four with the original.
     assert [len(keys) for keys in later.rounds] == [1, 1, 1, 1, 4, 4]
 
     counted = iter(range(100))
