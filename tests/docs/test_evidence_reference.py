@@ -74,7 +74,8 @@ def test_the_real_servers_that_are_told_are_those_that_the_targets_start() -> No
     tested = _tested_with()
     real = {kind for kind, (told, _) in tested.items() if "`make test-" in told}
     assert real == {"mediawiki", "elasticsearch", "opensearch"}
-    make = (ROOT / "Makefile").read_text(encoding="utf-8")
+    locks = (ROOT / "distribution/locks").glob("*.txt")
+    make = "\n".join(lock.read_text(encoding="utf-8") for lock in locks)
     servers = (ROOT / "tests/sifaka/evidence/sources/test_opensearch_server.py").read_text("utf-8")
     for kind in ("elasticsearch", "opensearch"):
         for name, version in re.findall(r"`([a-z-]+)` ([\d.]+\d)", tested[kind][0]):

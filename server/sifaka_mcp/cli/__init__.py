@@ -116,7 +116,9 @@ def _settings(options: argparse.Namespace) -> "Settings":
     folder, config = _here(), config_folder("sifaka")
     # `sifaka trust` tells of a file itself, and has to work where one is wrong.
     project = None if options.command == "trust" else read_project(folder, config)
-    if project and project.note:
+    # `sifaka check` reads the file too, and fails with what is wrong with it.
+    told_by_itself = options.command == "check" and project and not project.refused
+    if project and project.note and not told_by_itself:
         from sifaka_mcp.view.lines import flat
 
         _say(flat(project.note))

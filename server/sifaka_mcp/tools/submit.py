@@ -107,7 +107,8 @@ def _revised(
     if parent is None:
         raise StaleRevision(parent_id, current_id=run.champion_id or "")
     last = run.latest
-    if last is not None and (last.author, last.parent_id) == (CALLER, parent_id):
+    asked = last is not None and (last.author, last.parent_id) == (CALLER, parent_id)
+    if last is not None and asked and all(last.text.count(each.find) == 1 for each in edits):
         parent = last
     if patch:
         return patched(parent.text, patch)
