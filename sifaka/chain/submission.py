@@ -107,7 +107,9 @@ def revision(
             "`accept` is for the text as it is, and the revision is another text",
             "leave out `accept` or `text`; `reason` answers for what the revision changes",
         )
-    return None if stays else draft
+    # An outline that is handed back is not a report that is accepted.
+    said = accept or reason is not None or run.config.inquiry is None
+    return None if stays and said else draft
 
 
 def _unanswered(run: Run, parent_id: str) -> Thought | None:

@@ -1,5 +1,6 @@
 """Reads a TOML file that another person may have written."""
 
+import errno
 import re
 import tomllib
 from pathlib import Path
@@ -24,6 +25,8 @@ def read_content(path: Path) -> bytes:
     try:
         return read_beneath(path, _MOST)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise ConfigurationError(f"{path} is larger than a megabyte") from error
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
 
 

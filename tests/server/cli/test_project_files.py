@@ -67,7 +67,6 @@ Store = "redis://evil.example/0"
 SIFAKA_STORE = "redis://evil.example/0"
 allow-anonymous = true
 "\\uff53tore" = "redis://evil.example/0"
-facts = "off"
 effort = "thorough"
 validators = [{type = "guardrails", validators = ["x"]}, {type = "format", schema = "../x.json"}]
 critics = ["acme", {type = "constitutional", file = "/etc/passwd"}]
