@@ -101,7 +101,7 @@ def read_project(folder: Path, config: Path) -> ProjectFile | None:
 
 
 def may_set(name: str, value: object, settings: type[BaseModel] = Settings) -> bool:
-    """True when any folder may set this: it is about texts, no weaker than the default, and not the weakest."""
+    """True when any folder may set this: about texts, as strict as the default, not the weakest."""
     order, known = STRICTER.get(name, ()), settings.model_fields.get(name)
     if known is None or value not in order or known.default not in order:
         return False
