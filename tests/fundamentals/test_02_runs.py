@@ -25,7 +25,7 @@ def writer(*texts: str) -> FunctionModel:
 
 
 async def test_without_a_model_the_caller_is_handed_a_brief_and_writes() -> None:
-    chain = Chain(validators=RULES, effort="quick")
+    chain = Chain(validators=RULES)
 
     waiting = await chain.run(text="Keep the receipt.")
     assert waiting.status == "needs_revision"

@@ -101,6 +101,7 @@ def improve(options: argparse.Namespace, settings: Settings) -> int:
         fixes=_fixes(options),
         format=opt.format_of(options, text),
         facts=options.facts,
+        own_review=False if options.review else None,  # the person is reading it
     )
 
     async def work() -> RunResult:

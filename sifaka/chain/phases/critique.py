@@ -38,8 +38,9 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
     worded = any(thought.text.strip() for thought in run.undecided)
     if not parts.critics or not worded or (final and len(run.thoughts) > 1):
         return await select(context)
+    if not (versions := contenders(run)):
+        return await select(context)  # none of them can win
     await context.tell("critique", f"asking {', '.join(critic.name for critic in parts.critics)}")
-    versions = contenders(run)
     with calls.monitor.measure("phase", "critique"):
         by_version = await fan_out(
             {place(run, each.iteration): partial(_feedback, context, each) for each in versions},

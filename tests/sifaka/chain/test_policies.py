@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import anyio
 import pytest
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -340,3 +341,16 @@ async def test_effort_thorough_writes_several_at_once_where_there_is_a_model() -
     assert only_writes.config.policy == "best"
     assert Chain(model="test", effort="thorough", policy="last").config.policy == "last"
     assert Chain(model="test").config.policy == "best"
+
+
+async def test_a_round_whose_versions_cannot_win_ends_under_a_judge_too() -> None:
+    with anyio.fail_after(30):
+        result = await Chain(
+            model=ScriptedModel(lines=["It costs 9 euros."] * 3),
+            critics=[NEVER_CONTENT],
+            policy="judged",
+            judge_model=ScriptedJudge(prefers=lambda *_: "first"),
+            max_iterations=2,
+        ).run(text="It costs 8 euros.")
+    assert result.text == "It costs 8 euros."
+    assert {each.by for each in result.run.decisions.values()} >= {"first", "differences"}
