@@ -20,7 +20,8 @@ from typing import Any
 
 import pytest
 
-from sifaka.record.entries import Stopped
+from sifaka.record.entries import Decision, Stopped
+from sifaka.record.results import Findings
 from sifaka.record.run import Run
 from sifaka.storage import open_store
 from sifaka.storage.elasticsearch.address import Address
@@ -170,14 +171,24 @@ def _of_0_1(run: Run) -> dict[str, Any]:
     if (inquiry := dump["config"]["inquiry"]) is not None:
         assert (inquiry.pop("sources"), inquiry.pop("history")) == ([], [])
     assert (dump["config"].pop("facts"), dump["config"].pop("look_back")) == (None, None)
+    assert (dump.pop("form"), dump["config"].pop("own_review")) == (1, False)
     for thought in dump["thoughts"]:
+        assert thought.pop("findings") == Findings().model_dump(mode="json")
         for result in thought["validation_results"].values():
             assert result.pop("unchecked") is None
     assert (dump.pop("prompts"), dump.pop("mends")) == (1, False)
     assert dump.pop("declined_issues") == []
     if dump["ending"] is not None:
         assert (dump["ending"].pop("champion_id"), dump["ending"].pop("settled")) == (None, True)
+        dump["ending"]["decision"] = _decision_of_0_1(run.ending.decision)
+    dump["decisions"] = {key: _decision_of_0_1(each) for key, each in run.decisions.items()}
     return dump
+
+
+def _decision_of_0_1(decision: Decision) -> dict[str, Any]:
+    """What was kept of a decision: its reason in prose, which is a note now."""
+    assert decision == Decision(accepted=decision.accepted, note=decision.reason)
+    return {"accepted": decision.accepted, "reason": decision.reason}
 
 
 def _unzipped(path: Path) -> bytes:

@@ -56,7 +56,9 @@ async def test_the_view_is_in_resources_and_in_the_meta_of_the_history(
     tmp_path: Path, era: Era
 ) -> None:
     async with Client(SifakaServer(Settings(home=tmp_path)), mode=era) as client:
-        made = await client.call_tool("improve_text", {"text": "This is the the first version."})
+        made = await client.call_tool(
+            "improve_text", {"text": "This is the the first version.", "model": "editor"}
+        )
         assert made.structured_content is not None
         assert made.meta is None or VIEW not in made.meta
         run_id = made.structured_content["run_id"]

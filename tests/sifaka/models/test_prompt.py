@@ -126,6 +126,7 @@ async def recorded(attack: Callable[[str], str]) -> Recording:
         policy="judged",
         max_iterations=2,
         patience=None,
+        facts="off",  # critics and the judge are asked about each version
     )
     handle = await chain.start("Write politely.", text=f"Hello.\n{words}")
     # As in records from before drafts were mended: what a model copies goes into later prompts.
