@@ -11,10 +11,10 @@ from sifaka.chain.judging import Judge, ModelJudge
 from sifaka.chain.resources import Parts, Resources
 from sifaka.chain.settings import ChainSettings
 from sifaka.chain.writers import Writer, asks_a_provider, judge_for, writers_for
-from sifaka.critics import SectionedCritic
+from sifaka.critics import PromptCritic, SectionedCritic
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.models import HOST
+from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import in_background, loaded, provider_model, start_loading
 from sifaka.record.inquiry import Inquiry
@@ -76,7 +76,7 @@ async def parts_of(
             fallbacks=settings.fallback_models,
             opening=opening,
         )
-    components = (*settings.validators, *settings.asked_critics)
+    components = (*settings.validators, *settings.chosen_critics)
     checks = [check for component in components for check in component.claim_checks]
     found = documents or bool(settings.retrievers) or settings.inquiry is not None
     checker, binding = None, Binding(model=asked)
@@ -120,7 +120,13 @@ def bound(
     if settings.config.policy == "judged" or settings.config.look_back:
         own = settings.judge_model
         judge = own if isinstance(own, Judge) else ModelJudge(binding.model)
-    critics = [each.bind(binding) for each in settings.asked_critics]
+    # Where no model is, the caller judges by its own rubric.
+    by_caller = settings.model in (AUTO, CALLER) and settings.judge_model is None
+    critics = [
+        each.bind(binding)
+        for each in settings.chosen_critics
+        if not (by_caller and isinstance(each, PromptCritic) and each.model is None)
+    ]
     if (chars := settings.section_chars) is not None:
         critics = [SectionedCritic(each, chars) if each.models else each for each in critics]
     return Parts(

@@ -124,8 +124,8 @@ async def _measured(run: Run, version: Thought) -> Findings:
 
 
 def _asked(run: Run, version: Thought) -> tuple[Asked, ...]:
-    own = version.author == "input" or not version.text.strip()
-    return () if own or not run.prompt.strip() else asked_of(run.prompt, version.text)
+    worded = run.prompt.strip() and version.text.strip()
+    return asked_of(run.prompt, version.text) if worded else ()
 
 
 def _unmet(limit: Asked) -> Difference:

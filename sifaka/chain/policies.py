@@ -39,7 +39,7 @@ def contenders(run: Run) -> tuple[Thought, ...]:
     """
     edited = run.drafted
     if edited == run.undecided:
-        return tuple(each for each in edited if _refused(run, each) is None)
+        return tuple(each for each in edited if run.champion is None or not _refused(run, each))
     original = _original(run)
     lost = first_difference(COUNTED, edited[0], original)
     return (original,) if lost and not lost.accepted else edited
@@ -50,9 +50,7 @@ def _refused(run: Run, candidate: Thought) -> Decision | None:
 
     It breaks more required rules than the version that stands, or differences are open.
     """
-    champion = run.champion
-    if champion is None:
-        return None
+    champion = _champion(run)
     broken = first_difference(REQUIRED, candidate, champion)
     if broken is not None and not broken.accepted:
         return broken

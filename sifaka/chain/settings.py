@@ -12,7 +12,7 @@ from sifaka._internal.naming import did_you_mean
 from sifaka.calls.component import Component, code_spec
 from sifaka.chain.presets import PRESETS, Effort
 from sifaka.chain.writers import asks_a_provider, model_name
-from sifaka.critics import CriticComponent, LintCritic, PromptCritic, SelfRefineCritic
+from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, Model
 from sifaka.record.entries import LOOK_BACK, ChainConfig, Facts, Fixes, Policy, Started
@@ -179,16 +179,6 @@ class ChainSettings:
             if isinstance(each, LintCritic) and each.format is None
             else each
             for each in chosen
-        )
-
-    @property
-    def asked_critics(self) -> tuple[CriticComponent, ...]:
-        """The critics that are asked: where no model is, the caller judges by its own rubric."""
-        by_caller = self.model in (AUTO, CALLER) and self.judge_model is None
-        return tuple(
-            each
-            for each in self.chosen_critics
-            if not (by_caller and isinstance(each, PromptCritic) and each.model is None)
         )
 
 

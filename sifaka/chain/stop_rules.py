@@ -21,21 +21,20 @@ def finished(run: Run) -> StopReason | None:
     champion = run.champion
     if champion is None or not champion.text.strip() or not champion.passed:
         return None
-    if awaits_caller(run) and is_review_due(run):
-        return None
     if run.is_declined(champion):
-        return "accepted"
+        return None if is_review_due(run) else "accepted"
     feedback = champion.critic_feedback
     unheard = all(f.status == "abstained" for f in feedback) if feedback else run.config.critics
     mistakes = champion.mistakes
     opposed = majority(feedback) == "revise" or bool(
         mistakes and any(still_open(run, champion, [mistakes]))
     )
-    if awaits_caller(run):
-        return _finished_by_caller(run, champion, opposed=opposed)
+    asked = bool(run.prompt.strip()) and run.config.model != EDITOR and not _is_own(run)
+    if run.config.inquiry is None and (run.config.model in {AUTO, CALLER} or run.handed_over):
+        return _finished_by_caller(run, champion, asked=asked, opposed=opposed)
     if unheard or (opposed and _is_worth_a_try(run, champion)):
         return None
-    if _is_asked(run) and not attempts(run):
+    if asked and not attempts(run):
         return None
     if opposed:
         return "issues_left"
@@ -45,11 +44,6 @@ def finished(run: Run) -> StopReason | None:
         # Where a version was written and lost, another one may not.
         return "unchecked" if _is_of_writer(champion) or run.config.model == EDITOR else None
     return "passed" if run.passed else "rules_met"
-
-
-def awaits_caller(run: Run) -> bool:
-    """True when the calling agent is the writer of a run, or has become it."""
-    return run.config.inquiry is None and (run.config.model in {AUTO, CALLER} or run.handed_over)
 
 
 def submissions(run: Run) -> tuple[Thought, ...]:
@@ -66,28 +60,27 @@ def is_review_due(run: Run) -> bool:
     return len(taken) == 1 and taken[0] == run.latest
 
 
-def _finished_by_caller(run: Run, champion: Thought, *, opposed: bool) -> StopReason | None:
+def _finished_by_caller(
+    run: Run, champion: Thought, *, asked: bool, opposed: bool
+) -> StopReason | None:
     """As `finished`, where the caller writes: it is briefed once for findings, and then decides."""
-    if verdict_of(champion) == "revise" and _is_worth_a_try(run, champion):
+    handed_in = submissions(run)
+    if handed_in and is_review_due(run):
+        return None
+    if opposed and verdict_of(champion) == "revise" and _is_worth_a_try(run, champion):
         return None
     if reason := shortcoming(run.original, champion):
         return reason
-    handed_in = submissions(run)
     if not handed_in:
         advised = any(not result.passed for result in champion.validation_results.values())
         own = any(critic.get("type") == "prompt" for critic in run.config.critics)
-        return None if _is_asked(run) or opposed or advised or own else "rules_met"
+        return None if asked or opposed or advised or own else "rules_met"
     latest = handed_in[-1]
     if latest.id != champion.id and latest.findings.open:
         return None  # it was asked, and has not answered
     if written(run, champion).author != CALLER:
         return None
     return "passed"
-
-
-def _is_asked(run: Run) -> bool:
-    """True when there is a task, and it is for a writer to carry out."""
-    return bool(run.prompt.strip()) and run.config.model != EDITOR and not _is_own(run)
 
 
 def _is_own(run: Run) -> bool:

@@ -83,16 +83,22 @@ class QuotableText:
         wanted = unicodedata.normalize("NFC", quote).strip(_EDGE)
         if not _is_telling(wanted):
             return None
-        for each in dict.fromkeys((wanted, wanted.strip(_EDGE + _STOPS))):
+        return self.find_as_written(wanted) or self._as_read(normalised(wanted).strip(_EDGE))
+
+    def find_as_written(self, quote: str) -> Span | None:
+        """The place of words as they stand, or apart from typography."""
+        for each in dict.fromkeys((quote, quote.strip(_EDGE + _STOPS))):
             span = _place(each, self.text) or self._apart_from_typography(each)
             if span is not None:
                 return span
-        return self._as_read(normalised(wanted).strip(_EDGE + _STOPS))
+        return None
 
     def _as_read(self, quote: str) -> Span | None:
         """The place of words as a reader hears them: apart from what a page or its marks put in."""
         words, places = self._read
-        span = QuotableText(words).find(quote) if words != self.text else None
+        if words == self.text or not _is_telling(quote):
+            return None
+        span = QuotableText(words).find_as_written(quote)
         return None if span is None else (places[span[0]], places[span[1] - 1] + 1)
 
     @cached_property

@@ -10,7 +10,6 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import (
     AliasChoices,
-    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
@@ -46,10 +45,7 @@ StopReason = Literal[
 ]
 Policy = Literal["best", "judged", "best_of_n", "last"]
 Fixes = Literal["auto", "none", "safe", "suggested"]
-Facts = Annotated[
-    Literal["off", "ask", "require"],
-    BeforeValidator(lambda told: "ask" if told == "warn" else told),  # in records of form 1
-]
+Facts = Literal["off", "ask", "require"]
 """Whether differences from the input are left alone, asked about, or refused."""
 FORM = 2
 """The number of the form of records, which grows when they mean something else."""
@@ -57,7 +53,7 @@ FORM = 2
 
 def stricter(one: Facts, other: Facts) -> Facts:
     """The one of the two under which less passes."""
-    order = get_args(get_args(Facts)[0])
+    order = get_args(Facts)
     return one if order.index(one) >= order.index(other) else other
 
 
@@ -104,8 +100,9 @@ class ChainConfig(Frozen):
     safe ones of a run without a task."""
     format: str | None = None
     """The format of the text; recognised by its look when None."""
-    facts: Facts | None = None
-    """What becomes of differences from the input; None in records from before it."""
+    facts: Facts | Literal["warn"] | None = None
+    """What becomes of differences from the input; `warn` in records of form 1, None in those from
+    before it."""
     own_review: bool = False
     """True when the caller reads its first version once more, by a sheet, after it was taken."""
     look_back: int | None = Field(default=None, ge=0, le=9)

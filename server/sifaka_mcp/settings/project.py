@@ -25,7 +25,7 @@ TABLES = frozenset({"check"})
 """Of texts alone, and read by others: `[check]` holds the rules of `sifaka check`."""
 STRICTER: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "facts": get_args(get_args(Facts)[0]),
+        "facts": get_args(Facts),
         "effort": ("thorough", "standard", "quick"),
     }
 )

@@ -13,6 +13,7 @@ from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.recovery import place
 from sifaka.record.claims import verdicts_in
 from sifaka.record.entries import Entry, Validated
+from sifaka.record.results import Findings, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget
 from sifaka.validators.execution import run_validators
@@ -39,12 +40,16 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
     original = run.original.text if run.original else None
     validated: list[Validated] = []
     allowed: Mapping[str, object] | None = None
-    with _without_critics(context).active(), context.calls.monitor.measure("phase", "validate"):
+    calls = _without_critics(context) if validators or context.parts.asked else context.calls
+    with calls.active(), calls.monitor.measure("phase", "validate"):
         for version in run.drafted:
+            results, findings = dict[str, ValidationResult](), Findings()
             with scope(place(run, version.iteration)):
-                results = await run_validators(validators, version, original)
-                findings = await findings_of(context, version, allowed)
-                allowed = findings.allowed or allowed
+                if validators:
+                    results = await run_validators(validators, version, original)
+                if version.author != "input":
+                    findings = await findings_of(context, version, allowed)
+                    allowed = findings.allowed or allowed
             validated.append(Validated(thought_id=version.id, results=results, findings=findings))
     return validated
 
