@@ -95,7 +95,7 @@ async def test_versions_of_callers_agents_and_own_models_are_taken_from_the_reco
         result = await chain.run(text="one two three four")
         assert result.rules_met
         assert (await chain.replay(result.run_id)).exact
-    chain = Chain(validators=rules)
+    chain = Chain(validators=rules, effort="quick")
     waiting = await chain.run("shorten", text="one two three four")
     with pytest.raises(ConfigurationError, match="only a finished run"):
         await chain.replay(waiting.run_id)
