@@ -130,9 +130,7 @@ def _asked(run: Run, version: Thought) -> tuple[Asked, ...]:
 
 def _unmet(limit: Asked) -> Difference:
     """A limit in words of the task that a version does not meet: it is asked about once."""
-    if limit.what == "language":
-        return Difference(id="d", kind="language", before=limit.limit, after=limit.measured)
-    before = f"{limit.limit} {limit.what}"
+    before = limit.limit if limit.what == "language" else f"{limit.limit} {limit.what}"
     return Difference(id="d", kind="length", before=before, after=limit.measured)
 
 

@@ -16,6 +16,7 @@ _ASKED = 6
 _NOTED = 4
 """Differences of one sort that are named; the structured answer has them all."""
 _STATED = {"dropped": "gone", "added": "not in the original", "small_edit": "slightly changed"}
+_NOT_ENTERED = "the task's value that it does not have"
 
 
 def question_of(findings: Findings) -> str:
@@ -50,7 +51,9 @@ def _sheet(version: Thought) -> Iterator[str]:
     if version.prompt.strip():
         yield f"Does it do each part of the task: {_cut(version.prompt, 240)}?"
     noted = _noted(version.findings)
-    if gone := [each for each in noted if not each.after]:
+    if absent := [each for each in noted if each.kind == "not_entered"]:
+        yield f"Entered? {_listed(absent, _NOTED)}"
+    if gone := [each for each in noted if not each.after and each not in absent]:
         yield f"Meant to go? {_listed(gone, _NOTED)}"
     if new := [each for each in noted if not each.before]:
         yield f"True, and asked for? {_listed(new, _NOTED)}"
@@ -68,7 +71,7 @@ def _mistakes(version: Thought) -> list[str]:
     told = [
         f"{_cut(issue.quote)!r}: {issue.message}" + (f" -> {issue.fix!r}" if issue.fix else "")
         for issue in issues
-        if issue.category not in MATTERS_OF_STYLE
+        if issue.safe and issue.category not in MATTERS_OF_STYLE
     ]
     return told[:_NOTED]
 
@@ -76,8 +79,10 @@ def _mistakes(version: Thought) -> list[str]:
 def in_words(difference: Difference) -> str:
     """A difference with both its values, in a few words."""
     before, after = _cut(difference.before), _cut(difference.after)
-    if difference.kind in {"length", "language"}:
+    if difference.kind == "length":
         return f"asked for {before}: it has {after}"
+    if difference.kind == "not_entered":
+        return f"{_NOT_ENTERED}: {before!r}"
     if difference.kind == "order":
         return f"changed places: {before!r} and {after!r}"
     if before and after:
@@ -94,8 +99,8 @@ def _prefix(difference: Difference) -> str:
 
 
 def _noted(findings: Findings) -> list[Difference]:
-    limits = {"length", "language"}  # those stand among the limits
-    return [d for d in findings.differences if d.status == "noted" and d.kind not in limits]
+    # Limits stand by themselves.
+    return [d for d in findings.differences if d.status == "noted" and d.kind != "length"]
 
 
 def _listed(differences: Iterable[Difference], most: int) -> str:

@@ -15,13 +15,14 @@ from rapidfuzz.distance import DamerauLevenshtein
 from sifaka._internal.immutable import Frozen
 from sifaka.text.function_words import FUNCTION_WORDS
 from sifaka.text.language import asks_for_translation, tell_language, translation_into
+from sifaka.text.limits import limit_spans
 from sifaka.text.prose import blanked, sentence_spans
 from sifaka.text.statements import READ_LANGUAGES, Statement, is_same, read, words_of
 from sifaka.text.structured import Path, comparable, values_of
 
 Kind = Literal[
     "number", "date", "money", "url", "code", "quote", "name", "language", "order", "scope",
-    "length", "data", "dropped", "added", "small_edit",
+    "length", "data", "dropped", "added", "small_edit", "not_entered",
 ]  # fmt: skip
 SHOWN = 80
 """Characters of a difference that are shown of each side."""
@@ -90,9 +91,11 @@ def compare(
         changes = list(_data_changes(data, other))
         total, kept = len(data), len(data) - sum(bool(change.before) for change in changes)
     else:
-        prose = _Prose(_Side(original), _Side(version))
+        prose = _Prose(_Side(original), _Side(version), _Side(task).vocabulary)
         changes = list(prose.changes())
-        total, kept = len(prose.old.statements), len(prose.old.statements) - len(prose.lost)
+        total = len(prose.old.statements)
+        kept = total - sum(change.lost is not None for change in changes)
+        changes += _not_entered(task, prose.old, prose.new)
     answers = _Answers(
         task, sources, [(original.find(each), len(each)) for each in failing if each]
     )
@@ -190,6 +193,14 @@ class _Side:
     def stems(self) -> list[frozenset[str]]:
         return [_stems(self.plain[start:end]) for start, end in self._spans]
 
+    @cached_property
+    def stated(self) -> dict[int, list[Statement]]:
+        """The statements by the number of their sentence."""
+        found: dict[int, list[Statement]] = defaultdict(list)
+        for statement in self.statements:
+            found[self.sentence_of(statement)].append(statement)
+        return found
+
     def sentence_of(self, statement: Statement) -> int:
         """The number of the sentence that a statement stands in."""
         return max(0, bisect_right(self._spans, (statement.start, len(self.text))) - 1)
@@ -285,8 +296,9 @@ _WHOLE = re.compile(r"[.!?。！？][\"”’)*_]{0,5}\s*\Z")
 class _Prose:
     """Two texts, sentence by sentence."""
 
-    def __init__(self, old: _Side, new: _Side) -> None:
+    def __init__(self, old: _Side, new: _Side, asked: frozenset[str]) -> None:
         self.old, self.new = old, new
+        self.asked = frozenset(word[:_STEM] for word in asked - _EMPTY)
         languages = {old.language, new.language}
         shared = frozenset[str]().union(*new.stems) & frozenset[str]().union(*old.stems)
         foreign = 2 * len(shared) < len(frozenset[str]().union(*new.stems))
@@ -304,6 +316,8 @@ class _Prose:
         pairs = self._pairs()
         for n, lost in enumerate(self.lost):
             new = self.fresh[pairs[n]] if n in pairs else None
+            if new and lost.kind == "name" and _is_short_for(lost.value, new.value):
+                continue
             asks = self._asks_when_changed(lost, new) if new else self._asks_when_lost(lost)
             yield _Change(lost.kind, lost.text, new.text if new else "", asks, lost, new)
         taken = frozenset(pairs.values())
@@ -316,9 +330,7 @@ class _Prose:
             yield from self._sentences()
 
     def _asks_when_changed(self, lost: Statement, new: Statement) -> bool:
-        # The words beside a figure are read in some languages only.
-        unread = self.translated and self.new.language not in READ_LANGUAGES
-        return not (unread and self.new.has_digits(lost) and self.old.has_digits(new))
+        return not (self.new.has_digits(lost) and self.old.has_digits(new))
 
     def _asks_when_lost(self, lost: Statement) -> bool:
         counts = lost.is_bare and lost.figures <= _COUNTS
@@ -363,8 +375,9 @@ class _Prose:
             return len(_stems(lost.text) & _stems(new.text)) + (lost.kind == "url")
         shared = len(self.old.around(lost) & self.new.around(new))
         if lost.kind == "name":
-            close = _is_close(lost.value, new.value)
-            return shared + 4 * close if close or shared > 1 else 0
+            close = _is_close(lost.value, new.value) or _is_short_for(lost.value, new.value)
+            sure = shared > 1 and not (lost.weak or new.weak)
+            return shared + 4 * close if close or sure else 0
         forms = [re.sub(r"[^a-zT%°]", "", each.value.split("|")[0]) for each in (lost, new)]
         alike = forms[0] == forms[1]
         if self.translated:
@@ -394,10 +407,37 @@ class _Prose:
         gone, came = one - two, two - one
         size = max(gone.total(), came.total())
         sentences = self.old.sentences[number], self.new.sentences[other]
+        exchanged = list(self._exchanged(number, other)) if size <= 2 else []
+        yield from exchanged
         if size <= (1 - _ALIKE) * max(len(a), len(b)) and _crossed(*sentences):
             yield _Change("order", *sentences)
-        if 0 < size <= 2 < len(a) and not _is_spelling(list(gone), list(came)):
+        elif 0 < size <= 2 < len(a) and not exchanged and not self._is_told(list(gone), list(came)):
             yield _Change("small_edit", *_around_edit(a, b), asks=False)
+
+    def _exchanged(self, number: int, other: int) -> Iterator[_Change]:
+        """The one statement of a sentence that another took the place of, and both stay elsewhere."""
+        mine, theirs = self.old.stated[number], self.new.stated[other]
+        gone = [s for s in mine if not any(_is_alike(s, t) for t in theirs)]
+        came = [t for t in theirs if not any(_is_alike(s, t) for s in mine)]
+        if len(gone) == len(came) == 1 and gone[0].kind == came[0].kind:
+            known = gone[0] in self._differing or came[0] in self._differing
+            if not known and not (gone[0].weak or came[0].weak):
+                yield _Change(gone[0].kind, gone[0].text, came[0].text, True, gone[0], came[0])
+
+    def _is_told(self, gone: Sequence[str], came: Sequence[str]) -> bool:
+        """True of another spelling, of a name that is listed anyway, and of words of the task."""
+        return _is_spelling(gone, came) or all(
+            word in self._listed or (came and word in self.asked) for word in (*gone, *came)
+        )
+
+    @cached_property
+    def _differing(self) -> frozenset[Statement]:
+        return frozenset((*self.lost, *self.fresh))
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        """The stems of what is lost and new."""
+        return frozenset(w[:_STEM] for each in self._differing for w in _words(each.text))
 
 
 def _told(side: _Side) -> str:
@@ -417,6 +457,27 @@ def _is_close(one: str, other: str) -> bool:
     """True of two spellings that differ by a letter or two."""
     limit = max(1, min(len(one), len(other)) // 5)
     return DamerauLevenshtein.distance(one, other, score_cutoff=limit) <= limit
+
+
+def _is_short_for(one: str, other: str) -> bool:
+    """True of two names of which one abbreviates the other, word by word: `High Rd`, `High Road`."""
+    words = sorted((one.split(), other.split()), key=lambda each: len("".join(each)))
+    return len(words[0]) == len(words[1]) and all(
+        a == b or (len(a) > 1 and a[0] == b[0] and _is_within(a, b))
+        for a, b in zip(*words, strict=True)
+    )
+
+
+def _is_within(short: str, long: str) -> bool:
+    """True when the letters of one word stand in another, in their order."""
+    letters = iter(long)
+    return all(letter in letters for letter in short)
+
+
+def _is_alike(one: Statement, other: Statement) -> bool:
+    """True when two statements of sentences that stand for one another may say the same."""
+    within = one.value in other.value or other.value in one.value
+    return within or bool(one.figures & other.figures) or is_same(one, other)
 
 
 def _is_spelling(gone: Sequence[str], came: Sequence[str]) -> bool:
@@ -496,6 +557,16 @@ def _data_changes(data: Mapping[Path, str], other: Mapping[Path, str]) -> Iterat
 
 # --- answers ---
 
+
+def _not_entered(task: str, old: _Side, new: _Side) -> Iterator[_Change]:
+    """The figures and addresses of the task that stand in neither text."""
+    spared = blanked(task, limit_spans(task))
+    for asked in read(spared):
+        figure = asked.kind in _FIGURES | {"url"} and re.search(r"\d", asked.text)
+        if figure and not (old.has(asked) or new.has(asked) or new.has_digits(asked)):
+            yield _Change("not_entered", asked.text, "", asks=False)
+
+
 _VERBS = """
     change update correct fix replace move raise lower increase reduce round convert remove delete
     drop adjust set swap rename use fill postpone shift add sound shorten
@@ -508,7 +579,7 @@ _KIND_WORDS: Mapping[str, str] = {
     "money": "price cost amount preis betrag prix precio",
     "number": "number figure arithmetic total zahl chiffre cifra número",
     "url": "link url address lien enlace",
-    "code": "code",
+    "code": "code snippet command example beispiel exemple ejemplo",
     "quote": "quote quotation dialogue zitat citation cita",
     "name": "name spelling proofread typo",
     "example": "example beispiel exemple ejemplo",

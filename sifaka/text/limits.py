@@ -112,6 +112,12 @@ def asked_of(task: str, text: str) -> tuple[Asked, ...]:
     return (*asked, *_language_asked(task, text))
 
 
+def limit_spans(task: str) -> tuple[Span, ...]:
+    """The places of the task that set a limit or name a part, in their order."""
+    found = (*_LIMIT.finditer(task), *_NAMED.finditer(task))
+    return tuple(sorted(match.span() for match in found))
+
+
 def _limit(found: re.Match[str]) -> tuple[str, str, float, float] | None:
     """What is limited, the limit in words and both its ends; None where it limits nothing."""
     what = next(unit for unit in _UNITS if found[unit])

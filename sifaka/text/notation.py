@@ -37,7 +37,7 @@ _SCALES = """
     100 hundred hundert cent ciento
     1000 k thousand tausend mille mil tsd 千
     10000 万 萬
-    1000000 m mn mm mio mln million millions millionen millón millones
+    1000000 m mn mio mln million millions millionen millón millones
     100000000 亿 億
     1000000000 b bn mrd billion billions milliarde milliarden milliard milliards
     1000000000000 trillion trillions
