@@ -32,7 +32,9 @@ def finished(run: Run) -> StopReason | None:
     asked = bool(run.prompt.strip()) and run.config.model != EDITOR and not _is_own(run)
     if run.config.inquiry is None and (run.config.model in {AUTO, CALLER} or run.handed_over):
         return _finished_by_caller(run, champion, asked=asked, opposed=opposed)
-    if unheard or (opposed and _is_worth_a_try(run, champion)):
+    # Where the caller has written in place of a model, no critic is left that could be heard.
+    left_alone = run.handed_over and champion.author == CALLER
+    if (unheard and not left_alone) or (opposed and _is_worth_a_try(run, champion)):
         return None
     if asked and not attempts(run):
         return None
@@ -52,11 +54,11 @@ def submissions(run: Run) -> tuple[Thought, ...]:
 
 
 def is_review_due(run: Run) -> bool:
-    """True when the caller is to read its version once more: the first that was taken, once."""
+    """True when the caller is to read its version once more: the first that is taken and passes."""
     if not run.config.own_review or attempts(run) >= run.config.max_iterations:
         return False
     decisions = [(t, run.decisions.get(t.id)) for t in submissions(run)]
-    taken = [thought for thought, decision in decisions if decision and decision.accepted]
+    taken = [t for t, decision in decisions if decision and decision.accepted and t.passed]
     return len(taken) == 1 and taken[0] == run.latest
 
 

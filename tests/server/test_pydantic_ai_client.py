@@ -24,7 +24,8 @@ async def test_an_agent_calls_improve_text_and_gets_the_structured_result(tmp_pa
                 returned.append(part.content)
                 return ModelResponse(parts=[TextPart("done")])
         assert "improve_text" in {tool.name for tool in info.function_tools}
-        arguments = {"text": "It is clear that the the bank will recieve it ."}
+        text = "It is clear that the the bank will recieve it ."
+        arguments = {"text": text, "model": "editor"}
         return ModelResponse(parts=[ToolCallPart("improve_text", arguments)])
 
     server = stdio_server(tmp_path)

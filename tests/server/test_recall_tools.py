@@ -100,7 +100,7 @@ async def test_the_brief_of_the_next_run_has_the_lessons_of_a_similar_one(client
         "submit_revision",
         run_id=first["run_id"],
         parent_id=first["brief"]["parent_id"],
-        text="You may not, or may, or may not return the order, we think.",
+        text="You may return the order within 90 days.",
     )
     assert not turned_down["accepted"]
 

@@ -49,7 +49,10 @@ async def submit_revision(
     again = exchange.run_id is not None
     parent = _version(run, parent_id)
     if edits or patch:
-        text = _revised(run, parent, parent_id, text, edits or (), patch)
+        if parent is None:
+            raise StaleRevision(parent_id, current_id=run.champion_id or "")
+        parent = _edited_one(run, parent, edits or ())
+        text = _revised(parent, text, edits or (), patch)
     if not again:
         run = await after_others(state, run, reporter(ctx, run), seconds=WAIT_SECONDS)
     before = None if parent is None else parent.text
@@ -84,32 +87,25 @@ def _version(run: Run, thought_id: str) -> Thought | None:
     return next((each for each in run.thoughts if each.id == thought_id), None)
 
 
-def _revised(
-    run: Run,
-    parent: Thought | None,
-    parent_id: str,
-    text: str,
-    edits: Sequence[FindReplace],
-    patch: str,
-) -> str:
-    """The version that edits, or a patch, make of the one that the caller has.
+def _edited_one(run: Run, parent: Thought, edits: Sequence[FindReplace]) -> Thought:
+    """The version that edits are of: the last one handed in for the parent, or the parent."""
+    for each in reversed(run.thoughts if edits else ()):
+        handed_in = (each.author, each.parent_id) == (CALLER, parent.id)
+        if handed_in and all(each.text.count(edit.find) == 1 for edit in edits):
+            return each
+    return parent
 
-    That is the one which it handed in last and which was not taken, or the one that stands.
+
+def _revised(parent: Thought, text: str, edits: Sequence[FindReplace], patch: str) -> str:
+    """The version that edits, or a patch, make of another one.
 
     Raises:
-        StaleRevision: The run has no such version.
         ConfigurationError: They do not fit it, or the revision is given in several ways.
     """
     if (bool(text) + bool(edits) + bool(patch)) > 1:
         raise ConfigurationError(
             "the revision is given in several ways", "give one of `text`, `edits` and `patch`"
         )
-    if parent is None:
-        raise StaleRevision(parent_id, current_id=run.champion_id or "")
-    last = run.latest
-    asked = last is not None and (last.author, last.parent_id) == (CALLER, parent_id)
-    if last is not None and asked and all(last.text.count(each.find) == 1 for each in edits):
-        parent = last
     if patch:
         return patched(parent.text, patch)
     return edited(parent.text, [Edit(find=each.find, replace=each.replace) for each in edits])

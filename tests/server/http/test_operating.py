@@ -243,7 +243,7 @@ async def test_a_token_is_in_no_log_line_no_error_and_no_record(tmp_path: Path) 
         ) as url,
     ):
         async with client_of(url, alice) as client:
-            done = await client.call_tool("improve_text", {"text": "This is is it."})
+            done = await client.call_tool("improve_text", {"text": "This is it."})
             failed = await client.call_tool("resume_run", {"run_id": "run_unknown"})
             answers += [repr(done), repr(failed)]
         request = asking()

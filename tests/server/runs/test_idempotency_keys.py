@@ -105,7 +105,7 @@ async def test_two_requests_with_one_key_at_the_same_time_are_one_run(tmp_path: 
     async with session(tmp_path) as client:
 
         async def improve() -> None:
-            arguments = {"text": "It is is the end."}
+            arguments = {"text": "It is is the end.", "model": "editor"}
             results.append(await client.call_tool("improve_text", arguments, meta=KEY))
 
         async with anyio.create_task_group() as group:
@@ -136,7 +136,8 @@ async def test_keys_of_different_tenants_are_different(tmp_path: Path) -> None:
     with served(tmp_path, auth_tokens_file=tokens) as url:
         for token, name in ((alice, "Alice"), (bob, "Bob")):
             async with client_of(url, token, "auto", **{"idempotency-key": "1"}) as client:
-                result = await client.call_tool("improve_text", {"text": f"It is is by {name}."})
+                arguments = {"text": f"It is is by {name}.", "model": "editor"}
+                result = await client.call_tool("improve_text", arguments)
                 assert told(result)["text"] == f"It is by {name}."
 
 
