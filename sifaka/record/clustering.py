@@ -1,7 +1,7 @@
 """Merging what several opinions report: the same issue in other words is one issue."""
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from sifaka.record.results import Issue
@@ -16,6 +16,8 @@ _ALIKE = 60.0
 """Percent of likeness from which messages about one place say the same."""
 _ALIKE_UNANCHORED = 80.0
 """Percent of likeness that messages need when nothing shows what place they are about."""
+_STRETCH = 200
+"""Characters of the text by which those that may touch one another are looked up."""
 _UNCATEGORISED = "general"
 _MOST = 400
 """Issues that are compared even if all are about one place; the time grows with their square."""
@@ -53,7 +55,7 @@ def without(groups: Sequence[Sequence[Issue]], gone: Sequence[Issue]) -> list[li
     """The groups without the issues that say the same as one of `gone`, in whatever words."""
     known = [_Report(-1, issue) for issue in gone]
     return [
-        [issue for issue in group if not any(_alike(_Report(n, issue), known))]
+        [issue for issue in group if not any(_alike(_Report(n, issue), known, range(len(known))))]
         for n, group in enumerate(groups)
     ]
 
@@ -61,7 +63,7 @@ def without(groups: Sequence[Sequence[Issue]], gone: Sequence[Issue]) -> list[li
 class _Report:
     """An issue with what it is compared by, worked out once."""
 
-    __slots__ = ("anchored", "category", "end", "group", "issue", "start", "text")
+    __slots__ = ("anchored", "category", "end", "group", "issue", "keys", "start", "text")
 
     def __init__(self, group: int, issue: Issue) -> None:
         from rapidfuzz.utils import default_process
@@ -73,6 +75,9 @@ class _Report:
         self.category = issue.category.casefold()
         self.text = default_process(issue.message)
         self.start, self.end = _span(issue)
+        stretches = range(self.start // _STRETCH, self.end // _STRETCH + 1)
+        self.keys: Sequence[object] = stretches if self.anchored else (self.category,)
+        """Those that share none are not about the same."""
 
 
 def _pairs(reports: Sequence[_Report]) -> int:
@@ -95,10 +100,14 @@ def _clusters(reports: Iterable[_Report]) -> Iterable[Sequence[_Report]]:
     seen: list[_Report] = []
     home: list[int] = []
     """The cluster of each one seen."""
+    around: dict[object, list[int]] = defaultdict(list)
     for report in reports:
         found: dict[int, list[float]] = {}
-        for at, score in _alike(report, seen):
+        among = sorted({at for key in report.keys for at in around[key]})
+        for at, score in _alike(report, seen, among):
             found.setdefault(home[at], []).append(score)
+        for key in report.keys:
+            around[key].append(len(seen))
         fitting = [(min(s), -at) for at, s in found.items() if len(s) == len(clusters[at])]
         _, where = max(fitting, default=(0.0, -len(clusters)))
         if -where == len(clusters):
@@ -109,11 +118,13 @@ def _clusters(reports: Iterable[_Report]) -> Iterable[Sequence[_Report]]:
     return clusters
 
 
-def _alike(report: _Report, seen: Sequence[_Report]) -> Iterable[tuple[int, float]]:
+def _alike(
+    report: _Report, seen: Sequence[_Report], among: Iterable[int]
+) -> Iterable[tuple[int, float]]:
     """The reports that mean the same, each with a certainty above 0 and up to 300."""
     from rapidfuzz import fuzz, process
 
-    shares = dict(_near(report, seen))
+    shares = dict(_near(report, seen, among))
     if not shares:
         return
     places = list(shares)
@@ -136,14 +147,17 @@ def _alike(report: _Report, seen: Sequence[_Report]) -> Iterable[tuple[int, floa
             yield at, 1 + alike + 100 * shares[at] + (99 if category else 0)
 
 
-def _near(report: _Report, seen: Sequence[_Report]) -> Iterable[tuple[int, float]]:
-    """Those that may mean the same by their place or category, with the share they overlap.
+def _near(
+    report: _Report, seen: Sequence[_Report], among: Iterable[int]
+) -> Iterable[tuple[int, float]]:
+    """Those among the seen that may mean the same by their place or category, with the share they overlap.
 
     One opinion means different things by two issues, unless the words are the same too.
     """
     start, end, group, text = report.start, report.end, report.group, report.text
     if not report.anchored:
-        for at, other in enumerate(seen):
+        for at in among:
+            other = seen[at]
             if (
                 not other.anchored
                 and other.category == report.category
@@ -151,7 +165,8 @@ def _near(report: _Report, seen: Sequence[_Report]) -> Iterable[tuple[int, float
             ):
                 yield at, 0.0
         return
-    for at, other in enumerate(seen):
+    for at in among:
+        other = seen[at]
         if (
             other.start <= end
             and start <= other.end
@@ -164,6 +179,8 @@ def _near(report: _Report, seen: Sequence[_Report]) -> Iterable[tuple[int, float
 
 
 def _merged(members: Sequence[_Report]) -> Issue:
+    if len(members) == 1:
+        return members[0].issue
     issues = [report.issue for report in members]
     gravest = max(issues, key=lambda issue: issue.severity)
     # A fix fits its own span only, so the place is that of the fix, and the smallest one.

@@ -32,10 +32,12 @@ from sifaka.record.results import Issue
 from sifaka.research.draft import tidied
 from sifaka.research.references import renumbered
 from sifaka.text.anchoring import Anchors, anchor
+from sifaka.text.differences import compare
 from sifaka.text.formats import Format, marks, underlined
 from sifaka.text.formats.marks import view
 from sifaka.text.glossary import lost_terms, shared_terms
 from sifaka.text.language import is_enough
+from sifaka.text.limits import asked_of, outside_scope
 from sifaka.text.prose import blanked, urls
 from sifaka.text.scripts import language_of_script
 from sifaka.text.sections import split
@@ -142,6 +144,13 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "an answer in an object": (out_of_object, lambda t: out_of_object(t, given=t, task=t)),
     "an answer after reasoning": (after_reasoning, lambda t: after_reasoning(t, known=_SHORT)),
     "several answers": (is_choice, lambda t: is_choice(t, known=_SHORT, task=_SHORT)),
+    "what differs": (compare, lambda t: compare(t[:20_000], changed(t[:20_000]))),
+    "a task of it": (compare, lambda t: compare(_SHORT, f"{_SHORT} Now.", task=t[:20_000])),
+    "limits": (asked_of, lambda t: asked_of(t[:20_000], t)),
+    "what is outside a part": (
+        outside_scope,
+        lambda t: outside_scope("only section 3", t, changed(t)),
+    ),
     "what is lost": (lost_spans, lambda t: lost_spans(t, changed(t))),
 }
 """By what it is: a function, and how it is given a text."""
