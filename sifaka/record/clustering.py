@@ -150,7 +150,7 @@ def _alike(
 def _near(
     report: _Report, seen: Sequence[_Report], among: Iterable[int]
 ) -> Iterable[tuple[int, float]]:
-    """Those among the seen that may mean the same by their place or category, with the share they overlap.
+    """Those that may mean the same by their place or category, with the share they overlap.
 
     One opinion means different things by two issues, unless the words are the same too.
     """

@@ -415,7 +415,7 @@ class _Prose:
             yield _Change("small_edit", *_around_edit(a, b), asks=False)
 
     def _exchanged(self, number: int, other: int) -> Iterator[_Change]:
-        """The one statement of a sentence that another took the place of, and both stay elsewhere."""
+        """A statement that took the place of another in a sentence, where both stay elsewhere."""
         mine, theirs = self.old.stated[number], self.new.stated[other]
         gone = [s for s in mine if not any(_is_alike(s, t) for t in theirs)]
         came = [t for t in theirs if not any(_is_alike(s, t) for s in mine)]
@@ -460,7 +460,7 @@ def _is_close(one: str, other: str) -> bool:
 
 
 def _is_short_for(one: str, other: str) -> bool:
-    """True of two names of which one abbreviates the other, word by word: `High Rd`, `High Road`."""
+    """True of two names of which one abbreviates the other by words: `High Rd`, `High Road`."""
     words = sorted((one.split(), other.split()), key=lambda each: len("".join(each)))
     return len(words[0]) == len(words[1]) and all(
         a == b or (len(a) > 1 and a[0] == b[0] and _is_within(a, b))

@@ -108,7 +108,9 @@ async def subscribing(server: Any, era: Era) -> AsyncGenerator[tuple[Client, Upd
 
 async def begin(client: Client) -> dict[str, Any]:
     """A run that waits for a revision."""
-    result = await client.call_tool("improve_text", {"text": TEXT, "validators": RULES, "effort": "quick"})
+    result = await client.call_tool(
+        "improve_text", {"text": TEXT, "validators": RULES, "effort": "quick"}
+    )
     assert result.structured_content is not None
     assert result.structured_content["status"] == "needs_revision"
     return result.structured_content

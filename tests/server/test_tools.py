@@ -72,7 +72,9 @@ async def test_a_caller_driven_run_from_the_first_brief_to_done(client: Client) 
         {"type": "length", "max_words": 120, "min_words": 60},
         {"type": "content", "required": ["refund policy", "30 days"]},
     ]
-    long_text = " ".join(f"The shop sells item {c} to many customers." for c in ascii_lowercase[:24])
+    long_text = " ".join(
+        f"The shop sells item {c} to many customers." for c in ascii_lowercase[:24]
+    )
     waiting = await call(client, "improve_text", text=long_text, validators=rules, effort="quick")
     assert waiting["status"] == "needs_revision"
     assert (waiting["text"], waiting["unchanged"]) == (None, True)
@@ -133,7 +135,8 @@ async def test_a_text_in_another_language_is_not_accepted_but_undecided(client: 
 
 async def test_json_that_breaks_its_schema_takes_two_revisions(client: Client) -> None:
     rules = [{"type": "format", "format": "json", "schema": SCHEMA}]
-    waiting = await call(client, "improve_text", text='{"name": 3}', validators=rules, effort="quick")
+    given = {"text": '{"name": 3}', "validators": rules, "effort": "quick"}
+    waiting = await call(client, "improve_text", **given)
     assert waiting["status"] == "needs_revision"
     run_id, parent = waiting["run_id"], waiting["brief"]["parent_id"]
     worse = await call(

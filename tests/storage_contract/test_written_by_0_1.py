@@ -178,7 +178,7 @@ def _of_0_1(run: Run) -> dict[str, Any]:
             assert result.pop("unchecked") is None
     assert (dump.pop("prompts"), dump.pop("mends")) == (1, False)
     assert dump.pop("declined_issues") == []
-    if dump["ending"] is not None:
+    if run.ending is not None:
         assert (dump["ending"].pop("champion_id"), dump["ending"].pop("settled")) == (None, True)
         dump["ending"]["decision"] = _decision_of_0_1(run.ending.decision)
     dump["decisions"] = {key: _decision_of_0_1(each) for key, each in run.decisions.items()}

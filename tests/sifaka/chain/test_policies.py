@@ -349,7 +349,7 @@ async def test_a_round_whose_versions_cannot_win_ends_under_a_judge_too() -> Non
             model=ScriptedModel(lines=["It costs 9 euros."] * 3),
             critics=[NEVER_CONTENT],
             policy="judged",
-            judge_model=ScriptedJudge(prefers=lambda *_: "first"),
+            judge_model=ScriptedJudge(prefers=lambda _, __: "first"),
             max_iterations=2,
         ).run(text="It costs 8 euros.")
     assert result.text == "It costs 8 euros."
