@@ -91,14 +91,14 @@ def compare(
         changes = list(_data_changes(data, other))
         total, kept = len(data), len(data) - sum(bool(change.before) for change in changes)
     else:
-        prose = _Prose(_Side(original), _Side(version), _Side(task).vocabulary)
+        sides = _Side(original, data=data is not None), _Side(version, data=other is not None)
+        prose = _Prose(*sides, _Side(task).vocabulary)
         changes = list(prose.changes())
         total = len(prose.old.statements)
         kept = total - sum(change.lost is not None for change in changes)
         changes += _not_entered(task, prose.old, prose.new)
-    answers = _Answers(
-        task, sources, [(original.find(each), len(each)) for each in failing if each]
-    )
+    places = [(original.find(each), len(each)) for each in failing if each]
+    answers = _Answers(task, sources, places, changes)
     listed = list(dict.fromkeys(_answered(change, answers) for change in changes))
     listed.sort(key=lambda each: ("open", "covered", "noted").index(each.status))
     numbered = (each.model_copy(update={"id": f"d{n}"}) for n, each in enumerate(listed, 1))
@@ -147,8 +147,10 @@ def _stems(text: str) -> frozenset[str]:
 class _Side:
     """One of the texts."""
 
-    def __init__(self, text: str) -> None:
-        self.text, self.statements = text, read(text)
+    def __init__(self, text: str, *, data: bool = False) -> None:
+        self.text = text
+        # In data quotation marks say where a string is.
+        self.statements = tuple(s for s in read(text) if not (data and s.kind == "quote"))
         self.heard = f" {words_of(text)} "
         self.vocabulary = frozenset(_words(text))
         self.digits = frozenset(re.findall(r"\d+", text))
@@ -407,7 +409,7 @@ class _Prose:
         gone, came = one - two, two - one
         size = max(gone.total(), came.total())
         sentences = self.old.sentences[number], self.new.sentences[other]
-        exchanged = list(self._exchanged(number, other)) if size <= 2 else []
+        exchanged = list(self._exchanged(number, other)) if size <= 2 < len(a) else []
         yield from exchanged
         if size <= (1 - _ALIKE) * max(len(a), len(b)) and _crossed(*sentences):
             yield _Change("order", *sentences)
@@ -576,8 +578,8 @@ _VERBS = """
 """
 _KIND_WORDS: Mapping[str, str] = {
     "date": "date time day weekday deadline year datum termin uhrzeit heure jour fecha hora día",
-    "money": "price cost amount preis betrag prix precio",
-    "number": "number figure arithmetic total zahl chiffre cifra número",
+    "money": "price cost amount total preis betrag summe prix precio",
+    "number": "number figure arithmetic total summe zahl chiffre cifra número",
     "url": "link url address lien enlace",
     "code": "code snippet command example beispiel exemple ejemplo",
     "quote": "quote quotation dialogue zitat citation cita",
@@ -592,9 +594,14 @@ class _Answers:
     """What answers a difference without asking."""
 
     def __init__(
-        self, task: str, sources: Sequence[str], failing: Sequence[tuple[int, int]]
+        self,
+        task: str,
+        sources: Sequence[str],
+        failing: Sequence[tuple[int, int]],
+        changes: Sequence[_Change],
     ) -> None:
         self._task, self._failing = _Side(task), failing
+        self._entered = any(change.new and self._task.has(change.new) for change in changes)
         self._sources = [_Side(source) for source in sources]
         self._asked = _asked_kinds(task)
 
@@ -626,7 +633,7 @@ class _Answers:
             (new and self._task.has(new, exact=True))
             or (said and lost)
             or label in self._task.text
-            or (lost and "" in self._asked and self._task.has(lost))
+            or (lost and self._task.has(lost) and ("" in self._asked or self._entered))
             or (change.unlike and "example" in self._asked)
             or (change.kind in self._asked and close)
         )

@@ -250,8 +250,8 @@ def _number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | 
     kind: Kind = "money" if dimension in MONEY else "number"
     if not unit:
         readings += [f"{shown_number(100 * value)} %" for value in values if 0 < value < 1]
-        clock = re.fullmatch(r"([01]?\d|2[0-3])\.([0-5]\d)", match.group())
-        readings += [f"T{int(clock[1]):02}:{clock[2]}"] if clock else []
+        clock = re.fullmatch(r"([01]?\d\.|2[0-3]\.|[01]\d|2[0-3])([0-5]\d)", match.group())
+        readings += [f"T{int(clock[1].strip('.')):02}:{clock[2]}"] if clock else []
         if re.fullmatch(r"(?:19|20)\d\d", match.group()):
             kind, readings = "date", [f"{numeral}-?-?"]
     figures = frozenset(map(shown_number, values)) or frozenset([numeral])
@@ -461,12 +461,14 @@ def read(text: str) -> tuple[Statement, ...]:
         value = "|".join(readings(m))
         written = re.findall(r"\d+", m.group()) if kind == "date" or " " in value else []
         figures = frozenset(str(int(run[:20])) for run in written)
+        figures |= {str(int(hour) % 12) for hour in re.findall(r"T(\d\d):00", value)}
         return place(*m.span(), Statement(kind, "", value, 0, 0, figures)) if value else m.group()
 
     for match in _QUOTE.finditer(folded):
         place(*match.span(), Statement("quote", "", "", 0, 0))
     for pattern, kind, readings in _ROWS:
         folded = re.sub(pattern, partial(take, kind, readings), folded, flags=re.IGNORECASE)
+    folded = re.sub(r"\d[\d.]*,[\d.,]*\d", _apart, folded)
     language = told if told in NUMBER_WORDS else "en"
     words = NUMBER_WORDS[language]
     folded = _number_pattern(language).sub(
@@ -475,6 +477,12 @@ def read(text: str) -> tuple[Statement, ...]:
     for start, end, weak in _names(folded, told):
         place(start, end, Statement("name", "", "", 0, 0, weak=weak))
     return tuple(sorted(found, key=lambda each: (each.start, each.end)))
+
+
+def _apart(listed: re.Match[str]) -> str:
+    """The figures of a line of CSV, which are no quantity together, with spaces between them."""
+    figures = listed.group()
+    return figures if numeral_readings(figures) else figures.replace(",", " ")
 
 
 def words_of(text: str) -> str:
@@ -515,6 +523,7 @@ def _names(text: str, language: str) -> Iterator[tuple[int, int, bool]]:
     German writes all nouns so: there two in a row are a name, and what follows a title.
     """
     lower = {word for word in _WORD.findall(text) if word.islower()}
+    own = frozenset(FUNCTION_WORDS.get(language, "").split())
     line = (-1, -1, False)
     for match in _RUN.finditer(text):
         start, end = match.span("run")
@@ -524,7 +533,7 @@ def _names(text: str, language: str) -> Iterator[tuple[int, int, bool]]:
             line = (first, last, _is_title_or_shouted(text[first:last]))
         tokens = list(_WORD.finditer(text, start, end))
         opens = not match["title"] and _OPENS.search(text[max(0, start - 12) : start])
-        if opens or tokens[0].group().lower().split("'")[0] in _ENGLISH:
+        if opens or tokens[0].group().lower().split("'")[0] in _ENGLISH | own:
             tokens = tokens[1:]
         words = [token.group().removesuffix("'s") for token in tokens]
         ordinary = all(word.lower() in lower | _ENGLISH for word in words)
@@ -533,7 +542,9 @@ def _names(text: str, language: str) -> Iterator[tuple[int, int, bool]]:
             end = tokens[-1].start() + len(words[-1])
             # The line that greets may name a role: Dear Valued Customer.
             greets = line[1] - line[0] < 50 and text[line[0] : line[1]].rstrip().endswith(",")
-            yield tokens[0].start(), end, greets or all(word.isupper() for word in words)
+            nouns = language == "de" and not match["title"]
+            weak = greets or nouns or all(word.isupper() for word in words)
+            yield tokens[0].start(), end, weak
 
 
 def _is_title_or_shouted(line: str) -> bool:
