@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -292,6 +292,8 @@ def _coverage(side: _Side, other: _Side, nearest: Sequence[Sequence[int]]) -> li
 _GONE, _STAYS, _NEARLY = 0.34, 0.6, 0.7
 """Shares of a sentence's words: below, it has no counterpart; from, it stays; nearly as it was."""
 _ALIKE = 0.85
+_PROOFS = frozenset(["proofread", "spelling", "typo", "typos", "tippfehler", "orthographe"])
+"""Words of a task by which larger edits of a sentence are told too."""
 _WHOLE = re.compile(r"[.!?。！？][\"”’)*_]{0,5}\s*\Z")
 
 
@@ -301,6 +303,7 @@ class _Prose:
     def __init__(self, old: _Side, new: _Side, asked: frozenset[str]) -> None:
         self.old, self.new = old, new
         self.asked = frozenset(word[:_STEM] for word in asked - _EMPTY)
+        self.most = 40 if asked & _PROOFS else 2
         languages = {old.language, new.language}
         shared = frozenset[str]().union(*new.stems) & frozenset[str]().union(*old.stems)
         foreign = 2 * len(shared) < len(frozenset[str]().union(*new.stems))
@@ -413,7 +416,7 @@ class _Prose:
         yield from exchanged
         if size <= (1 - _ALIKE) * max(len(a), len(b)) and _crossed(*sentences):
             yield _Change("order", *sentences)
-        elif 0 < size <= 2 < len(a) and not exchanged and not self._is_told(list(gone), list(came)):
+        elif 0 < size <= self.most and len(a) > 2 and not (exchanged or self._is_told(gone, came)):
             yield _Change("small_edit", *_around_edit(a, b), asks=False)
 
     def _exchanged(self, number: int, other: int) -> Iterator[_Change]:
@@ -426,9 +429,9 @@ class _Prose:
             if not known and not (gone[0].weak or came[0].weak):
                 yield _Change(gone[0].kind, gone[0].text, came[0].text, True, gone[0], came[0])
 
-    def _is_told(self, gone: Sequence[str], came: Sequence[str]) -> bool:
+    def _is_told(self, gone: Iterable[str], came: Iterable[str]) -> bool:
         """True of another spelling, of a name that is listed anyway, and of words of the task."""
-        return _is_spelling(gone, came) or all(
+        return _is_spelling([*gone], [*came]) or all(
             word in self._listed or (came and word in self.asked) for word in (*gone, *came)
         )
 
@@ -571,7 +574,7 @@ def _not_entered(task: str, old: _Side, new: _Side) -> Iterator[_Change]:
 
 _VERBS = """
     change update correct fix replace move raise lower increase reduce round convert remove delete
-    drop adjust set swap rename use fill postpone shift add sound shorten
+    drop adjust set swap rename use fill postpone shift add sound shorten double triple halve
     ändere aktualisiere korrigiere ersetze verschiebe erhöhe senke runde entferne lösche streiche
     ergänze change modifie corrige remplace déplace augmente baisse supprime enlève ajoute
     cambia actualiza corrige reemplaza mueve aumenta baja elimina quita añade
@@ -579,7 +582,7 @@ _VERBS = """
 _KIND_WORDS: Mapping[str, str] = {
     "date": "date time day weekday deadline year datum termin uhrzeit heure jour fecha hora día",
     "money": "price cost amount total preis betrag summe prix precio",
-    "number": "number figure arithmetic total summe zahl chiffre cifra número",
+    "number": "number figure arithmetic total double triple halve summe zahl chiffre cifra número",
     "url": "link url address lien enlace",
     "code": "code snippet command example beispiel exemple ejemplo",
     "quote": "quote quotation dialogue zitat citation cita",
@@ -639,6 +642,8 @@ class _Answers:
         )
 
 
+_PRIVATE = {"name", "date", "number", "url"}
+"""The kinds that are left out where a text is made anonymous."""
 _CLAUSE = re.compile(r"[.;!?\n]+|, (?=but|aber|mais|pero)")
 _DENIED = re.compile(
     r"\b(?:not|never|no|without|nicht|kein\w*|ohne|ne|pas|sans|sin|keep)\b|n't\b", re.IGNORECASE
@@ -657,5 +662,6 @@ def _asked_kinds(task: str) -> frozenset[str]:
         elif forms & set(_VERBS.split()):
             kinds |= {"", *named, *(waiting if forms & {"it", "them"} else ())}
         kinds |= {"name"} & named if forms & {"proofread", "spelling", "typo"} else set()
+        kinds |= _PRIVATE if forms & {"anonymise", "anonymize", "anonymisiere"} else set()
         waiting = named
-    return frozenset(kinds - denied)
+    return frozenset(kinds - denied | (kinds & _PRIVATE if kinds >= _PRIVATE else set()))

@@ -139,10 +139,10 @@ _HOUR_WORD = rf"(?P<w>{any_of(word for word, value in _CLOCK_WORDS.items() if 1 
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|\.)?"
 _NO_DIGIT = r"(?=\d)(?<![\d/])(?<!\d[.,:-])(?<![^\W\d]-)"
 _WITH_WEEKDAY = (
-    rf"(?=[\dA-Za-zä-ü])(?<![^\W\d])(?:(?<!\w)(?P<wd>{_WEEKDAY})\.?,?\s{{1,3}}"
+    rf"(?=[\dA-Za-zä-ü])(?<![^\W\d])(?:(?<!\w)(?P<wd>{_WEEKDAY}|{_SHORT_WEEKDAY})\.?,?\s{{1,3}}"
     r"(?:(?:the|den|dem|le|el)\s)?)?"
 )
-_YEAR = r"(?:\.?,?\s{1,3}(?:of |de |del )?(?P<y>\d{4})(?!\d))?"
+_YEAR = r"(?:\.?,?\s{1,3}(?:of |de |del )?(?P<y>\d{4}(?!\d)|\d\d(?=[ \t]{0,9}(?:[;,|)\n]|\Z))))?"
 _MARK = (
     r"(?P<mark>[ap]\.?\s?m\b\.?|Uhr\b|o'clock|h\b|heures?\b|horas\b"
     r"|(?:de la|du|in the)\s(?:tarde|noche|mañana|soir|matin|morning|afternoon|evening)\b"
@@ -258,6 +258,7 @@ def _number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | 
     weak = figures == frozenset("1") or (bool(word) and not unit)
     is_article = word and not unit and figures == frozenset("1")
     value = "|".join(readings) or numeral
+    figures |= {each.partition(" ")[0] for each in readings if dimension}
     return None if is_article else Statement(kind, "", value, 0, 0, figures, weak)
 
 
@@ -279,7 +280,7 @@ _ROWS: tuple[_Row, ...] = (
         _dates,
     ),
     (
-        rf"{_NO_DIGIT}(?P<a>\d\d?)/(?P<b>\d\d?)(?:/(?P<y>\d{{4}}|\d\d))?(?![\d/])",
+        r"(?=\d)(?<![\d/])(?<!\d[.,:])(?<![^\W\d]-)(?P<a>\d\d?)/(?P<b>\d\d?)(?:/(?P<y>\d{4}|\d\d))?(?![\d/])",
         "date",
         _slashed,
     ),
@@ -320,7 +321,7 @@ _ROWS: tuple[_Row, ...] = (
         lambda m: _dated(0, 0, 0, WEEKDAYS[m.group().lower()]),
     ),
     (
-        rf"(?<!\w)(?P<wd>{_WEEKDAY})s?(?!\w)",
+        rf"(?<!\w)(?P<wd>{_WEEKDAY})(?:s|morgen|früh|vormittag|mittag|nachmittag|abend)?(?!\w)",
         "date",
         lambda m: _dates(m) if _is_sure(m["wd"]) else [],
     ),
@@ -358,7 +359,7 @@ _ROWS: tuple[_Row, ...] = (
         _times,
     ),
     (
-        rf"{_NO_DIGIT}(?P<h>\d\d?)(?::(?P<mi>\d\d))?(?P<ranged>)(?={RANGE}\d\d?(?:[:.]\d\d)?"
+        rf"{_NO_DIGIT}(?P<h>\d\d?)(?:[:.](?P<mi>\d\d))?(?P<ranged>)(?={RANGE}\d\d?(?:[:.]\d\d)?"
         rf"\s?{_MARK})",
         "date",
         _times,
@@ -399,6 +400,7 @@ _ROWS: tuple[_Row, ...] = (
         "name",
         lambda m: [f"{m['label'].lower()} {m['n']}"],
     ),
+    (r"(?<![\w#&])#\d{1,7}(?!\w)", "name", lambda m: [m.group()]),
     (
         r"(?<![\w.-])(?-i:[A-Z])(?:[A-Za-z]{0,20}-\d|[A-Za-z]{0,9}\d)[\w-]{0,20}",
         "name",
@@ -512,8 +514,11 @@ _RUN = re.compile(
     r"(?P<run>[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я][^\W\d_]*(?:[-'][^\W\d_]+)*"
     r"(?:(?:[ ]|(?<=[ ][A-Z])\.[ ])[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я][^\W\d_]*(?:[-'][^\W\d_]+)*){0,6})"
 )
-_OPENS = re.compile(r"(?:\A|[.!?:;\n|>•\"“„«»(\[{/*#_\-]|\d[.)])\s*[\"“„«(\[*_]*\Z")
+_OPENS = re.compile(r"(?:\A|[.!?¡¿:;\n|>•\"“„«»(\[{/*#_\-]|\d[.)])\s*[\"“„«(\[*_]*\Z")
 _ENGLISH = frozenset(FUNCTION_WORDS["en"].split())
+_TITLES = frozenset(
+    ["Mr", "Mrs", "Ms", "Sir", "Madam", "Madame", "Monsieur", "Herr", "Herrn", "Frau", "Señor"]
+)
 _WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 
 
@@ -536,6 +541,7 @@ def _names(text: str, language: str) -> Iterator[tuple[int, int, bool]]:
         if opens or tokens[0].group().lower().split("'")[0] in _ENGLISH | own:
             tokens = tokens[1:]
         words = [token.group().removesuffix("'s") for token in tokens]
+        words = [] if _TITLES.issuperset(words) else words
         ordinary = all(word.lower() in lower | _ENGLISH for word in words)
         german = language == "de" and len(words) < 2 and not match["title"]
         if not ordinary and not (line[2] and language != "de") and not german:
