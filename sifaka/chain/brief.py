@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from sifaka._internal.immutable import Frozen
-from sifaka.chain.sheet import question_of, sheet_of
+from sifaka.chain.sheet import in_scope, question_of, sheet_of
 from sifaka.chain.stop_rules import is_review_due
 from sifaka.models.writing import MOST_ISSUES
 from sifaka.record.clustering import cluster
@@ -49,7 +49,8 @@ def brief_for(run: Run) -> Brief:
         for name, r in latest.validation_results.items()
         if not r.passed
     )
-    said = [f.issues for f in latest.critic_feedback if f.status == "ok"]
+    heard = (f.issues for f in latest.critic_feedback if f.status == "ok")
+    said = [in_scope(run.prompt, latest.text, issues) for issues in heard]
     due, own = is_review_due(run), rubrics_of(run.config.critics)
     return Brief(
         parent_id=champion.id,

@@ -5,9 +5,10 @@ All of it is counted, not judged: what was kept, lost, changed and added, never 
 
 from collections.abc import Iterable, Iterator
 
-from sifaka.record.results import MATTERS_OF_STYLE, Findings
+from sifaka.record.results import MATTERS_OF_STYLE, Findings, Issue
 from sifaka.record.thought import Thought
 from sifaka.text.differences import Difference
+from sifaka.text.limits import scope_of
 
 NOT_MEASURED = "not measured: conditions, negation, who does what, how sure it is"
 _QUOTED = 40
@@ -15,8 +16,6 @@ _QUOTED = 40
 _ASKED = 6
 _NOTED = 4
 """Differences of one sort that are named; the structured answer has them all."""
-_STATED = {"dropped": "gone", "added": "not in the original", "small_edit": "slightly changed"}
-_NOT_ENTERED = "the task's value that it does not have"
 
 
 def question_of(findings: Findings) -> str:
@@ -24,21 +23,29 @@ def question_of(findings: Findings) -> str:
     return _listed(findings.open, _ASKED)
 
 
-def ledger_of(findings: Findings) -> str:
-    """What became of the original's statements in a version that was taken, in a line."""
+def ledger_of(findings: Findings, *, with_sheet: bool = False) -> str:
+    """What became of the original's statements in a version that was taken, in a line.
+
+    Args:
+        findings: Those of the version.
+        with_sheet: True where a sheet is read beside it, which has all but the answers.
+    """
     answered = [each for each in findings.differences if each.status in {"covered", "accepted"}]
     compared = findings.total or findings.differences
     lines = [
         f"kept {findings.kept} of {findings.total}" if findings.total else "",
         "; ".join(f"{in_words(each)} ({each.by})" for each in answered[:_NOTED]),
-        _listed(_noted(findings), _NOTED),
-        "; ".join(
-            f"{each.measured} {each.what}, asked for {each.limit}"
-            for each in findings.asked
-            if not each.met
-        ),
-        NOT_MEASURED if compared else "",
     ]
+    if not with_sheet:
+        lines += [
+            _listed(_noted(findings), _NOTED),
+            "; ".join(
+                f"{each.measured} {each.what}, asked for {each.limit}"
+                for each in findings.asked
+                if not each.met
+            ),
+            NOT_MEASURED if compared else "",
+        ]
     return ". ".join(line for line in lines if line)
 
 
@@ -49,7 +56,7 @@ def sheet_of(version: Thought) -> tuple[str, ...]:
 
 def _sheet(version: Thought) -> Iterator[str]:
     if version.prompt.strip():
-        yield f"Does it do each part of the task: {_cut(version.prompt, 240)}?"
+        yield f"Does it do each part of the task? {_cut(version.prompt, 240)}"
     noted = _noted(version.findings)
     if absent := [each for each in noted if each.kind == "not_entered"]:
         yield f"Entered? {_listed(absent, _NOTED)}"
@@ -66,8 +73,20 @@ def _sheet(version: Thought) -> Iterator[str]:
     yield f"Read for yourself what is {NOT_MEASURED}."
 
 
+def in_scope(task: str, text: str, issues: Iterable[Issue]) -> tuple[Issue, ...]:
+    """The issues without those of the parts that the task leaves alone."""
+    spans = scope_of(task, text)
+    return tuple(
+        issue
+        for issue in issues
+        if not (spans and issue.anchored)
+        or any(start <= (issue.start or 0) < end for start, end in spans)
+    )
+
+
 def _mistakes(version: Thought) -> list[str]:
-    issues = (issue for f in version.critic_feedback for issue in f.issues)
+    found = (issue for f in version.critic_feedback for issue in f.issues)
+    issues = in_scope(version.prompt, version.text, found)
     told = [
         f"{_cut(issue.quote)!r}: {issue.message}" + (f" -> {issue.fix!r}" if issue.fix else "")
         for issue in issues
@@ -82,20 +101,12 @@ def in_words(difference: Difference) -> str:
     if difference.kind == "length":
         return f"asked for {before}: it has {after}"
     if difference.kind == "not_entered":
-        return f"{_NOT_ENTERED}: {before!r}"
+        return f"not in it: {before!r}"
     if difference.kind == "order":
         return f"changed places: {before!r} and {after!r}"
-    if before and after:
-        return f"{_prefix(difference)}{before!r} -> {after!r}"
-    return (
-        f"{_prefix(difference)}lost {before!r}" if before else f"{_prefix(difference)}new {after!r}"
-    )
-
-
-def _prefix(difference: Difference) -> str:
-    if difference.kind == "scope":
-        return "outside the part you were to change: "
-    return f"{_STATED[difference.kind]}: " if difference.kind in _STATED else ""
+    where = "outside the part you were to change: " if difference.kind == "scope" else ""
+    told = f"{before!r} -> {after!r}" if before and after else ""
+    return f"{where}{told or (f'lost {before!r}' if before else f'new {after!r}')}"
 
 
 def _noted(findings: Findings) -> list[Difference]:

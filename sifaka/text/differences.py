@@ -318,16 +318,20 @@ class _Prose:
         """What differs, the statements first."""
         if self.translated:
             yield _Change("language", _told(self.old), _told(self.new))
+        for gone, came in self._exchanged.items():
+            yield _Change(gone.kind, gone.text, came.text, True, gone, came)
         pairs = self._pairs()
         for n, lost in enumerate(self.lost):
             new = self.fresh[pairs[n]] if n in pairs else None
-            if new and lost.kind == "name" and _is_short_for(lost.value, new.value):
+            short = new and lost.kind == "name" and _is_short_for(lost.value, new.value)
+            if short or lost in self._exchanged:
                 continue
             asks = self._asks_when_changed(lost, new) if new else self._asks_when_lost(lost)
             yield _Change(lost.kind, lost.text, new.text if new else "", asks, lost, new)
         taken = frozenset(pairs.values())
+        put = frozenset(self._exchanged.values())
         for n, new in enumerate(self.fresh):
-            if n not in taken:
+            if n not in taken and new not in put:
                 unlike = self.known[self.new.sentence_of(new)] < _STAYS
                 asks = self._asks_when_new(new)
                 yield _Change(new.kind, "", new.text, asks, new=new, unlike=unlike)
@@ -383,8 +387,7 @@ class _Prose:
             close = _is_close(lost.value, new.value) or _is_short_for(lost.value, new.value)
             sure = shared > 1 and not (lost.weak or new.weak)
             return shared + 4 * close if close or sure else 0
-        forms = [re.sub(r"[^a-zT%°]", "", each.value.split("|")[0]) for each in (lost, new)]
-        alike = forms[0] == forms[1]
+        alike = _form(lost) == _form(new)
         if self.translated:
             return 2 * (same and alike)
         fits = alike or lost.is_bare or new.is_bare or shared
@@ -412,22 +415,37 @@ class _Prose:
         gone, came = one - two, two - one
         size = max(gone.total(), came.total())
         sentences = self.old.sentences[number], self.new.sentences[other]
-        exchanged = list(self._exchanged(number, other)) if size <= 2 < len(a) else []
-        yield from exchanged
+        told = any(s in self._exchanged for s in self.old.stated[number])
         if size <= (1 - _ALIKE) * max(len(a), len(b)) and _crossed(*sentences):
             yield _Change("order", *sentences)
-        elif 0 < size <= self.most and len(a) > 2 and not (exchanged or self._is_told(gone, came)):
+        elif 0 < size <= self.most and len(a) > 2 and not (told or self._is_told(gone, came)):
             yield _Change("small_edit", *_around_edit(a, b), asks=False)
 
-    def _exchanged(self, number: int, other: int) -> Iterator[_Change]:
-        """A statement that took the place of another in a sentence, where both stay elsewhere."""
-        mine, theirs = self.old.stated[number], self.new.stated[other]
-        gone = [s for s in mine if not any(_is_alike(s, t) for t in theirs)]
-        came = [t for t in theirs if not any(_is_alike(s, t) for s in mine)]
-        if len(gone) == len(came) == 1 and gone[0].kind == came[0].kind:
-            known = gone[0] in self._differing or came[0] in self._differing
-            if not known and not (gone[0].weak or came[0].weak):
-                yield _Change(gone[0].kind, gone[0].text, came[0].text, True, gone[0], came[0])
+    @cached_property
+    def _exchanged(self) -> dict[Statement, Statement]:
+        """The statements of which another one has the place, in a sentence that stays.
+
+        One of the two at least stands elsewhere in the other text too, so that texts as a whole
+        say nothing of it.
+        """
+        found: dict[Statement, Statement] = {}
+        for number, near in enumerate(() if self.translated else self.forward):
+            if near and number in self.backward[near[0]][:1]:
+                mine, theirs = self.old.stated[number], self.new.stated[near[0]]
+                gone = [s for s in mine if not any(_is_alike(s, t) for t in theirs)]
+                came = [t for t in theirs if not any(_is_alike(s, t) for s in mine)]
+                if len(gone) == len(came) == 1 and self._is_exchange(number, gone[0], came[0]):
+                    found[gone[0]] = came[0]
+        return found
+
+    def _is_exchange(self, number: int, gone: Statement, came: Statement) -> bool:
+        known = gone in self._differing and came in self._differing
+        if known or gone.weak or came.weak or gone.kind != came.kind:
+            return False
+        words = self.old.words[number], self.new.words[self.forward[number][0]]
+        one, two = (Counter(word[:_STEM] for word in each) for each in words)
+        nearly = max((one - two).total(), (two - one).total()) <= 2 < len(words[0])
+        return nearly or (gone.kind in _FIGURES and _form(gone) == _form(came) != "")
 
     def _is_told(self, gone: Iterable[str], came: Iterable[str]) -> bool:
         """True of another spelling, of a name that is listed anyway, and of words of the task."""
@@ -443,6 +461,13 @@ class _Prose:
     def _listed(self) -> frozenset[str]:
         """The stems of what is lost and new."""
         return frozenset(w[:_STEM] for each in self._differing for w in _words(each.text))
+
+
+def _form(statement: Statement) -> str:
+    """What a figure is of: a unit, a currency, a time or a date; empty of a bare number."""
+    return re.sub(r"[^a-zT%°]", "", statement.value.split("|")[0]) or (
+        "date" if statement.kind == "date" else ""
+    )
 
 
 def _told(side: _Side) -> str:

@@ -225,7 +225,7 @@ def outside_scope(task: str, original: str, version: str) -> tuple[tuple[str, st
         Each change with the words before and after it, empty for what is added or removed; nothing
         where the task names no part, or none that the original has.
     """
-    spans = tuple(_scope(task, original))
+    spans = scope_of(task, original)
     if not spans:
         return ()
     from rapidfuzz.distance import Levenshtein
@@ -250,8 +250,12 @@ def outside_scope(task: str, original: str, version: str) -> tuple[tuple[str, st
     return tuple(changes)
 
 
+def scope_of(task: str, text: str) -> tuple[Span, ...]:
+    """The places of the parts of a text that a task names as the only ones to be changed."""
+    return tuple(_scope(task, text))
+
+
 def _scope(task: str, original: str) -> Iterator[Span]:
-    """The places of the parts that a task names as the only ones to be changed."""
     only = re.search(rf"\b{_ONLY}\b", task, re.IGNORECASE)
     if not only:
         return

@@ -119,7 +119,9 @@ class RunAnswer(TextOut):
                 DifferenceOut.model_validate(each) for each in result.findings.differences
             ],
             "asked": [AskedOut.model_validate(each) for each in result.findings.asked],
-            "ledger": ledger_of(result.findings) if result.thought.author != "input" else "",
+            "ledger": ""
+            if result.thought.author == "input"
+            else ledger_of(result.findings, with_sheet=bool(result.brief and result.brief.sheet)),
             "validation_results": [ValidationOut.of(r) for r in result.validation_results],
             "issues": IssueOut.all_of(result.issues),
             "left": IssueOut.all_of(result.left),

@@ -18,8 +18,6 @@ SHORT = 2_000
 """Characters up to which a changed text is always given whole."""
 LONG = 4_000
 """Characters from which a text is linked, and does not stand in both parts of an answer."""
-NOBODY_ASKED = "no issue asked for it"
-"""The reason of a change that has none."""
 
 
 class HunkOut(BaseModel):
@@ -28,7 +26,7 @@ class HunkOut(BaseModel):
     op: Literal["insert", "delete", "replace"]
     before: str
     after: str
-    reason: str
+    reason: str = ""
 
     @classmethod
     def of(cls, hunk: Hunk) -> "HunkOut":
@@ -37,13 +35,13 @@ class HunkOut(BaseModel):
             op=cast("Literal['insert', 'delete', 'replace']", hunk.op),
             before=hunk.before,
             after=hunk.after,
-            reason=hunk.reason or NOBODY_ASKED,
+            reason=hunk.reason or "",
         )
 
     @classmethod
     def of_edit(cls, edit: Edit) -> "HunkOut":
         """The wire form of words that occur once in the text before."""
-        reason = edit.reason or NOBODY_ASKED
+        reason = edit.reason or ""
         return cls(op="replace", before=edit.find, after=edit.replace, reason=reason)
 
 

@@ -47,12 +47,12 @@ async def submit_revision(
         return named
     text = named
     again = exchange.run_id is not None
-    parent = _version(run, parent_id)
+    parent, revised = _version(run, parent_id), None
     if edits or patch:
         if parent is None:
             raise StaleRevision(parent_id, current_id=run.champion_id or "")
-        parent = _edited_one(run, parent, edits or ())
-        text = _revised(parent, text, edits or (), patch)
+        revised = _edited_one(run, parent, edits or ())
+        text = _revised(revised, text, edits or (), patch)
     if not again:
         run = await after_others(state, run, reporter(ctx, run), seconds=WAIT_SECONDS)
     before = None if parent is None else parent.text
@@ -78,7 +78,7 @@ async def submit_revision(
         return asked_again(ctx, result)
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
-    given = result.handed_in if result.accepted and not (edits or patch) else None
+    given = (revised or result.handed_in) if result.accepted else None
     known = given.text if given else before
     return await answer_with_text(result, returns, known, ctx=ctx)
 

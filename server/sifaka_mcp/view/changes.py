@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sifaka.record.diff import Hunk
-from sifaka_mcp.schemas.texts import NOBODY_ASKED
 from sifaka_mcp.view.console import Console, Text, cell_len
 from sifaka_mcp.view.edits import edits, made
-from sifaka_mcp.view.lines import flat, visible
+from sifaka_mcp.view.lines import because, visible
 
 MOST = 1_000
 """Changes that are shown; `--json` has all."""
@@ -25,7 +24,7 @@ def list_changes(hunks: Sequence[Hunk], console: Console) -> None:
         line.append(repr(_ends(hunk.before, 2 * _CONTEXT)), style="red")
         line.append(" -> ")
         line.append(repr(_ends(hunk.after, 2 * _CONTEXT)), style="green")
-        line.append(f"  ({_reason(hunk)})", style="dim italic")
+        line.append(f" {because(hunk.reason)}".rstrip(), style="dim italic")
         show(line, console, indent=4)
     _tell_the_rest(len(changes), console)
     console.print()
@@ -49,7 +48,7 @@ def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
             text.append(f"[-{visible(hunk.before)}-]", style="red strike")
         if hunk.after:
             text.append(f"{{+{visible(hunk.after)}+}}", style="green")
-        text.append(f" ({_reason(hunk)})", style="dim italic")
+        text.append(because(hunk.reason), style="dim italic")
     show(text, console)
     _tell_the_rest(len(changes), console)
 
@@ -122,7 +121,3 @@ def _ends(text: str, most: int) -> str:
     if not rest[-1].isspace():
         tail = tail[tail.find(" ") + 1 :]
     return f"{head.rstrip(' ')} [...] {tail.lstrip(' ')}"
-
-
-def _reason(hunk: Hunk) -> str:
-    return flat(hunk.reason or NOBODY_ASKED)

@@ -35,3 +35,8 @@ def one_line(text: str) -> str:
 def short(text: str, most: int = 80) -> str:
     """The words, with their middle left out when there are too many."""
     return text if len(text) <= most else f"{text[: most - 20]}...{text[-15:]}"
+
+
+def because(reason: str | None) -> str:
+    """The reason of a change in brackets; empty where there is none."""
+    return f" ({flat(reason)})" if reason else ""

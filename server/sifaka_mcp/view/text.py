@@ -19,6 +19,7 @@ from sifaka_mcp.schemas.verdicts import (
     UsageOut,
     ValidationOut,
 )
+from sifaka_mcp.view.lines import because
 from sifaka_mcp.view.lines import flat as _flat
 from sifaka_mcp.view.lines import section as _section
 from sifaka_mcp.view.lines import short as _short
@@ -248,7 +249,7 @@ def _turned_down_lines(out: RunAnswer) -> list[str]:
 
 def _change_lines(hunks: Sequence[HunkOut]) -> Iterator[str]:
     for hunk in hunks[:_MOST]:
-        yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r}  ({_flat(hunk.reason)})"
+        yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r} {because(hunk.reason)}".rstrip()
     if len(hunks) > _MOST:
         yield f"... and {len(hunks) - _MOST} more"
 

@@ -191,7 +191,7 @@ async def test_a_model_judges_in_both_orders_in_a_context_of_its_own() -> None:
     def judge(messages: list[Any], info: AgentInfo) -> ModelResponse:
         question = messages[0].parts[0].content
         questions.append(question)
-        better = "first" if question.index("a good text") < question.index("bad") else "second"
+        better = "first" if question.index("a good text") < question.index("so so") else "second"
         tool = info.output_tools[0].name
         return ModelResponse([ToolCallPart(tool, {"better": better, "reason": "it is good"})])
 
@@ -204,7 +204,7 @@ async def test_a_model_judges_in_both_orders_in_a_context_of_its_own() -> None:
         policy="judged",
         judge_model=FunctionModel(judge),
         max_iterations=1,
-    ).run(text="bad")
+    ).run(text="so so")
     assert result.text == "a good text"
     assert len(questions) == 6, "both orders, and twice at the end"
     assert result.usage.model_calls == 7
