@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Literal
 
 from rapidfuzz.distance import DamerauLevenshtein
@@ -292,6 +292,8 @@ def _coverage(side: _Side, other: _Side, nearest: Sequence[Sequence[int]]) -> li
 _GONE, _STAYS, _NEARLY = 0.34, 0.6, 0.7
 """Shares of a sentence's words: below, it has no counterpart; from, it stays; nearly as it was."""
 _ALIKE = 0.85
+_SHORTER = 0.6
+"""The share of the words below which a version leaves out on purpose: what is lost is listed."""
 _PROOFS = frozenset(["proofread", "spelling", "typo", "typos", "tippfehler", "orthographe"])
 """Words of a task by which larger edits of a sentence are told too."""
 _WHOLE = re.compile(r"[.!?。！？][\"”’)*_]{0,5}\s*\Z")
@@ -311,6 +313,8 @@ class _Prose:
         self.forward, self.backward = _nearest(old, new), _nearest(new, old)
         self.covered = _coverage(old, new, self.forward)
         self.known = _coverage(new, old, self.backward)
+        sizes = [sum(map(len, side.words)) for side in (new, old)]
+        self.shorter = sizes[0] < _SHORTER * sizes[1]
         self.lost = [s for s in old.statements if not new.has(s)]
         self.fresh = [s for s in new.statements if not old.has(s)]
 
@@ -320,6 +324,8 @@ class _Prose:
             yield _Change("language", _told(self.old), _told(self.new))
         for gone, came in self._exchanged.items():
             yield _Change(gone.kind, gone.text, came.text, True, gone, came)
+        if not self.translated:
+            yield from (_Change("order", *each) for each in _crossed_places(self.old, self.new))
         pairs = self._pairs()
         for n, lost in enumerate(self.lost):
             new = self.fresh[pairs[n]] if n in pairs else None
@@ -344,6 +350,7 @@ class _Prose:
     def _asks_when_lost(self, lost: Statement) -> bool:
         counts = lost.is_bare and lost.figures <= _COUNTS
         quiet = lost.kind == "name" or lost.weak or counts or self.new.has_digits(lost)
+        quiet |= self.shorter
         stays = self.translated or self.covered[self.old.sentence_of(lost)] >= _STAYS
         return stays and not quiet
 
@@ -390,8 +397,7 @@ class _Prose:
         alike = _form(lost) == _form(new)
         if self.translated:
             return 2 * (same and alike)
-        fits = alike or lost.is_bare or new.is_bare or shared
-        return shared + 2 * same + 2 * alike if fits and (shared or alike) else 0
+        return shared + 2 * same + 2 * alike if alike or shared > 1 else 0
 
     def _sentences(self) -> Iterator[_Change]:
         """What became of whole sentences."""
@@ -531,6 +537,45 @@ def _around_edit(a: Sequence[str], b: Sequence[str]) -> tuple[str, str]:
     return before, after
 
 
+def _crossed_places(old: _Side, new: _Side) -> Iterator[tuple[str, str]]:
+    """Two names or figures, each beside what the other one stood beside.
+
+    Looked at is the nearest word or statement in their line, before them or behind, that both
+    texts have once.
+    """
+    known, listed = {_key(s): s for s in old.statements}, set[str]()
+    first, second = _once(old), _once(new)
+    kept = ([key for key in first if key in second], [key for key in second if key in first])
+    for step in (1, -1):
+        was, stands = (
+            {b: a for a, b in pairwise(keys[::step]) if lines[a] == lines[b]}
+            for keys, lines in zip(kept, (first, second), strict=True)
+        )
+        at = {(was[key], stands[key]): key for key in was.keys() & stands.keys() & known.keys()}
+        for (one, two), key in at.items():
+            other = at.get((two, one), key)
+            mine, its = known[key], known[other]
+            if key < other and (mine.kind, _form(mine)) == (its.kind, _form(its)):
+                if listed.isdisjoint((one, two)):
+                    yield mine.text, its.text
+                listed |= {key, other}
+
+
+def _once(side: _Side) -> dict[str, int]:
+    """The statements and the stems of the words that a text has once, in order, and their lines."""
+    stated = [(s.start, _key(s)) for s in side.statements if s.kind != "quote"]
+    rest = blanked(side.text, [(s.start, s.end) for s in side.statements if s.kind != "quote"])
+    words = [(m.start(), m.group().casefold()) for m in _WORD.finditer(rest)]
+    told = sorted([*stated, *((at, w[:_STEM]) for at, w in words if w not in _EMPTY)])
+    counts = Counter(key for _, key in told)
+    ends = [m.start() for m in re.finditer("\n", side.text)]
+    return {key: bisect_left(ends, at) for at, key in told if counts[key] == 1}
+
+
+def _key(statement: Statement) -> str:
+    return f"={statement.kind} {statement.value}"
+
+
 _PLACED = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+")
 _MOVABLE = 12
 """Names and figures of a sentence whose order is looked at."""
@@ -663,6 +708,7 @@ class _Answers:
             or label in self._task.text
             or (lost and self._task.has(lost) and ("" in self._asked or self._entered))
             or (change.unlike and "example" in self._asked)
+            or (not lost and change.kind in _FIGURES and "total" in self._asked)
             or (change.kind in self._asked and close)
         )
 
@@ -687,6 +733,7 @@ def _asked_kinds(task: str) -> frozenset[str]:
         elif forms & set(_VERBS.split()):
             kinds |= {"", *named, *(waiting if forms & {"it", "them"} else ())}
         kinds |= {"name"} & named if forms & {"proofread", "spelling", "typo"} else set()
+        kinds |= {"total"} & forms
         kinds |= _PRIVATE if forms & {"anonymise", "anonymize", "anonymisiere"} else set()
         waiting = named
     return frozenset(kinds - denied | (kinds & _PRIVATE if kinds >= _PRIVATE else set()))

@@ -18,7 +18,7 @@ _NUMBERS = {
         first:1 second:2 third:3 fourth fifth sixth seventh eighth ninth tenth eleventh twelfth""",
     "de": """anderthalb:3/2 eineinhalb:3/2 zweieinhalb:5/2
         halb:1/2 halbe:1/2 halben:1/2 halber:1/2 hälfte:1/2 viertel:1/4 ein:1 eine:1 einen:1
-        einer:1 zwei:2 drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn
+        einer:1 eins:1 zwei:2 drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn
         fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig dreißig:30 vierzig:40 fünfzig:50
         sechzig:60 siebzig:70 achtzig:80 neunzig:90 dutzend:12 erste:1 ersten:1 zweite:2 zweiten:2
         dritte:3 dritten:3 vierte:4 vierten:4""",

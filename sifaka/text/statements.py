@@ -243,7 +243,7 @@ def _number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | 
     factor = words.get(parts["part"], Fraction(1)) * SCALES.get(parts["scale"] + parts["sign"], 1)
     more += int(parts["whole"] or 0) + (Fraction(1, 2) if parts["ahalf"] else 0)
     values = tuple((value + more) * factor + words.get(parts["rest"], 0) for value in values)
-    unit = parts["unit"] or parts["signs"] or parts["cur"]
+    unit = parts["cur"] or parts["unit"] or parts["signs"] or parts["ranged"]
     dimension, size = UNITS.get(unit, ("", Fraction(1)))
     base = 32 * (dimension == "~°C")
     readings = [f"{shown_number((each - base) * size)} {dimension}".strip() for each in values]
@@ -279,6 +279,7 @@ _ROWS: tuple[_Row, ...] = (
         "date",
         _dates,
     ),
+    (r"(?=\d)(?<![\d/.,-])(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)(?![\d/])", "date", _dates),
     (
         r"(?=\d)(?<![\d/])(?<!\d[.,:])(?<![^\W\d]-)(?P<a>\d\d?)/(?P<b>\d\d?)(?:/(?P<y>\d{4}|\d\d))?(?![\d/])",
         "date",
@@ -427,7 +428,8 @@ def _number_pattern(language: str) -> re.Pattern[str]:
         r"|(?P<sign>[千万萬亿億])))?"
         r"(?:(?:\s|-)?(?:of\s|de\s|d')?(?:an?\s|eine[nrms]?\s|une?\s)?"
         rf"(?:(?P<unit>{_LATIN_UNITS})(?![^\W\d_])|(?P<signs>{_SIGN_UNITS})))?"
-        r"(?P<ahalf>\sand\sa\shalf(?!\w)|\set\sdemie?(?!\w)|\sy\smedia(?!\w))?",
+        r"(?P<ahalf>\sand\sa\shalf(?!\w)|\set\sdemie?(?!\w)|\sy\smedia(?!\w))?"
+        rf"(?:(?={RANGE}\d[\d.,]{{0,9}}[\s-]?(?P<ranged>{_LATIN_UNITS})(?![^\W\d_])))?",
         re.IGNORECASE,
     )
 
