@@ -71,8 +71,10 @@ async def test_an_agent_writes_every_version_that_a_run_asks_for(
             return ModelResponse(parts=[ToolCallPart("get_thought_history", named)])
         brief = result["brief"]
         assert result["unchanged"] or result["text"], "a text that it does not have is told"
-        written.append(revised(result["text"] or written[-1], brief))
-        version = {"parent_id": brief["parent_id"], "text": written[-1]}
+        version: dict[str, Any] = {"parent_id": brief["parent_id"], "accept": True}
+        if not brief["sheet"]:
+            written.append(revised(result["text"] or written[-1], brief))
+            version = {"parent_id": brief["parent_id"], "text": written[-1]}
         return ModelResponse(parts=[ToolCallPart("submit_revision", {**named, **version})])
 
     async with (
@@ -81,7 +83,7 @@ async def test_an_agent_writes_every_version_that_a_run_asks_for(
     ):
         await agent.run("You promise refunds: say so in ten words.")
     *versions, history = returned
-    assert [v["status"] for v in versions] == ["needs_revision", "needs_revision", "done"]
+    assert [v["status"] for v in versions] == [*["needs_revision"] * 3, "done"]
     assert versions[-1]["unchanged"]
     assert written[-1] == "Your money back within 30 days. That is a refund."
     assert history["run"]["champion_id"] == versions[-1]["thought_id"]
