@@ -17,7 +17,7 @@ from sifaka.record.run import Run
 from sifaka.record.task import written
 from sifaka.record.thought import PERSON, Thought
 from sifaka.text.differences import Comparison, Difference, compare
-from sifaka.text.limits import Asked, asked_of, outside_scope
+from sifaka.text.limits import Asked, asked_of
 
 if TYPE_CHECKING:
     from sifaka.models.journaled import JournaledModel
@@ -115,11 +115,7 @@ async def _measured(run: Run, version: Thought) -> Findings:
     except GIVEN_UP:
         lost = Difference(id="d", kind="data", before=_TOO_MUCH, after=_TOO_MUCH)
         return Findings(asked=asked, differences=_answered(run, version, [lost, *unmet]))
-    scope_left = [
-        Difference(id="d", kind="scope", before=before, after=after)
-        for before, after in outside_scope(run.prompt, original.text, text)
-    ]
-    found = _answered(run, version, [*scope_left, *unmet, *compared.differences])
+    found = _answered(run, version, [*unmet, *compared.differences])
     return Findings(differences=found, asked=asked, kept=compared.kept, total=compared.total)
 
 

@@ -15,7 +15,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 from sifaka._internal.immutable import Frozen
 from sifaka.text.function_words import FUNCTION_WORDS
 from sifaka.text.language import asks_for_translation, tell_language, translation_into
-from sifaka.text.limits import limit_spans
+from sifaka.text.limits import limit_spans, outside_scope
 from sifaka.text.prose import blanked, sentence_spans
 from sifaka.text.statements import READ_LANGUAGES, Statement, is_same, read, words_of
 from sifaka.text.structured import Path, comparable, values_of
@@ -97,6 +97,7 @@ def compare(
         total = len(prose.old.statements)
         kept = total - sum(change.lost is not None for change in changes)
         changes += _not_entered(task, prose.old, prose.new)
+    changes += (_Change("scope", *each) for each in outside_scope(task, original, version))
     places = [(original.find(each), len(each)) for each in failing if each]
     answers = _Answers(task, sources, places, changes)
     listed = list(dict.fromkeys(_answered(change, answers) for change in changes))
