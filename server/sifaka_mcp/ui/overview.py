@@ -12,12 +12,14 @@ from sifaka.record.thought import Thought
 from sifaka_mcp.schemas.research import ResearchedOut
 from sifaka_mcp.schemas.run_evidence import RunEvidenceOut
 from sifaka_mcp.schemas.runs import BriefOut, CheckOut
-from sifaka_mcp.schemas.verdicts import UsageOut
+from sifaka_mcp.schemas.verdicts import DifferenceOut, UsageOut
 from sifaka_mcp.ui.version import Sources, WhyView, sources_of
 from sifaka_mcp.view.score import critic_score, score_of
 
 _TITLE = 90
 """Characters of a title."""
+_DIFFERENCES = 100
+"""Differences of a version that are shown, the open ones first."""
 
 Standing = Literal["stands", "accepted", "refused", "open"]
 """`stands` is the best version; an `accepted` one was the best once; `open` is not decided."""
@@ -62,6 +64,7 @@ class VersionLine(BaseModel):
     characters: int
     rules: list[RuleView]
     critics: list[CriticView]
+    differences: list[DifferenceOut]
     usage: UsageOut
     created_at: str
 
@@ -87,6 +90,10 @@ class VersionLine(BaseModel):
             characters=len(thought.text),
             rules=[_rule(name, each) for name, each in thought.validation_results.items()],
             critics=[_critic(each) for each in thought.critic_feedback],
+            differences=[
+                DifferenceOut.model_validate(each)
+                for each in thought.findings.differences[:_DIFFERENCES]
+            ],
             usage=UsageOut.of(thought.usage),
             created_at=thought.created_at.isoformat(),
         )

@@ -20,6 +20,17 @@ function rulesPanel(run, picked) {
     open.length ? h("ul.notes", null, open.map((rule) => h("li", null, h("b", null, foreign(rule.name)), ": ", foreign(rule.message), rule.suggestions.length ? h("span.quiet", null, " — ", foreign(rule.suggestions.join("; "))) : null))) : null);
 }
 
+const ANSWERS = { open: "bad", refused: "bad", covered: "good", accepted: "good", noted: "" };
+
+function differencesPanel(run, picked) {
+  const told = run.versions[picked].differences;
+  if (!told.length) return null;
+  return card("Differences from the original",
+    h("ul.notes", null, told.map((each) => h("li", null, pill(each.status, ANSWERS[each.status]), h("span.quiet", null, ` ${each.kind.replaceAll("_", " ")} `),
+      each.before ? h("del", null, foreign(each.before)) : null, each.before && each.after ? " → " : null, each.after ? h("ins", null, foreign(each.after)) : null,
+      each.by ? h("span.quiet", null, " — ", foreign(each.by), each.reason ? [": ", foreign(each.reason)] : null) : null))));
+}
+
 // Critics of one version work at the same time, and versions follow each other: pauses are left out.
 function criticsPanel(run, picked) {
   let at = 0;
@@ -79,6 +90,7 @@ function briefPanel(run) {
   return h("section.card.wide", { id: "brief" }, h("h2", null, "The brief that waits"),
     h("p.plain", null, foreign(brief.instructions)),
     list("Must pass", brief.failures.map((each) => [h("b", null, foreign(each.validator)), ": ", foreign(each.message), each.suggestions.length ? h("span.quiet", null, " — ", foreign(each.suggestions.join("; "))) : null])),
+    list("Read it once more by", brief.sheet.map((each) => foreign(each))),
     list("Judge it by", brief.rubric.map((each) => foreign(each))),
     list("Learned in similar runs", brief.lessons.map((each) => foreign(each))));
 }

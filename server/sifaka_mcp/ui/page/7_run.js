@@ -191,7 +191,7 @@ class RunPage {
     show(this.parts.main,
       h("div.cols", null,
         h("section.card.climb", null, h("h2", null, "The climb"), climb(run, place, pick), versionList(run, place, pick)),
-        reading, whys, h("div.more", null, briefPanel(run), rulesPanel(run, place), leftPanel(this), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
+        reading, whys, h("div.more", null, briefPanel(run), rulesPanel(run, place), differencesPanel(run, place), leftPanel(this), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
       h("p.foot", null, h("span", null, h("kbd", null, "j"), " ", h("kbd", null, "k"), " next and last change"), h("span", null, h("kbd", null, "["), " ", h("kbd", null, "]"), " versions"), h("span", null, h("kbd", null, "d"), " ", h("kbd", null, "t"), " ", h("kbd", null, "s"), " diff, text, side by side")));
     align(this.page, this.open);
     const now = this.parts.main.querySelector(".versions [aria-current=true]");
