@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 from typing import Literal
 
 from rapidfuzz.distance import DamerauLevenshtein
@@ -41,7 +41,7 @@ class Difference(Frozen):
     status: Literal["open", "covered", "accepted", "refused", "noted"] = "open"
     """`noted` does not ask: it stands in the ledger."""
     by: str = ""
-    """What answered it: `task`, `source`, `rule`, or who."""
+    """What answered it: `task`, `source`, `rule`, `arithmetic`, or who."""
     reason: str = ""
 
 
@@ -99,7 +99,7 @@ def compare(
         changes += _not_entered(task, prose.old, prose.new)
     changes += (_Change("scope", *each) for each in outside_scope(task, original, version))
     places = [(original.find(each), len(each)) for each in failing if each]
-    answers = _Answers(task, sources, places, changes)
+    answers = _Answers(task, sources, places, changes, _Side(original))
     listed = list(dict.fromkeys(_answered(change, answers) for change in changes))
     listed.sort(key=lambda each: ("open", "covered", "noted").index(each.status))
     numbered = (each.model_copy(update={"id": f"d{n}"}) for n, each in enumerate(listed, 1))
@@ -295,7 +295,7 @@ _GONE, _STAYS, _NEARLY = 0.34, 0.6, 0.7
 _ALIKE = 0.85
 _SHORTER = 0.6
 """The share of the words below which a version leaves out on purpose: what is lost is listed."""
-_PROOFS = frozenset(["proofread", "spelling", "typo", "typos", "tippfehler", "orthographe"])
+_PROOFS = frozenset(["only", "nur", "uniquement", "solo", "proofread", "spelling", "typo", "typos"])
 """Words of a task by which larger edits of a sentence are told too."""
 _WHOLE = re.compile(r"[.!?。！？][\"”’)*_]{0,5}\s*\Z")
 
@@ -350,8 +350,8 @@ class _Prose:
 
     def _asks_when_lost(self, lost: Statement) -> bool:
         counts = lost.is_bare and lost.figures <= _COUNTS
-        quiet = lost.kind == "name" or lost.weak or counts or self.new.has_digits(lost)
-        quiet |= self.shorter
+        named = lost.kind in ("name", "number")
+        quiet = named or counts or self.shorter or lost.weak or self.new.has_digits(lost)
         stays = self.translated or self.covered[self.old.sentence_of(lost)] >= _STAYS
         return stays and not quiet
 
@@ -393,12 +393,13 @@ class _Prose:
         shared = len(self.old.around(lost) & self.new.around(new))
         if lost.kind == "name":
             close = _is_close(lost.value, new.value) or _is_short_for(lost.value, new.value)
-            sure = shared > 1 and not (lost.weak or new.weak)
+            sure = shared > 1 and not (lost.weak or new.weak or "#" in lost.text + new.text)
             return shared + 4 * close if close or sure else 0
         alike = _form(lost) == _form(new)
         if self.translated:
             return 2 * (same and alike)
-        return shared + 2 * same + 2 * alike if alike or shared > 1 else 0
+        apart = (lost.weak or new.weak) and not alike
+        return 0 if apart or not (alike or shared > 1) else shared + 2 * same + 2 * alike
 
     def _sentences(self) -> Iterator[_Change]:
         """What became of whole sentences."""
@@ -636,8 +637,7 @@ def _data_changes(data: Mapping[Path, str], other: Mapping[Path, str]) -> Iterat
 
 def _not_entered(task: str, old: _Side, new: _Side) -> Iterator[_Change]:
     """The figures and addresses of the task that stand in neither text."""
-    spared = blanked(task, limit_spans(task))
-    for asked in read(spared):
+    for asked in read(blanked(task, limit_spans(task))):
         figure = asked.kind in _FIGURES | {"url"} and re.search(r"\d", asked.text)
         if figure and not (old.has(asked) or new.has(asked) or new.has_digits(asked)):
             yield _Change("not_entered", asked.text, "", asks=False)
@@ -645,7 +645,7 @@ def _not_entered(task: str, old: _Side, new: _Side) -> Iterator[_Change]:
 
 _VERBS = """
     change update correct fix replace move raise lower increase reduce round convert remove delete
-    drop adjust set swap rename use fill postpone shift add sound shorten double triple halve
+    drop adjust set swap rename use fill postpone shift add sound shorten
     ändere aktualisiere korrigiere ersetze verschiebe erhöhe senke runde entferne lösche streiche
     ergänze change modifie corrige remplace déplace augmente baisse supprime enlève ajoute
     cambia actualiza corrige reemplaza mueve aumenta baja elimina quita añade
@@ -653,9 +653,9 @@ _VERBS = """
 _KIND_WORDS: Mapping[str, str] = {
     "date": "date time day weekday deadline year datum termin uhrzeit heure jour fecha hora día",
     "money": "price cost amount total preis betrag summe prix precio",
-    "number": "number figure arithmetic total double triple halve summe zahl chiffre cifra número",
+    "number": "number figure arithmetic total summe zahl chiffre cifra número",
     "url": "link url address lien enlace",
-    "code": "code snippet command example beispiel exemple ejemplo",
+    "code": "code snippet",
     "quote": "quote quotation dialogue zitat citation cita",
     "name": "name spelling proofread typo",
     "example": "example beispiel exemple ejemplo",
@@ -673,17 +673,23 @@ class _Answers:
         sources: Sequence[str],
         failing: Sequence[tuple[int, int]],
         changes: Sequence[_Change],
+        original: _Side,
     ) -> None:
         self._task, self._failing = _Side(task), failing
-        self._entered = any(change.new and self._task.has(change.new) for change in changes)
+        self._original = original
+        entered = [change for change in changes if change.new and self._task.has(change.new)]
+        self._entered = bool(entered)
+        self._steps = {_step(change) for change in entered} - {None}
         self._sources = [_Side(source) for source in sources]
         self._asked = _asked_kinds(task)
 
     def answer(self, change: _Change) -> str:
-        """`task`, `source`, `rule`, or nothing."""
+        """`task`, `source`, `rule`, `arithmetic`, or nothing."""
         lost, new = change.lost, change.new
-        if self._is_asked(change, lost, new):
+        if self._is_asked(change, lost, new) or _step(change) in self._steps:
             return "task"
+        if new and not lost and _is_worked_out(new, self._original):
+            return "arithmetic"
         if lost and any(0 <= at <= lost.start and lost.end <= at + n for at, n in self._failing):
             return "rule"
         return "source" if new and any(source.has(new) for source in self._sources) else ""
@@ -708,7 +714,7 @@ class _Answers:
             or (said and lost)
             or label in self._task.text
             or (lost and self._task.has(lost) and ("" in self._asked or self._entered))
-            or (change.unlike and "example" in self._asked)
+            or ((change.unlike or change.kind == "code") and "example" in self._asked)
             or (not lost and change.kind in _FIGURES and "total" in self._asked)
             or (change.kind in self._asked and close)
         )
@@ -716,7 +722,51 @@ class _Answers:
 
 _PRIVATE = {"name", "date", "number", "url"}
 """The kinds that are left out where a text is made anonymous."""
-_CLAUSE = re.compile(r"[.;!?\n]+|, (?=but|aber|mais|pero)")
+
+
+def _amount(statement: Statement) -> float | None:
+    """The figure in its unit, a time in seconds; None of what has several readings."""
+    value, _, unit = statement.value.partition(" ")
+    if clock := re.fullmatch(r"T(\d\d):(\d\d)", statement.value):
+        return 3600.0 * int(clock[1]) + 60 * int(clock[2])
+    figure = statement.kind in ("number", "money") and re.fullmatch(r"\d+(?:\.\d+)?", value)
+    return float(value) if figure and "|" not in unit else None
+
+
+def _step(change: _Change) -> tuple[str, float] | None:
+    """By what a figure was changed: its factor, or the seconds of a time."""
+    lost, new = (each and _amount(each) for each in (change.lost, change.new))
+    if not lost or not new or not change.lost or not change.new:
+        return None
+    if change.lost.value.startswith("T") != change.new.value.startswith("T"):
+        return None
+    by_time = change.new.value.startswith("T")
+    return ("+", new - lost) if by_time else ("*", round(new / lost, 6))
+
+
+_MOST_ADDED = 60
+"""Figures of one form among which sums are looked for."""
+
+
+def _is_worked_out(new: Statement, old: _Side) -> bool:
+    """True when a new figure is a sum or a difference of others, or the time between two."""
+    amount, form = _amount(new), _form(new)
+    stated = [(_amount(s), _form(s)) for s in old.statements[: 10 * _MOST_ADDED]]
+    mine = [each for each, of in stated if each and of == form][:_MOST_ADDED]
+    clock = [each for each, of in stated if each and of == "T" and form == "s"][:_MOST_ADDED]
+    few = len(re.sub(r"\D", "", new.text).strip("0")) < 3
+    if amount is None or form == "T":
+        return False
+    sums = [0.0, *accumulate(mine)]
+    made = {abs(a - b) for a, b in combinations(clock, 2)}
+    if not few:
+        made |= {abs(a - b) for a, b in combinations(mine, 2)}
+        made |= {a + b for a, b in combinations(mine, 2)}
+        made |= {b - a for a, b in combinations(sums, 2)} - set(mine)
+    return any(abs(amount - each) < 1e-6 * amount for each in made)
+
+
+_CLAUSE = re.compile(r"[.;!?]+(?:\s|\Z)|\n|, (?=but|aber|mais|pero)")
 _DENIED = re.compile(
     r"\b(?:not|never|no|without|nicht|kein\w*|ohne|ne|pas|sans|sin|keep)\b|n't\b", re.IGNORECASE
 )
@@ -731,6 +781,8 @@ def _asked_kinds(task: str) -> frozenset[str]:
         named = {kind for kind, listed in _KIND_WORDS.items() if forms & set(listed.split())}
         if _DENIED.search(clause):
             denied |= named
+        elif forms & {"double", "triple", "halve"}:
+            kinds |= {"", "number"}
         elif forms & set(_VERBS.split()):
             kinds |= {"", *named, *(waiting if forms & {"it", "them"} else ())}
         kinds |= {"name"} & named if forms & {"proofread", "spelling", "typo"} else set()

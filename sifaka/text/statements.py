@@ -97,6 +97,7 @@ _FOLDS: tuple[tuple[str, _New], ...] = (
         "",
     ),
     (r"^[ \t]{0,12}\|?[ \t]{0,9}:?-[ :|-]{2,500}$", ""),
+    (r"^[ \t]{0,12}\|[ \t]{0,9}\d{1,2}[ \t]{0,9}(?=\|)", ""),
     (r"</?[a-zA-Z!][^<>\n]{0,300}>", " "),
     (r"!?\[(?=[^\[\]\n]{1,300}\]\()|(?<=[^\n])\]\([^()\n]{0,500}\)", ""),
     (r"\*{1,3}|_{2,3}|~~|`{1,3}|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)", ""),
@@ -134,6 +135,8 @@ def folding(text: str) -> tuple[str, list[int]]:
 _MONTH = any_of(MONTHS)
 _WEEKDAY = any_of(word for word in WEEKDAYS if len(word) > 2 and word.isalpha())
 _SHORT_WEEKDAY = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So)\b"
+_SHIFT = re.compile(rf"(?<!\w){_SHORT_WEEKDAY}[.:]?[ \t|]{{1,9}}\d")
+"""A German weekday with its hours: where there are several, `Mi` alone is one too."""
 _CLOCK_WORDS = {word: value for words in NUMBER_WORDS.values() for word, value in words.items()}
 _HOUR_WORD = rf"(?P<w>{any_of(word for word, value in _CLOCK_WORDS.items() if 1 <= value <= 12)})"
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|\.)?"
@@ -359,13 +362,13 @@ _ROWS: tuple[_Row, ...] = (
         "date",
         _times,
     ),
+    (rf"{_NO_DIGIT}(?P<h>\d\d?)\s?h\s?(?P<mi>\d\d)(?!\d|\s?m)", "date", _times),
     (
         rf"{_NO_DIGIT}(?P<h>\d\d?)(?:[:.](?P<mi>\d\d))?(?P<ranged>)(?={RANGE}\d\d?(?:[:.]\d\d)?"
         rf"\s?{_MARK})",
         "date",
         _times,
     ),
-    (rf"{_NO_DIGIT}(?P<h>\d\d?)\s?h\s?(?P<mi>\d\d)(?!\d|\s?m)", "date", _times),
     (
         rf"(?=\d)(?<![\w.,:])(?P<h>\d\d?):(?P<mi>\d\d)(?::\d\d)?(?:\s?{_MARK})?(?!\d)",
         "date",
@@ -427,7 +430,7 @@ def _number_pattern(language: str) -> re.Pattern[str]:
         rf"(?:(?<=hundred)\s(?:and\s)?(?P<rest>{word})(?!\w))?"
         r"|(?P<sign>[千万萬亿億])))?"
         r"(?:(?:\s|-)?(?:of\s|de\s|d')?(?:an?\s|eine[nrms]?\s|une?\s)?"
-        rf"(?:(?P<unit>{_LATIN_UNITS})(?![^\W\d_])|(?P<signs>{_SIGN_UNITS})))?"
+        rf"(?:(?P<unit>{_LATIN_UNITS})(?![^\W_])|(?P<signs>{_SIGN_UNITS})))?"
         r"(?P<ahalf>\sand\sa\shalf(?!\w)|\set\sdemie?(?!\w)|\sy\smedia(?!\w))?"
         rf"(?:(?={RANGE}\d[\d.,]{{0,9}}[\s-]?(?P<ranged>{_LATIN_UNITS})(?![^\W\d_])))?",
         re.IGNORECASE,
@@ -470,8 +473,12 @@ def read(text: str) -> tuple[Statement, ...]:
 
     for match in _QUOTE.finditer(folded):
         place(*match.span(), Statement("quote", "", "", 0, 0))
+    is_plan = len(_SHIFT.findall(folded)) > 1
     for pattern, kind, readings in _ROWS:
         folded = re.sub(pattern, partial(take, kind, readings), folded, flags=re.IGNORECASE)
+    if is_plan:
+        days = partial(take, "date", lambda m: _dated(0, 0, 0, WEEKDAYS[m.group().lower()]))
+        folded = re.sub(rf"(?<!\w){_SHORT_WEEKDAY}", days, folded)
     folded = re.sub(r"\d[\d.]*,[\d.,]*\d", _apart, folded)
     language = told if told in NUMBER_WORDS else "en"
     words = NUMBER_WORDS[language]
