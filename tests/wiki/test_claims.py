@@ -91,7 +91,7 @@ async def test_what_is_contradicted_is_corrected_and_the_final_text_passes(wiki_
             adapters=adapters,
             look_back=0,
         )
-    assert (result.status, result.stop_reason) == ("done", "rules_met"), result.run.error
+    assert (result.status, result.stop_reason) == ("done", "passed"), result.run.error
     assert result.text == CORRECTED
     first, last = (t.validation_results["evidence"] for t in result.run.thoughts)
     assert [issue.quote for issue in first.issues if issue.severity == 5] == list(FALSE)

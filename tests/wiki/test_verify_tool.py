@@ -42,7 +42,9 @@ class ReadingHost:
             number=len(self.asked),
             question=self.asked[-1],
             instructions=instructions,
-            fields=frozenset({"claims"} if '"claims"' in instructions else {"judgements"}),
+            fields=frozenset(
+                {next((n for n in ("answers", "claims") if f'"{n}"' in instructions), "judgements")}
+            ),
             settings={},
         )
         return said(json.dumps(reads(asked)))

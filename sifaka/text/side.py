@@ -1,0 +1,173 @@
+"""One side of a comparison of texts: what it states, and its sentences as words."""
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from functools import cached_property
+
+from rapidfuzz.distance import DamerauLevenshtein
+
+from sifaka.text.function_words import FUNCTION_WORDS
+from sifaka.text.language import tell_language
+from sifaka.text.prose import blanked, sentence_spans
+from sifaka.text.statements import READ_LANGUAGES, Statement, is_same, read, words_of
+
+STEM = 5
+"""Letters by which the forms of one word are told."""
+SIGN = r"[\u3041-\u30ff\u3400-\u9fff]"
+WORD = re.compile(rf"{SIGN}|(?:(?!{SIGN})[^\W_])+")
+EMPTY = frozenset(w for code in READ_LANGUAGES for w in FUNCTION_WORDS[code].split())
+_MOST = 400
+"""Statements that one is compared with, one by one."""
+FIGURES = frozenset({"number", "date", "money"})
+_LEAST_EVIDENCE = 0.2
+"""Below it a list of names would have a language."""
+
+
+def words_in(text: str) -> list[str]:
+    """The words of a text, in lower case and without accents; each sign of Chinese is one."""
+    return WORD.findall(words_of(text))
+
+
+def stems_in(text: str) -> frozenset[str]:
+    """The stems of the words that say something; of all words where none does."""
+    words = words_in(text)
+    full = frozenset(w[:STEM] for w in words if w not in EMPTY)
+    return full or frozenset(w[:STEM] for w in words)
+
+
+class Side:
+    """One of the texts."""
+
+    def __init__(self, text: str, *, data: bool = False) -> None:
+        self.text = text
+        # In data quotation marks say where a string is.
+        self.statements = tuple(s for s in read(text) if not (data and s.kind == "quote"))
+        self.heard = f" {words_of(text)} "
+        self.vocabulary = frozenset(words_in(text))
+        self.digits = frozenset(re.findall(r"\d+", text))
+        self._readings = frozenset(r for s in self.statements for r in s.readings)
+        self._figures = frozenset(f for s in self.statements for f in s.figures)
+        self._bare = frozenset(
+            f for s in self.statements if s.is_bare and s.kind != "name" for f in s.figures
+        )
+        distinct = {s.value: s for s in self.statements if re.search("[-~ ]", s.value)}
+        self._distinct = list(distinct.values())[:_MOST]
+        self._around: dict[int, frozenset[str]] = {}
+        self.plain = blanked(
+            text, [(s.start, s.end) for s in self.statements if s.kind not in ("quote", "name")]
+        )
+
+    @cached_property
+    def prose(self) -> str:
+        """The text without code and addresses; its places stay."""
+        literal = [(s.start, s.end) for s in self.statements if s.kind in ("code", "url")]
+        return blanked(self.text, literal)
+
+    @cached_property
+    def language(self) -> str | None:
+        """The code of its language, where that is sure."""
+        told = tell_language(re.sub(r"<[^<>]{0,300}>|[*_#|`]", " ", self.prose))
+        sure = told.confidence >= 0.4 and told.scores[0][1] >= _LEAST_EVIDENCE
+        return told.language if sure else None
+
+    @cached_property
+    def _spans(self) -> list[tuple[int, int]]:
+        return list(sentence_spans(self.prose)) or [(0, len(self.text))]
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """Its sentences, as they stand."""
+        return [self.text[start:end] for start, end in self._spans]
+
+    @cached_property
+    def words(self) -> list[list[str]]:
+        """The words of each sentence, without its figures."""
+        return [words_in(self.plain[start:end]) for start, end in self._spans]
+
+    @cached_property
+    def stems(self) -> list[frozenset[str]]:
+        """The stems of each sentence."""
+        return [stems_in(self.plain[start:end]) for start, end in self._spans]
+
+    @cached_property
+    def stated(self) -> dict[int, list[Statement]]:
+        """The statements by the number of their sentence."""
+        found: dict[int, list[Statement]] = defaultdict(list)
+        for statement in self.statements:
+            found[self.sentence_of(statement)].append(statement)
+        return found
+
+    def sentence_of(self, statement: Statement) -> int:
+        """The number of the sentence that a statement stands in."""
+        return max(0, bisect_right(self._spans, (statement.start, len(self.text))) - 1)
+
+    def around(self, statement: Statement) -> frozenset[str]:
+        """The stems of the words near a statement."""
+        if statement.start not in self._around:
+            near = self.plain[max(0, statement.start - 50) : statement.end + 50]
+            self._around[statement.start] = stems_in(near) - EMPTY
+        return self._around[statement.start]
+
+    def has(self, statement: Statement, *, exact: bool = False) -> bool:
+        """True when this text has a statement that says the same.
+
+        Args:
+            statement: One of another text.
+            exact: Whether a bare number is too little to say a date.
+        """
+        bare_number = statement.is_bare and statement.kind != "name"
+        figures = self._figures if bare_number else self._bare
+        if exact and statement.kind == "date":
+            figures = frozenset[str]()
+        if statement.readings & self._readings or statement.figures & figures:
+            return True
+        if statement.kind in ("code", "url"):
+            return statement.value in self.text
+        if statement.kind == "quote":
+            return f" {statement.value} " in self.heard
+        if statement.kind == "name":
+            return self._has_name(statement)
+        if statement.is_bare and not statement.weak:
+            return False
+        spelled = not re.search(r"\d", statement.text) and words_in(statement.text)
+        return bool(spelled and self.vocabulary.issuperset(spelled)) or any(
+            is_same(statement, each) for each in self._distinct
+        )
+
+    def _has_name(self, name: Statement) -> bool:
+        """True when all words of a name stand here, or its initials, or what it is short for."""
+        words = [word for word in name.value.split() if word not in EMPTY]
+        short = "".join(word[0] for word in words)
+        letters = re.sub(r"(\w)\w*\W+", r"\1", self.heard[1:]) if name.weak else ""
+        return bool(
+            all({w, f"{w}s", w.removesuffix("s")} & self.vocabulary for w in words)
+            or (len(words) > 1 and short in self.vocabulary)
+            or (len(name.value) > 2 and name.value in letters)
+            or (re.search(r"\d", name.value) and name.value in self.heard.replace(" ", ""))
+        )
+
+    def has_digits(self, statement: Statement) -> bool:
+        """True when all digits of a statement stand here, in whatever notation."""
+        runs = re.findall(r"\d+", statement.text)
+        return bool(runs) and self.digits.issuperset(runs)
+
+
+def form_of(statement: Statement) -> str:
+    """What a figure is of: a unit, a currency, a time or a date; empty of a bare number."""
+    return re.sub(r"[^a-zT%°]", "", statement.value.split("|")[0]) or (
+        "date" if statement.kind == "date" else ""
+    )
+
+
+LANGUAGE_NAMES = {
+    "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian",
+    "pt": "Portuguese", "nl": "Dutch", "pl": "Polish", "ru": "Russian", "ja": "Japanese",
+    "zh": "Chinese", "ko": "Korean",
+}  # fmt: skip
+
+
+def is_close(one: str, other: str) -> bool:
+    """True of two spellings that differ by a letter or two."""
+    limit = max(1, min(len(one), len(other)) // 5)
+    return DamerauLevenshtein.distance(one, other, score_cutoff=limit) <= limit
