@@ -37,7 +37,7 @@ from sifaka.text.formats import Format, marks, underlined
 from sifaka.text.formats.marks import view
 from sifaka.text.glossary import lost_terms, shared_terms
 from sifaka.text.language import is_enough
-from sifaka.text.limits import asked_of, outside_scope
+from sifaka.text.limits import asked_of, outside_scope, scope_of
 from sifaka.text.prose import blanked, urls
 from sifaka.text.scripts import language_of_script
 from sifaka.text.sections import split
@@ -147,6 +147,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "what differs": (compare, lambda t: compare(t[:20_000], changed(t[:20_000]))),
     "a task of it": (compare, lambda t: compare(_SHORT, f"{_SHORT} Now.", task=t[:20_000])),
     "limits": (asked_of, lambda t: asked_of(t[:20_000], t)),
+    "a part": (scope_of, lambda t: scope_of("only section 3", t)),
     "what is outside a part": (
         outside_scope,
         lambda t: outside_scope("only section 3", t, changed(t)),
@@ -158,6 +159,7 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.editor.apply.apply_gated": "`apply` calls it",
     "sifaka.editor.report.lint": "`edit` finds the same",
     "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
+    "sifaka.text.answers.not_entered": "`compare` calls it",
     "sifaka.validators.claims.issues_of": "looks up claims with `Anchors`",
     "sifaka.validators.format.outcome.malformed_result": "`check_json` and `check_yaml` call it",
     "sifaka.validators.format.outcome.schema_result": "works in a process with limits",
