@@ -115,7 +115,8 @@ async def test_the_tool_of_the_buttons_is_listed_only_where_models_are_spared_it
 @pytest.mark.browser
 def test_a_run_is_shown_for_the_result_of_a_tool(tab: Tab, tmp_path: Path, era: Era) -> None:
     with hosted(tab, Settings(home=tmp_path), era) as host:
-        arguments = {"text": "This is the the first version, which we utilize."}
+        text = "This is the the first version, which we utilize."
+        arguments = {"text": text, "model": "editor"}
         host.show("improve_text", host.call("improve_text", **arguments), **arguments)
         expect(host.app.locator("del")).to_contain_text(["the"])
         expect(host.app.locator(".why-card")).not_to_have_count(0)
@@ -134,8 +135,8 @@ def test_a_run_is_shown_for_the_result_of_a_tool(tab: Tab, tmp_path: Path, era: 
 @pytest.mark.browser
 def test_a_host_that_reads_no_resources_shows_the_same(tab: Tab, tmp_path: Path, era: Era) -> None:
     with hosted(tab, Settings(home=tmp_path), era, capabilities={"serverTools": {}}) as host:
-        result = host.call("improve_text", text="This is the the first version.")
-        host.show("improve_text", result, text="This is the the first version.")
+        arguments = {"text": "This is the the first version.", "model": "editor"}
+        host.show("improve_text", host.call("improve_text", **arguments), **arguments)
         expect(host.app.locator("del")).to_contain_text(["the"])
         assert {each["method"] for each in host.asked} == {"ui/initialize", "tools/call"}
 
@@ -170,7 +171,7 @@ def test_claims_are_shown_with_their_evidence(tab: Tab, tmp_path: Path, era: Era
 @pytest.mark.browser
 def test_a_brief_that_waits_is_shown_until_it_is_met(tab: Tab, tmp_path: Path, era: Era) -> None:
     rule = {"type": "content", "required": ["30 days"]}
-    arguments = {"text": "You may send it back.", "validators": [rule]}
+    arguments = {"text": "You may send it back.", "validators": [rule], "effort": "quick"}
     with hosted(tab, Settings(home=tmp_path), era) as host:
         waiting = host.call("improve_text", **arguments)
         host.show("improve_text", waiting, **arguments)
