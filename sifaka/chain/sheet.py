@@ -67,7 +67,8 @@ def _sheet(version: Thought) -> Iterator[str]:
     if edited := [each for each in noted if each.before and each.after]:
         yield f"The same sense? {_listed(edited, _NOTED)}"
     for limit in version.findings.asked:
-        yield f"{limit.limit} {limit.what}: it has {limit.measured}"
+        what = "" if limit.what == "language" else f" {limit.what}"
+        yield f"{limit.limit}{what}: it has {limit.measured}"
     if mistakes := _mistakes(version):
         yield f"Mistakes? {'; '.join(mistakes)}"
     yield f"Read for yourself what is {NOT_MEASURED}."
@@ -97,7 +98,7 @@ def _mistakes(version: Thought) -> list[str]:
 
 def in_words(difference: Difference) -> str:
     """A difference with both its values, in a few words."""
-    before, after = _cut(difference.before), _cut(difference.after)
+    before, after = _apart(difference.before, difference.after)
     if difference.kind == "length":
         return f"asked for {before}: it has {after}"
     if difference.kind == "not_entered":
@@ -118,6 +119,16 @@ def _listed(differences: Iterable[Difference], most: int) -> str:
     every = list(differences)
     more = f"; and {len(every) - most} more" if len(every) > most else ""
     return "; ".join(map(in_words, every[:most])) + more
+
+
+def _apart(before: str, after: str) -> tuple[str, str]:
+    """Both values, cut; of long ones that begin alike from the word where they part."""
+    pairs = enumerate(zip(before, after, strict=False))
+    start = next((at for at, (one, other) in pairs if one != other), 0)
+    if before and after and start > _QUOTED // 2:
+        start = before.rfind(" ", 0, start) + 1
+        before, after = f"…{before[start:]}", f"…{after[start:]}"
+    return _cut(before), _cut(after)
 
 
 def _cut(words: str, most: int = _QUOTED) -> str:

@@ -202,7 +202,7 @@ class _Prose:
 
     def _asks_when_lost(self, lost: Statement) -> bool:
         counts = lost.is_bare and lost.figures <= _COUNTS
-        named = lost.kind in ("name", "number")
+        named = lost.kind in ("name", "number") or (self.translated and lost.kind == "quote")
         quiet = named or counts or self.shorter or lost.weak or self.new.has_digits(lost)
         stays = self.translated or self.covered[self.old.sentence_of(lost)] >= _STAYS
         return stays and not quiet

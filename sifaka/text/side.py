@@ -124,6 +124,9 @@ class Side:
             return True
         if statement.kind in ("code", "url"):
             return statement.value in self.text
+        alone = rf"(?<![\w.,]){re.escape(statement.text)}(?!\w)"
+        if statement.text in self.text and re.search(alone, self.text):  # maybe within code
+            return True
         if statement.kind == "quote":
             return f" {statement.value} " in self.heard
         if statement.kind == "name":

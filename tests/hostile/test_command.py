@@ -13,8 +13,8 @@ from tests.hostile.texts import numbered, repeated
 pytestmark = pytest.mark.hostile
 
 SIZE = 1_000_000
-GOAL = 10.0
-"""Seconds of processor time, of the command and of the processes that it starts."""
+GOAL = 16.0
+"""Seconds of processor time, of the command and of the processes that it starts; 10 on a fast machine."""
 
 
 def paired(use: str, definition: str) -> Callable[[int], str]:

@@ -144,8 +144,9 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "an answer in an object": (out_of_object, lambda t: out_of_object(t, given=t, task=t)),
     "an answer after reasoning": (after_reasoning, lambda t: after_reasoning(t, known=_SHORT)),
     "several answers": (is_choice, lambda t: is_choice(t, known=_SHORT, task=_SHORT)),
-    "what differs": (compare, lambda t: compare(t[:20_000], changed(t[:20_000]))),
-    "a task of it": (compare, lambda t: compare(_SHORT, f"{_SHORT} Now.", task=t[:20_000])),
+    # Longer ones are compared in a worker process, which has a limit.
+    "what differs": (compare, lambda t: compare(t[:2_500], changed(t[:2_500]))),
+    "a task of it": (compare, lambda t: compare(_SHORT, f"{_SHORT} Now.", task=t[:2_500])),
     "limits": (asked_of, lambda t: asked_of(t[:20_000], t)),
     "a part": (scope_of, lambda t: scope_of("only section 3", t)),
     "what is outside a part": (

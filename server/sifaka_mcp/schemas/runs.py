@@ -121,7 +121,7 @@ class RunAnswer(TextOut):
             "asked": [AskedOut.model_validate(each) for each in result.findings.asked],
             "ledger": ""
             if result.thought.author == "input"
-            else ledger_of(result.findings, with_sheet=bool(result.brief and result.brief.sheet)),
+            else ledger_of(result.findings, with_sheet=_has_read_sheet(result)),
             "validation_results": [ValidationOut.of(r) for r in result.validation_results],
             "issues": IssueOut.all_of(result.issues),
             "left": IssueOut.all_of(result.left),
@@ -138,6 +138,11 @@ class RunAnswer(TextOut):
             "brief": BriefOut.of(result.brief) if result.brief else None,
             "degraded": list(result.degraded),
         }
+
+
+def _has_read_sheet(result: RunResult) -> bool:
+    """True when the caller reads, or has read, by the sheet what the ledger would say again."""
+    return result.stop_reason == "accepted" or bool(result.brief and result.brief.sheet)
 
 
 class ImproveOut(RunAnswer):

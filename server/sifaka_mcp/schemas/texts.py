@@ -26,7 +26,7 @@ class HunkOut(BaseModel):
     op: Literal["insert", "delete", "replace"]
     before: str
     after: str
-    reason: str = ""
+    reason: str
 
     @classmethod
     def of(cls, hunk: Hunk) -> "HunkOut":
