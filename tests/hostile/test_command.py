@@ -14,7 +14,7 @@ pytestmark = pytest.mark.hostile
 
 SIZE = 1_000_000
 GOAL = 16.0
-"""Seconds of processor time, of the command and of the processes that it starts; 10 on a fast machine."""
+"""Seconds of processor time, of the command and its processes, on a slow machine."""
 
 
 def paired(use: str, definition: str) -> Callable[[int], str]:
