@@ -30,7 +30,7 @@ def spelling(parsed: ParsedText) -> Iterator[Issue]:
     corrections = {word: fixes for word in words if (fixes := corrections_of(word))}
     if not corrections:
         return
-    terms = _terms_of(parsed)
+    terms = _terms_of(parsed) | _TERMS
     for match in found:
         word = match.group()
         fixes = corrections.get(word.lower(), ())
@@ -58,7 +58,7 @@ def _issue(
     parsed: ParsedText, match: re.Match[str], word: str, fixes: Sequence[str], terms: frozenset[str]
 ) -> Iterator[Issue]:
     start, end = match.span()
-    if not terms.union(_TERMS).isdisjoint({word.lower(), word.lower().removesuffix("s")}):
+    if not terms.isdisjoint({word.lower(), word.lower().removesuffix("s")}):
         return
     if word[0].isupper():
         # In the middle of a sentence a capital means a name.

@@ -19,7 +19,7 @@ MOST_VALUES = 100_000
 """The strings, lists, objects and commas of a body: the parser makes so many in 30 ms at the most,
 in which nothing else is answered."""
 _IN_TURN = 64 * 1024
-"""Bytes from which bodies are parsed one after the other."""
+"""Bytes that are counted at once, and from which bodies are parsed one after the other."""
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
 """A string of JSON, or what there is of one at the end of a part."""
 
@@ -90,8 +90,11 @@ class WholeBodies:
                     return _too_large()
                 if self._unfinished[caller] > self._most:
                     return refusal(1, f"more than {self._most} bytes of bodies are under way")
-                if values.add(part) > MOST_VALUES:
-                    return _too_large(f"Too many values in the request, at most {MOST_VALUES}")
+                for at in range(0, len(part), _IN_TURN):
+                    if at:
+                        await checkpoint()  # others are answered between
+                    if values.add(part[at : at + _IN_TURN]) > MOST_VALUES:
+                        return _too_large(f"Too many values in the request, at most {MOST_VALUES}")
                 parts.append(part)
                 if not message.get("more_body", False):
                     return b"".join(parts)
