@@ -21,7 +21,7 @@ def finished(run: Run) -> StopReason | None:
     champion = run.champion
     if champion is None or not champion.text.strip() or not champion.passed:
         return None
-    if run.is_declined(champion):
+    if run.declined and run.is_declined(champion):
         return None if is_review_due(run) else "accepted"
     feedback = champion.critic_feedback
     unheard = all(f.status == "abstained" for f in feedback) if feedback else run.config.critics
@@ -31,7 +31,15 @@ def finished(run: Run) -> StopReason | None:
     )
     asked = bool(run.prompt.strip()) and run.config.model != EDITOR and not _is_own(run)
     if run.config.inquiry is None and (run.config.model in {AUTO, CALLER} or run.handed_over):
-        return _finished_by_caller(run, champion, asked=asked, opposed=opposed)
+        if any(thought.author == CALLER for thought in run.thoughts):
+            return _finished_by_caller(run, champion, opposed=opposed)
+        results = champion.validation_results.values()
+        if results and (reason := shortcoming(run.original, champion)):
+            return reason
+        # It is briefed once for what was found, or to judge by its own rubric.
+        advised = any(not result.passed for result in results)
+        own = any(critic.get("type") == "prompt" for critic in run.config.critics)
+        return None if asked or opposed or advised or own else "rules_met"
     # Where the caller has written in place of a model, no critic is left that could be heard.
     left_alone = run.handed_over and champion.author == CALLER
     if (unheard and not left_alone) or (opposed and _is_worth_a_try(run, champion)):
@@ -62,22 +70,15 @@ def is_review_due(run: Run) -> bool:
     return len(taken) == 1 and taken[0] == run.latest
 
 
-def _finished_by_caller(
-    run: Run, champion: Thought, *, asked: bool, opposed: bool
-) -> StopReason | None:
-    """As `finished`, where the caller writes: it is briefed once for findings, and then decides."""
-    handed_in = submissions(run)
-    if handed_in and is_review_due(run):
+def _finished_by_caller(run: Run, champion: Thought, *, opposed: bool) -> StopReason | None:
+    """As `finished`, where the caller has handed a version in: it decides."""
+    if is_review_due(run):
         return None
     if opposed and verdict_of(champion) == "revise" and _is_worth_a_try(run, champion):
         return None
     if reason := shortcoming(run.original, champion):
         return reason
-    if not handed_in:
-        advised = any(not result.passed for result in champion.validation_results.values())
-        own = any(critic.get("type") == "prompt" for critic in run.config.critics)
-        return None if asked or opposed or advised or own else "rules_met"
-    latest = handed_in[-1]
+    latest = submissions(run)[-1]
     if latest.id != champion.id and latest.findings.open:
         return None  # it was asked, and has not answered
     if written(run, champion).author != CALLER:

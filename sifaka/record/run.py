@@ -281,7 +281,7 @@ class Run(Frozen):
 
         The editor's version of a text inherits that from the text.
         """
-        return bool(self.declined) and written(self, thought).id in self.declined
+        return written(self, thought).id in self.declined
 
     @property
     def iterations(self) -> int:
