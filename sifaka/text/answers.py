@@ -7,8 +7,7 @@ from itertools import accumulate, combinations
 from typing import Literal
 
 from sifaka.text.language import asks_for_translation, translation_into
-from sifaka.text.limits import limit_spans
-from sifaka.text.prose import blanked
+from sifaka.text.limits import limit_spans, names_only
 from sifaka.text.side import (
     EMPTY,
     FIGURES,
@@ -18,7 +17,7 @@ from sifaka.text.side import (
     is_close,
     words_in,
 )
-from sifaka.text.statements import Statement, read
+from sifaka.text.statements import Statement
 
 Kind = Literal[
     "number", "date", "money", "url", "code", "quote", "name", "language", "order", "scope",
@@ -40,17 +39,9 @@ class Change:
     """True where the new one stands in a sentence without a counterpart."""
 
 
-def not_entered(task: str, old: Side, new: Side) -> Iterator[Change]:
-    """The figures and addresses of the task that stand in neither text."""
-    for asked in read(blanked(task, limit_spans(task))):
-        figure = asked.kind in FIGURES | {"url"} and re.search(r"\d", asked.text)
-        if figure and not (old.has(asked) or new.has(asked) or new.has_digits(asked)):
-            yield Change("not_entered", asked.text, "", asks=False)
-
-
 _VERBS = """
     change update correct fix replace move raise lower increase reduce round convert remove delete
-    drop adjust set swap rename use fill postpone shift add sound shorten
+    drop adjust set swap rename use fill postpone shift add sound shorten anonymise anonymize
     ändere aktualisiere korrigiere ersetze verschiebe erhöhe senke runde entferne lösche streiche
     ergänze change modifie corrige remplace déplace augmente baisse supprime enlève ajoute
     cambia actualiza corrige reemplaza mueve aumenta baja elimina quita añade
@@ -62,11 +53,32 @@ _KIND_WORDS: Mapping[str, str] = {
     "url": "link url address lien enlace",
     "code": "code snippet",
     "quote": "quote quotation dialogue zitat citation cita",
-    "name": "name spelling proofread typo",
+    "name": "name anonymise anonymize",
+    "spelling": "spelling proofread typo",
     "example": "example beispiel exemple ejemplo",
     "added": "title headline heading hashtag sentence paragraph",
 }
 """With the verbs the only words that are taken for a meaning; they may lower a question."""
+
+
+class Task:
+    """What was asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.side = Side(text)
+        self.kinds = _asked_kinds(text)
+        self.is_narrow = "spelling" in self.kinds or names_only(text)
+        """True where every edit is told: mistakes alone, or one thing, were to be changed."""
+        self._text = text
+
+    def not_entered(self, old: Side, new: Side) -> Iterator[Change]:
+        """The figures and addresses of the task that stand in neither text."""
+        spared = limit_spans(self._text)
+        for asked in self.side.statements:
+            figure = asked.kind in FIGURES | {"url"} and re.search(r"\d", asked.text)
+            limits = any(start <= asked.start < end for start, end in spared)
+            if figure and not (limits or old.has(asked) or new.has(asked) or new.has_digits(asked)):
+                yield Change("not_entered", asked.text, "", asks=False)
 
 
 class Answers:
@@ -74,59 +86,71 @@ class Answers:
 
     def __init__(
         self,
-        task: str,
+        task: Task,
+        original: Side,
+        changes: Sequence[Change],
+        *,
         sources: Sequence[str],
         failing: Sequence[tuple[int, int]],
-        changes: Sequence[Change],
-        original: Side,
     ) -> None:
-        self._task, self._failing = Side(task), failing
-        self._original = original
-        entered = [change for change in changes if change.new and self._task.has(change.new)]
-        self._entered = bool(entered)
-        self._steps = {_step(change) for change in entered} - {None}
+        self._task, self._original, self._failing = task, original, failing
         self._sources = [Side(source) for source in sources]
-        self._asked = _asked_kinds(task)
+        entered = [change for change in changes if change.new and task.side.has(change.new)]
+        self._enters = bool(entered)
+        self._steps = {step for change in entered for step in _steps(change)}
+        for asked in task.side.statements:
+            if form_of(asked) and (amount := _amount(asked)):
+                self._steps |= {("+", amount), ("+", -amount)}
+        self._derived: dict[str, frozenset[float]] = {}
 
     def answer(self, change: Change) -> str:
         """`task`, `source`, `rule`, `arithmetic`, or nothing."""
         lost, new = change.lost, change.new
-        if self._is_asked(change, lost, new) or _step(change) in self._steps:
+        if self._is_asked(change, lost, new) or not self._steps.isdisjoint(_steps(change)):
             return "task"
-        if new and not lost and _is_worked_out(new, self._original):
+        if new and not lost and self._is_worked_out(new):
             return "arithmetic"
         if lost and any(0 <= at <= lost.start and lost.end <= at + n for at, n in self._failing):
             return "rule"
         return "source" if new and any(source.has(new) for source in self._sources) else ""
 
     def _is_asked(self, change: Change, lost: Statement | None, new: Statement | None) -> bool:
-        vocabulary = self._task.vocabulary
+        task, kinds = self._task.side, self._task.kinds
         if change.kind == "language":
-            targets = translation_into(f"translate {self._task.text}") or ()
+            targets = translation_into(f"translate {task.text}") or ()
             names = [LANGUAGE_NAMES.get(code, code) for code in targets]
             wanted = not names or change.after.split(" (")[0] in names
-            return asks_for_translation(self._task.text) and wanted
+            return asks_for_translation(task.text) and wanted
         came = frozenset(words_in(change.after)) - frozenset(words_in(change.before))
-        said = bool(came and came <= vocabulary)
+        said = bool(came and came <= task.vocabulary)
         if change.kind == "data":
             label = frozenset(words_in((change.before or change.after).partition(":")[0]))
-            return said or bool(label & vocabulary - EMPTY and "" in self._asked)
+            return said or bool(label & task.vocabulary - EMPTY and "" in kinds)
         # Step 3, where the task speaks of steps.
         label = new.value[:4] if new and new.kind == "name" and new.figures else "\0"
-        close = change.kind != "name" or (lost and new and is_close(lost.value, new.value))
+        spelt = change.kind == "name" and lost and new and is_close(lost.value, new.value)
         return bool(
-            (new and self._task.has(new, exact=True))
+            (new and task.has(new, exact=True))
             or (said and lost)
-            or label in self._task.text
-            or (lost and self._task.has(lost) and ("" in self._asked or self._entered))
-            or ((change.unlike or change.kind == "code") and "example" in self._asked)
-            or (not lost and change.kind in FIGURES and "total" in self._asked)
-            or (change.kind in self._asked and close)
+            or label in task.text
+            or (lost and task.has(lost) and ("" in kinds or self._enters))
+            or ((change.unlike or change.kind == "code") and "example" in kinds)
+            or change.kind in kinds
+            or (spelt and "spelling" in kinds)
         )
 
+    def _is_worked_out(self, new: Statement) -> bool:
+        """True when a new figure is the sum or the difference of others, or the time between two.
 
-_PRIVATE = {"name", "date", "number", "url"}
-"""The kinds that are left out where a text is made anonymous."""
+        A figure without a unit, or of two digits, is that of too many others.
+        """
+        amount, form = _amount(new), form_of(new)
+        long_enough = len(re.sub(r"\D", "", new.text).strip("0")) > 2 or form == "s"
+        if not amount or form in ("", "T") or not long_enough:
+            return False
+        if form not in self._derived:
+            self._derived[form] = frozenset(_derived(self._original.statements, form))
+        return round(amount, 6) in self._derived[form]
 
 
 def _amount(statement: Statement) -> float | None:
@@ -138,37 +162,33 @@ def _amount(statement: Statement) -> float | None:
     return float(value) if figure and "|" not in unit else None
 
 
-def _step(change: Change) -> tuple[str, float] | None:
-    """By what a figure was changed: its factor, or the seconds of a time."""
-    lost, new = (each and _amount(each) for each in (change.lost, change.new))
-    if not lost or not new or not change.lost or not change.new:
-        return None
-    if change.lost.value.startswith("T") != change.new.value.startswith("T"):
-        return None
-    by_time = change.new.value.startswith("T")
-    return ("+", new - lost) if by_time else ("*", round(new / lost, 6))
+def _steps(change: Change) -> Iterator[tuple[str, float]]:
+    """By what a figure or a time was changed: what was added, and the factor."""
+    if change.lost and change.new:
+        lost, new = _amount(change.lost), _amount(change.new)
+        clocks = [each.value.startswith("T") for each in (change.lost, change.new)]
+        if lost and new and clocks[0] == clocks[1]:
+            yield "+", round(new - lost, 6)
+            if not clocks[0]:
+                yield "*", round(new / lost, 6)
 
 
-_MOST_ADDED = 60
-"""Figures of one form among which sums are looked for."""
+_MOST_DERIVED = 12
+"""Figures of one form from which others may be worked out: of more nearly all can be."""
 
 
-def _is_worked_out(new: Statement, old: Side) -> bool:
-    """True when a new figure is a sum or a difference of others, or the time between two."""
-    amount, form = _amount(new), form_of(new)
-    stated = [(_amount(s), form_of(s)) for s in old.statements[: 10 * _MOST_ADDED]]
-    mine = [each for each, of in stated if each and of == form][:_MOST_ADDED]
-    clock = [each for each, of in stated if each and of == "T" and form == "s"][:_MOST_ADDED]
-    few = len(re.sub(r"\D", "", new.text).strip("0")) < 3
-    if amount is None or form == "T":
-        return False
-    sums = [0.0, *accumulate(mine)]
-    made = {abs(a - b) for a, b in combinations(clock, 2)}
-    if not few:
-        made |= {abs(a - b) for a, b in combinations(mine, 2)}
-        made |= {a + b for a, b in combinations(mine, 2)}
-        made |= {b - a for a, b in combinations(sums, 2)} - set(mine)
-    return any(abs(amount - each) < 1e-6 * amount for each in made)
+def _derived(statements: Sequence[Statement], form: str) -> Iterator[float]:
+    """The differences and sums of the figures of a form; for spans of time those between times."""
+    known = [(form_of(s), amount) for s in statements if (amount := _amount(s))]
+    figures = [amount for of, amount in known if of == form]
+    clocks = [amount for of, amount in known if of == "T" and form == "s"]
+    for amounts in (figures, clocks):
+        if len(amounts) <= _MOST_DERIVED:
+            yield from (round(abs(a - b), 6) for a, b in combinations(amounts, 2))
+    if len(figures) <= _MOST_DERIVED:
+        yield from (round(a + b, 6) for a, b in combinations(figures, 2))
+        # The total of figures that follow one another.
+        yield from (round(b - a, 6) for a, b in combinations([0.0, *accumulate(figures)], 2))
 
 
 _CLAUSE = re.compile(r"[.;!?]+(?:\s|\Z)|\n|, (?=but|aber|mais|pero)")
@@ -186,12 +206,8 @@ def _asked_kinds(task: str) -> frozenset[str]:
         named = {kind for kind, listed in _KIND_WORDS.items() if forms & set(listed.split())}
         if _DENIED.search(clause):
             denied |= named
-        elif forms & {"double", "triple", "halve"}:
-            kinds |= {"", "number"}
         elif forms & set(_VERBS.split()):
             kinds |= {"", *named, *(waiting if forms & {"it", "them"} else ())}
-        kinds |= {"name"} & named if forms & {"proofread", "spelling", "typo"} else set()
-        kinds |= {"total"} & forms
-        kinds |= _PRIVATE if forms & {"anonymise", "anonymize", "anonymisiere"} else set()
+        kinds |= {"spelling"} & named
         waiting = named
-    return frozenset(kinds - denied | (kinds & _PRIVATE if kinds >= _PRIVATE else set()))
+    return frozenset(kinds - denied)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from sifaka._internal.immutable import Frozen
-from sifaka.text.answers import Answers, Change, Kind, not_entered
+from sifaka.text.answers import Answers, Change, Kind, Task
 from sifaka.text.limits import outside_scope
 from sifaka.text.order import crossed_places, is_crossed
 from sifaka.text.side import (
@@ -76,29 +76,30 @@ def compare(
         sources: Texts that may say what is new.
         failing: Quotes of the original at which a required rule fails.
     """
+    asked, old, new = Task(task), Side(original), Side(version)
     data, other = values_of(original), values_of(version)
     # Where few paths are the same the data has another shape: what it says is read as in prose.
     if data and other and 2 * len(data.keys() & other.keys()) > len(data):
         changes = list(_data_changes(data, other))
         total, kept = len(data), len(data) - sum(bool(change.before) for change in changes)
     else:
-        sides = Side(original, data=data is not None), Side(version, data=other is not None)
-        prose = _Prose(*sides, Side(task).vocabulary)
-        changes = list(prose.changes())
-        total = len(prose.old.statements)
+        # In data quotation marks say where a string is.
+        quotes = frozenset(["quote"] if data or other else ())
+        prose = [each for each in _Prose(old, new, asked).changes() if each.kind not in quotes]
+        changes = [*prose, *asked.not_entered(old, new)]
+        total = len(old.statements)
         kept = total - sum(change.lost is not None for change in changes)
-        changes += not_entered(task, prose.old, prose.new)
     changes += (Change("scope", *each) for each in outside_scope(task, original, version))
     places = [(original.find(each), len(each)) for each in failing if each]
-    answers = Answers(task, sources, places, changes, Side(original))
+    answers = Answers(asked, old, changes, sources=sources, failing=places)
     listed = list(dict.fromkeys(_answered(change, answers) for change in changes))
     listed.sort(key=lambda each: ("open", "covered", "noted").index(each.status))
     numbered = (each.model_copy(update={"id": f"d{n}"}) for n, each in enumerate(listed, 1))
     return Comparison(differences=tuple(numbered), kept=kept, total=total)
 
 
-def _answered(change: Change, answers: "Answers") -> Difference:
-    by = answers.answer(change) if change.asks else ""
+def _answered(change: Change, answers: Answers) -> Difference:
+    by = answers.answer(change) if change.asks or change.new or change.lost else ""
     status = "covered" if by else "open" if change.asks else "noted"
     before, after = (
         line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
@@ -107,8 +108,6 @@ def _answered(change: Change, answers: "Answers") -> Difference:
     return Difference(id="", kind=change.kind, before=before, after=after, status=status, by=by)
 
 
-_COUNTS = frozenset(map(str, range(13)))
-"""Bare numbers that may count what is listed anyway."""
 _NEAREST = 40
 """Sentences that are looked at for one word of a sentence."""
 
@@ -145,20 +144,22 @@ def _coverage(side: Side, other: Side, nearest: Sequence[Sequence[int]]) -> list
 _GONE, _STAYS, _NEARLY = 0.34, 0.6, 0.7
 """Shares of a sentence's words: below, it has no counterpart; from, it stays; nearly as it was."""
 _ALIKE = 0.85
+_MOST_STATED = 20
+"""Statements of one sentence that are compared with those of another, one by one."""
 _SHORTER = 0.6
 """The share of the words below which a version leaves out on purpose: what is lost is listed."""
-_PROOFS = frozenset(["only", "nur", "uniquement", "solo", "proofread", "spelling", "typo", "typos"])
-"""Words of a task by which larger edits of a sentence are told too."""
+_EDIT, _LARGE_EDIT = 2, 40
+"""Words of a sentence that a small edit changes, and the most that is told of a narrow task."""
 _WHOLE = re.compile(r"[.!?。！？][\"”’)*_]{0,5}\s*\Z")
 
 
 class _Prose:
     """Two texts, sentence by sentence."""
 
-    def __init__(self, old: Side, new: Side, asked: frozenset[str]) -> None:
+    def __init__(self, old: Side, new: Side, task: Task) -> None:
         self.old, self.new = old, new
-        self.asked = frozenset(word[:STEM] for word in asked - EMPTY)
-        self.most = 40 if asked & _PROOFS else 2
+        self.asked = frozenset(word[:STEM] for word in task.side.vocabulary - EMPTY)
+        self.most = _LARGE_EDIT if task.is_narrow else _EDIT
         languages = {old.language, new.language}
         shared = frozenset[str]().union(*new.stems) & frozenset[str]().union(*old.stems)
         foreign = 2 * len(shared) < len(frozenset[str]().union(*new.stems))
@@ -201,9 +202,8 @@ class _Prose:
         return not (self.new.has_digits(lost) and self.old.has_digits(new))
 
     def _asks_when_lost(self, lost: Statement) -> bool:
-        counts = lost.is_bare and lost.figures <= _COUNTS
         named = lost.kind in ("name", "number") or (self.translated and lost.kind == "quote")
-        quiet = named or counts or self.shorter or lost.weak or self.new.has_digits(lost)
+        quiet = named or self.shorter or lost.weak or self.new.has_digits(lost)
         stays = self.translated or self.covered[self.old.sentence_of(lost)] >= _STAYS
         return stays and not quiet
 
@@ -292,6 +292,8 @@ class _Prose:
         for number, near in enumerate(() if self.translated else self.forward):
             if near and number in self.backward[near[0]][:1]:
                 mine, theirs = self.old.stated[number], self.new.stated[near[0]]
+                if max(len(mine), len(theirs)) > _MOST_STATED:
+                    continue
                 gone = [s for s in mine if not any(_is_alike(s, t) for t in theirs)]
                 came = [t for t in theirs if not any(_is_alike(s, t) for s in mine)]
                 if len(gone) == len(came) == 1 and self._is_exchange(number, gone[0], came[0]):
@@ -304,7 +306,7 @@ class _Prose:
             return False
         words = self.old.words[number], self.new.words[self.forward[number][0]]
         one, two = (Counter(word[:STEM] for word in each) for each in words)
-        nearly = max((one - two).total(), (two - one).total()) <= 2 < len(words[0])
+        nearly = max((one - two).total(), (two - one).total()) <= _EDIT < len(words[0])
         return nearly or (gone.kind in FIGURES and form_of(gone) == form_of(came) != "")
 
     def _is_told(self, gone: Iterable[str], came: Iterable[str]) -> bool:

@@ -250,6 +250,11 @@ def outside_scope(task: str, original: str, version: str) -> tuple[tuple[str, st
     return tuple(changes)
 
 
+def names_only(task: str) -> bool:
+    """True when a task says that only something is to be changed."""
+    return bool(re.search(rf"\b{_ONLY}\b", task, re.IGNORECASE))
+
+
 def scope_of(task: str, text: str) -> tuple[Span, ...]:
     """The places of the parts of a text that a task names as the only ones to be changed."""
     return tuple(_scope(task, text))

@@ -39,10 +39,8 @@ def stems_in(text: str) -> frozenset[str]:
 class Side:
     """One of the texts."""
 
-    def __init__(self, text: str, *, data: bool = False) -> None:
-        self.text = text
-        # In data quotation marks say where a string is.
-        self.statements = tuple(s for s in read(text) if not (data and s.kind == "quote"))
+    def __init__(self, text: str) -> None:
+        self.text, self.statements = text, read(text)
         self.heard = f" {words_of(text)} "
         self.vocabulary = frozenset(words_in(text))
         self.digits = frozenset(re.findall(r"\d+", text))
@@ -57,6 +55,21 @@ class Side:
         self.plain = blanked(
             text, [(s.start, s.end) for s in self.statements if s.kind not in ("quote", "name")]
         )
+
+    @cached_property
+    def _coded(self) -> frozenset[str]:
+        """The figures within code and addresses."""
+        literal = " ".join(s.text for s in self.statements if s.kind in ("code", "url"))
+        return frozenset(re.findall(r"\d+(?:[.,]\d+)*", literal))
+
+    @cached_property
+    def _initials(self) -> str:
+        """The first letters of the words, without spaces."""
+        return "".join(word[0] for word in self.heard.split())
+
+    @cached_property
+    def _joined(self) -> str:
+        return self.heard.replace(" ", "")
 
     @cached_property
     def prose(self) -> str:
@@ -124,8 +137,7 @@ class Side:
             return True
         if statement.kind in ("code", "url"):
             return statement.value in self.text
-        alone = rf"(?<![\w.,]){re.escape(statement.text)}(?!\w)"
-        if statement.text in self.text and re.search(alone, self.text):  # maybe within code
+        if statement.text in self._coded:
             return True
         if statement.kind == "quote":
             return f" {statement.value} " in self.heard
@@ -142,12 +154,11 @@ class Side:
         """True when all words of a name stand here, or its initials, or what it is short for."""
         words = [word for word in name.value.split() if word not in EMPTY]
         short = "".join(word[0] for word in words)
-        letters = re.sub(r"(\w)\w*\W+", r"\1", self.heard[1:]) if name.weak else ""
         return bool(
             all({w, f"{w}s", w.removesuffix("s")} & self.vocabulary for w in words)
             or (len(words) > 1 and short in self.vocabulary)
-            or (len(name.value) > 2 and name.value in letters)
-            or (re.search(r"\d", name.value) and name.value in self.heard.replace(" ", ""))
+            or (name.weak and len(name.value) > 2 and name.value in self._initials)
+            or (re.search(r"\d", name.value) and name.value in self._joined)
         )
 
     def has_digits(self, statement: Statement) -> bool:
