@@ -144,9 +144,8 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "an answer in an object": (out_of_object, lambda t: out_of_object(t, given=t, task=t)),
     "an answer after reasoning": (after_reasoning, lambda t: after_reasoning(t, known=_SHORT)),
     "several answers": (is_choice, lambda t: is_choice(t, known=_SHORT, task=_SHORT)),
-    # Longer ones are compared in a worker process, which has a limit.
-    "what differs": (compare, lambda t: compare(t[:2_500], changed(t[:2_500]))),
-    "a task of it": (compare, lambda t: compare(_SHORT, f"{_SHORT} Now.", task=t[:2_500])),
+    "what differs": (compare, lambda t: compare(t[:20_000], changed(t[:20_000]))),
+    "a task of it": (compare, lambda t: compare(_SHORT, f"{_SHORT} Now.", task=t[:20_000])),
     "limits": (asked_of, lambda t: asked_of(t[:20_000], t)),
     "a part": (scope_of, lambda t: scope_of("only section 3", t)),
     "what is outside a part": (
@@ -160,7 +159,6 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.editor.apply.apply_gated": "`apply` calls it",
     "sifaka.editor.report.lint": "`edit` finds the same",
     "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
-    "sifaka.text.answers.not_entered": "`compare` calls it",
     "sifaka.validators.claims.issues_of": "looks up claims with `Anchors`",
     "sifaka.validators.format.outcome.malformed_result": "`check_json` and `check_yaml` call it",
     "sifaka.validators.format.outcome.schema_result": "works in a process with limits",
