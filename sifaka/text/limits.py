@@ -274,7 +274,12 @@ def _scope(task: str, original: str) -> Iterator[Span]:
     levels = Counter(heading.level for heading in headings)
     top = min((level for level, count in levels.items() if count > 1), default=0)
     ordered = [span for heading, span in sections if heading.level == top]
-    paragraphs = [(block.start, block.end) for block in blocks if block.kind == "other"]
+    # A salutation is none, as where they are counted.
+    paragraphs = [
+        (block.start, block.end)
+        for block in blocks
+        if block.kind == "other" and _count_sentences(original[block.start : block.end])
+    ]
     for found in _NAMED.finditer(task):
         if not found["ordinal"]:
             numbers = [each.strip(".") for each in re.findall(r"\d[\d.]*", found["numbers"])]

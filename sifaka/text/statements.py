@@ -168,8 +168,9 @@ def _dates(match: re.Match[str]) -> Sequence[str]:
     parts = match.groupdict()
     month = MONTHS.get((parts.get("m") or "").lower(), parts.get("m"))
     day, weekday = parts.get("d"), WEEKDAYS.get((parts.get("wd") or "").lower(), 0)
-    decimal = [f"{day}.{month}"] if "decimal" in parts else []
-    return [*_dated(parts.get("y"), month, day, weekday), *decimal]
+    dated = _dated(parts.get("y"), month, day, weekday)
+    # `12.5.` may be an amount at the end of a sentence; `89.50.` is no date.
+    return [*dated, f"{day}.{month}"] if dated and "decimal" in parts else dated
 
 
 def _dated(y: object, m: object, d: object, weekday: int = 0) -> list[str]:
@@ -284,7 +285,8 @@ _ROWS: tuple[_Row, ...] = (
     ),
     (r"(?=\d)(?<![\d/.,-])(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)(?![\d/])", "date", _dates),
     (
-        r"(?=\d)(?<![\d/])(?<!\d[.,:])(?<![^\W\d]-)(?P<a>\d\d?)/(?P<b>\d\d?)(?:/(?P<y>\d{4}|\d\d))?(?![\d/])",
+        r"(?=\d)(?<![\d/])(?<!\d[.,:])(?<![^\W\d]-)(?P<a>\d\d?)/(?P<b>\d\d?)"
+        r"(?:/(?P<y>\d{4}|\d\d))?(?![\d/])",
         "date",
         _slashed,
     ),
@@ -405,6 +407,12 @@ _ROWS: tuple[_Row, ...] = (
         lambda m: [f"{m['label'].lower()} {m['n']}"],
     ),
     (r"(?<![\w#&])#\d{1,7}(?!\w)", "name", lambda m: [m.group()]),
+    # What a commit is called.
+    (
+        r"(?<!\w)(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])(?-i:[0-9a-f]{7,40})(?!\w)",
+        "name",
+        lambda m: [m.group()],
+    ),
     (
         r"(?<![\w.-])(?-i:[A-Z])(?:[A-Za-z]{0,20}-\d|[A-Za-z]{0,9}\d)[\w-]{0,20}",
         "name",

@@ -12,6 +12,7 @@ LONGEST = 200_000
 """Characters of a text that is read as data."""
 _MOST_VALUES, _DEEPEST = 20_000, 40
 _FENCE = re.compile(r"\A\s*(?:```|~~~)[^\n]{0,40}\n(.*?)\n?[ ]{0,3}(?:```|~~~)\s*\Z", re.DOTALL)
+_CELL_END = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"\s*\|?[ \t]*:?-[ \t:|-]*")
 _HTML_ROW = re.compile(r"<tr\b[^>]{0,200}>(.{0,5000}?)</tr>", re.DOTALL | re.IGNORECASE)
 _HTML_CELL = re.compile(r"<t[hd]\b[^>]{0,200}>(.{0,2000}?)</t[hd]>", re.DOTALL | re.IGNORECASE)
@@ -41,7 +42,7 @@ def values_of(text: str) -> Mapping[Path, str] | None:
 
 def comparable(value: str) -> str:
     """A value without the notation of its numbers and the case of its words."""
-    bare = value.strip().strip("*_`\"'").casefold()
+    bare = value.replace("\\|", "|").strip().strip("*_`\"'").casefold()
     readings = numeral_readings(bare.lstrip("-")) if _NUMERAL.fullmatch(bare) else ()
     shown = "|".join(map(shown_number, readings))
     return f"{bare[: bare[0] == '-']}{shown}" if shown else bare.replace("null", "").strip("-~")
@@ -60,7 +61,7 @@ def _parsed(text: str) -> object:
     if rows:
         return _records([_HTML_CELL.findall(row) for row in rows])
     if len(lines) > 2 and _RULE.fullmatch(lines[1]) and all("|" in line for line in lines):
-        return _records([line.strip("|").split("|") for line in (lines[0], *lines[2:])])
+        return _records([_CELL_END.split(line.strip("|")) for line in (lines[0], *lines[2:])])
     for mark in ",;\t":
         listed = list(csv.reader(lines, delimiter=mark))
         even = {len(row) for row in listed} == {lines[0].count(mark) + 1}

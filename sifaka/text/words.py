@@ -65,7 +65,9 @@ def _model() -> tuple[Mapping[str, Mapping[str, int]], float]:
     return weights, sum(sum(each.values()) for each in model.values()) / 2
 
 
-_PLAIN = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
+_JOINT = r"(?:['’\-.]|(?<=\d),(?=\d))"
+"""What stands within one word or one number."""
+_PLAIN = re.compile(rf"[^\W_]+(?:{_JOINT}[^\W_]+)*")
 """A word where no letter is above U+02FF: no marks, and spaces between words."""
 # What they do not match is said: sets of all characters from one on take milliseconds to compile.
 _MARKED = re.compile("[^\u0000-\u02ff]")
@@ -101,7 +103,7 @@ class Count(NamedTuple):
 
 
 def words(text: str) -> list[Span]:
-    """The words, numbers included; `don't`, `e-mail` and `3.14` are one word each."""
+    """The words, numbers included; `don't`, `e-mail`, `3.14` and `240,000` are one word each."""
     return list(_spans(text))
 
 
@@ -167,7 +169,7 @@ def _pattern() -> "Pattern[str]":
     return regex.compile(
         rf"(?V1)(?P<thai>[\p{{Thai}}&&[\p{{L}}\p{{N}}\p{{M}}]]++)"
         rf"|(?P<sign>[[{SIGNS}{UNSPACED}]&&[\p{{L}}\p{{N}}]][\p{{M}}{HALF_WIDTH_MARKS}]*+)"
-        rf"|{word}(?:['’\-.]{word})*+"
+        rf"|{word}(?:{_JOINT}{word})*+"
     )
 
 

@@ -142,7 +142,8 @@ class RunAnswer(TextOut):
 
 def _has_read_sheet(result: RunResult) -> bool:
     """True when the caller reads, or has read, by the sheet what the ledger would say again."""
-    return result.stop_reason == "accepted" or bool(result.brief and result.brief.sheet)
+    ended_by_it = result.stop_reason == "accepted" and result.run.config.own_review
+    return ended_by_it or bool(result.brief and result.brief.sheet)
 
 
 class ImproveOut(RunAnswer):

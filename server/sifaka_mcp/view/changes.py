@@ -24,7 +24,7 @@ def list_changes(hunks: Sequence[Hunk], console: Console) -> None:
         line.append(repr(_ends(hunk.before, 2 * _CONTEXT)), style="red")
         line.append(" -> ")
         line.append(repr(_ends(hunk.after, 2 * _CONTEXT)), style="green")
-        line.append(f" {because(hunk.reason)}".rstrip(), style="dim italic")
+        line.append(because(hunk.reason), style="dim italic")
         show(line, console, indent=4)
     _tell_the_rest(len(changes), console)
     console.print()

@@ -249,7 +249,7 @@ def _turned_down_lines(out: RunAnswer) -> list[str]:
 
 def _change_lines(hunks: Sequence[HunkOut]) -> Iterator[str]:
     for hunk in hunks[:_MOST]:
-        yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r} {because(hunk.reason)}".rstrip()
+        yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r}{because(hunk.reason)}"
     if len(hunks) > _MOST:
         yield f"... and {len(hunks) - _MOST} more"
 

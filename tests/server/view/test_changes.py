@@ -99,7 +99,7 @@ def test_the_list_has_a_line_for_each_edit() -> None:
     issue = Issue.at(before, 11, 27, "too long")
     hunks = diff(before, "You get it daily.", [issue])
     list_changes(hunks, Console(file=stream, highlight=False))
-    assert stream.getvalue() == "'on a daily basis' -> 'daily'  (too long)\n\n"
+    assert stream.getvalue() == "'on a daily basis' -> 'daily' (too long)\n\n"
 
 
 @pytest.mark.parametrize("show", [list_changes, show_changes])

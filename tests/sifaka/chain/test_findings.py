@@ -157,6 +157,31 @@ async def test_a_limit_in_the_words_of_the_task_is_asked_about_once() -> None:
     assert [limit.met for limit in done.findings.asked] == [False]
 
 
+async def test_the_sheet_comes_with_the_first_version_that_passes_and_lists_what_is_gone() -> None:
+    chain = Chain(validators=[{"type": "content", "required": ["desks"]}])
+    begun = await chain.run("Call each a desk. The fee is 12 euros.", text=ASKED + " Ask Tom Hall.")
+    assert begun.brief is not None
+    lacking = await chain.submit(
+        begun.run_id, begun.brief.parent_id, "The office opens on Monday at 8 and has 14 seats."
+    )
+    assert lacking.brief is not None
+    assert not lacking.brief.sheet, "first the rule"
+    first = await chain.submit(begun.run_id, lacking.brief.parent_id, ASKED.replace("14", "14 big"))
+    assert first.brief is not None
+    sheet = "\n".join(first.brief.sheet)
+    assert "Entered? not in it: '12 euros'" in sheet
+    assert "Meant to go? lost 'Tom Hall'" in sheet
+    ended = await chain.submit(begun.run_id, first.brief.parent_id, "", accept=True)
+    assert (ended.status, ended.stop_reason) == ("done", "accepted")
+
+
+async def test_mistakes_of_parts_that_the_task_leaves_alone_are_not_listed() -> None:
+    text = "# One\n\nIt is teh first.\n\n# Two\n\nIt is teh second."
+    begun = await Chain(model="caller").run("Shorten only section 2.", text=text)
+    assert begun.brief is not None
+    assert [issue.start for issue in begun.brief.issues] == [text.rindex("teh")]
+
+
 async def test_a_reason_longer_than_a_few_sentences_is_refused() -> None:
     chain, before = await waiting()
     with pytest.raises(ConfigurationError, match="characters"):

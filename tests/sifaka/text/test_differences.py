@@ -112,6 +112,109 @@ def test_another_language_is_a_difference_unless_it_is_asked_for(task: str, stat
     assert [d.status for d in found.differences if d.kind == "language"] == [status]
 
 
+@pytest.mark.parametrize(
+    ("text", "version", "pair"),
+    [
+        (
+            "Deposits are returned within 2 weeks if all is well. The key is in flat 3.",
+            "Your deposit is returned within 3 weeks if all is well. The key is in flat 3.",
+            ("number", "2 weeks", "3 weeks"),
+        ),
+        (
+            "Last week Anna Berg had the key. Today it is with Tom Hall in the shop.",
+            "Last week Tom Hall had the key. Today it is with Tom Hall in the shop.",
+            ("name", "Anna Berg", "Tom Hall"),
+        ),
+        (
+            "Year 8 | Mr Lindqvist | Room 211\nYear 9 | Ms Rowntree | Room 117",
+            "Year 8 meets Mr Lindqvist in Room 117, and Year 9 Ms Rowntree in Room 211.",
+            ("order", "Room 117", "Room 211"),
+        ),
+    ],
+)
+def test_what_took_the_place_of_something_that_stands_elsewhere_too_asks(
+    text: str, version: str, pair: tuple[str, str, str]
+) -> None:
+    assert pair in _told(compare(text, version, task="Make it friendlier."), "open")
+
+
+def test_a_value_of_the_task_that_was_not_entered_is_noted_but_no_limit() -> None:
+    task = "Put the fee of 44 euros in, under 30 words. Only section 2."
+    found = compare("The fee is low.", "The fee is small.", task=task)
+    assert ("not_entered", "44 euros", "") in _told(found, "noted")
+    assert len([d for d in found.differences if d.kind == "not_entered"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "status"),
+    [
+        ("Got 18,640 € of 24,000 €.", "Got 18,640 € of 24,000 €; 5,360 € are left.", "covered"),
+        ("Got 18,640 € of 24,000 €.", "Got 18,640 € of 24,000 €; 5,630 € are left.", "open"),
+        ("Out from 02:14 to 03:51.", "Out for 97 minutes, from 02:14 to 03:51.", "covered"),
+        ("Out from 02:14 to 03:51.", "Out for 79 minutes, from 02:14 to 03:51.", "open"),
+        ("Halls of 120 and 135 seats.", "Halls of 120 and 135 seats: 255.", "open"),
+    ],
+)  # fmt: skip
+def test_a_new_figure_that_is_worked_out_from_others_is_answered(
+    text: str, version: str, status: str
+) -> None:
+    found = compare(text, version, task="Polish it.").differences
+    assert [(d.status, d.by) for d in found if d.kind in {"number", "money"}] == [
+        (status, "arithmetic" if status == "covered" else "")
+    ]
+
+
+def test_of_many_figures_none_is_worked_out() -> None:
+    text = "Paid: " + ", ".join(f"{137 * n * n} euros" for n in range(1, 15)) + "."
+    found = compare(text, f"{text[:-1]} (411 euros more).", task="Polish it.")
+    assert ("money", "", "411 euros") in _told(found, "open")
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "version", "open_"),
+    [
+        ("We are 16 now.", "For 8: 400 g rice, 60 ml oil.", "For 16: 800 g rice, 120 ml oil.", 0),
+        ("We are 16 now.", "For 8: 400 g rice, 60 ml oil.", "For 16: 800 g rice, 90 ml oil.", 1),
+        ("The fee is up by 10 euros.", "The fee is 165 euros.", "The fee is 175 euros.", 0),
+        ("The fee is up by 10 euros.", "The fee is 165 euros.", "The fee is 185 euros.", 1),
+        ("Start at 9:30.", "Start at 9:00, lunch at 12:00.", "Start at 9:30, lunch at 12:30.", 0),
+        ("Start at 9:30.", "Start at 9:00, lunch at 12:00.", "Start at 9:30, lunch at 13:00.", 1),
+    ],
+)
+def test_what_is_changed_in_step_with_the_task_is_covered(
+    task: str, text: str, version: str, open_: int
+) -> None:
+    assert len(_told(compare(text, version, task=task), "open")) == open_
+
+
+def test_a_much_shorter_version_leaves_out_on_purpose() -> None:
+    text = "We met on 3 May in the hall by the river, where all of us had a fine time."
+    assert not _told(compare(text, "We had a fine time in the hall."), "open")
+    nearly = text.replace("on 3 May ", "")
+    assert _told(compare(text, nearly), "open") == [("date", "3 May", "")]
+
+
+def test_short_forms_of_names_and_figures_within_code_are_the_same() -> None:
+    assert not compare("Meet at Mill Rd today.", "Meet at Mill Road today.").differences
+    found = compare("It listens at 8085 now.", "It listens now: `host:8085`.", task="Rewrite.")
+    assert not [d for d in found.differences if d.kind == "number"]
+
+
+@pytest.mark.parametrize(("task", "told"), [("Fix only the typos.", True), ("Polish it.", False)])
+def test_larger_edits_of_a_sentence_are_told_where_the_task_is_narrow(
+    task: str, told: bool
+) -> None:
+    text = "Whoever is two months behind with the fee shall cease to be a member of the club."
+    version = "If you are two months behind with the fee, your membership of the club ends."
+    noted = [kind for kind, *_ in _told(compare(text, version, task=task), "noted")]
+    assert ("small_edit" in noted) is told
+
+
+def test_a_pipe_in_a_cell_of_a_table_is_escaped() -> None:
+    version = "| id | note |\n|---|---|\n| 1 | a \\| b |\n| 2 | c |"
+    assert not compare("id,note\n1,a | b\n2,c", version, task="As a table.").differences
+
+
 def test_data_is_compared_by_its_values() -> None:
     text = '{"service": {"port": 8080, "tls": true, "sizes": [1, 2]}}'
     same = compare(text, "service:\n  tls: true\n  sizes: [1, 2]\n  port: 8,080\n")

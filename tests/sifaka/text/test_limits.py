@@ -2,7 +2,7 @@
 
 import pytest
 
-from sifaka.text.limits import asked_of, outside_scope
+from sifaka.text.limits import asked_of, outside_scope, scope_of
 
 LONG = "\n\n".join(["This is one of the paragraphs of a text. It has a number of sentences."] * 50)
 TEXT = "Das ist ein kurzer Text und er ist nicht sehr lang. The end."
@@ -229,6 +229,12 @@ def test_changes_outside_the_only_part_are_told(
 )
 def test_a_task_that_surely_names_no_part_has_no_scope(task: str) -> None:
     assert outside_scope(task, HANDBOOK, REVISED) == ()
+
+
+def test_a_salutation_is_no_paragraph() -> None:
+    letter = "Dear parents,\n\nThe concert is off. We are sorry.\n\nYours truly write soon."
+    (span,) = scope_of("Rewrite only the first paragraph.", letter)
+    assert letter[slice(*span)].startswith("The concert")
 
 
 def test_sections_without_numbers_are_counted() -> None:

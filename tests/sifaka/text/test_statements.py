@@ -52,6 +52,15 @@ def _only(text: str) -> Statement:
         ("+44 20 7946 0018", "+44 (20) 79460018"),
         ("www.acme.io/docs", "https://acme.io/docs/"),
         ("the 15th", "15 June"),
+        ("£89.50.", "89,50 £"),
+        ("07/2023", "July 2023"),
+        ("4.15 to 4.45 pm", "16:15"),
+        ("from 0945 on", "9:45"),
+        ("30–45 minutes", "half an hour"),
+        ("Dienstagmorgen", "Tuesday"),
+        ("Mo 16–18 Judo, Di 9–11 Yoga, Mi zu", "Mittwoch"),
+        ("2.2 kW", "2200"),
+        ("3 Aug 25", "2025-08-03"),
     ],
 )
 def test_two_notations_say_the_same(one: str, other: str) -> None:
@@ -118,6 +127,15 @@ def test_a_capital_letter_alone_makes_no_name(text: str) -> None:
 def test_names_are_read_where_ordinary_words_have_no_capital() -> None:
     found = [each.text for each in read("We told Paula Stein, Dr. Lund and Ann's boss in Turin.")]
     assert found == ["Paula Stein", "Lund", "Ann", "Turin"]
+
+
+def test_figures_of_csv_are_read_one_by_one() -> None:
+    assert [s.text for s in read("14,42.2,2310")] == ["14", "42.2", "2310"]
+
+
+def test_titles_alone_and_what_a_commit_is_called_are_no_figures_of_a_text() -> None:
+    assert not read("Je vous prie d'agréer, Madame, mes salutations.")
+    assert [(s.kind, s.text) for s in read("fixed in a81f3c2 by us")] == [("name", "a81f3c2")]
 
 
 def test_german_nouns_are_no_names() -> None:

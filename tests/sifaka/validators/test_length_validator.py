@@ -50,6 +50,7 @@ def test_characters_are_those_that_a_reader_sees() -> None:
     ("text", "figures"),
     [
         ("Das wird in 3.14 Tagen erstattet.", "6 words, at most 3"),
+        ("Das kostet etwa 240,000 Euro.", "5 words, at most 3"),
         ("我们在三十天内退款。", "9 characters, at most 3"),
         ("返金はスマホで。", "7 characters, at most 3"),
         ("고객에게 모두 곧 환불합니다.", "4 words, at most 3"),
