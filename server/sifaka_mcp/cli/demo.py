@@ -8,7 +8,7 @@ from sifaka_mcp.cli import improve
 from sifaka_mcp.settings import Settings
 
 TEXT = Path(__file__).with_name("announcement.md")
-_RULES = ("--max-words", "310", "--forbid", "world-class=reliable", "--model", "caller")
+_RULES = ("--max-words", "310", "--forbid", "world-class=reliable", "--model", "editor")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
