@@ -50,7 +50,7 @@ _KIND_WORDS: Mapping[str, str] = {
     "date": "date time day weekday deadline year datum termin uhrzeit heure jour fecha hora día",
     "money": "price cost amount total preis betrag summe prix precio",
     "number": "number figure arithmetic total summe zahl chiffre cifra número",
-    "url": "link url address lien enlace",
+    "url": "link url address lien enlace anonymise anonymize",
     "code": "code snippet",
     "quote": "quote quotation dialogue zitat citation cita",
     "name": "name anonymise anonymize",

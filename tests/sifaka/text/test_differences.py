@@ -187,6 +187,12 @@ def test_what_is_changed_in_step_with_the_task_is_covered(
     assert len(_told(compare(text, version, task=task), "open")) == open_
 
 
+def test_names_and_addresses_go_where_a_text_is_made_anonymous() -> None:
+    text = "Ask Luc Petit (luc.petit@acme.example) today, please, for the key."
+    found = compare(text, "Ask Parent B today, please, for the key.", task="Anonymise this.")
+    assert {d.status for d in found.differences} == {"covered"}
+
+
 def test_a_much_shorter_version_leaves_out_on_purpose() -> None:
     text = "We met on 3 May in the hall by the river, where all of us had a fine time."
     assert not _told(compare(text, "We had a fine time in the hall."), "open")
