@@ -9,12 +9,14 @@ from subprocess import DEVNULL, Popen
 import pytest
 
 from tests.hostile.texts import numbered, repeated
+from tests.stubs.cost import slowness
 
 pytestmark = pytest.mark.hostile
 
 SIZE = 1_000_000
 GOAL = 10.0
-"""Seconds of processor time, of the command and of the processes that it starts."""
+"""Seconds of processor time, of the command and of the processes that it starts, on the machine
+that the goal was set on; its processors change their speed by half from one hour to the next."""
 
 
 def paired(use: str, definition: str) -> Callable[[int], str]:
@@ -50,7 +52,9 @@ TEXTS: Mapping[str, Callable[[int], str]] = {
 @pytest.mark.timeout(180)
 def test_a_megabyte_takes_a_command_seconds(command: str, kind: str, tmp_path: Path) -> None:
     (tmp_path / "text.md").write_text(TEXTS[kind](SIZE), encoding="utf-8")
-    assert seconds([command, "text.md"], tmp_path) < GOAL
+    before = slowness()
+    taken = seconds([command, "text.md"], tmp_path)
+    assert taken < GOAL * max(before, slowness())
 
 
 def seconds(arguments: list[str], folder: Path) -> float:
