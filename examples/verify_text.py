@@ -1,8 +1,9 @@
 """Check a text against a folder of sources, without a model: `python examples/verify_text.py`.
 
-Without a model each claim comes with the nearest passages, for a reader to judge. With one, such as
-`verify(TEXT, model="openai:gpt-5", ...)`, the verdicts are `supported`, `contradicted` and so on,
-each with words that stand in the source.
+Where a source says the same in the same words, or with another figure, no model is needed: the
+leaflet says 1931, the source 1913. Each other claim comes with the nearest passages, for a reader
+to judge. A model, such as `verify(TEXT, model="openai:gpt-5", ...)`, judges them all, with words
+that stand in the source.
 """
 
 import asyncio

@@ -146,6 +146,8 @@ async def test_open_sifts_requests_are_answered(
                 unknown = await http.post(
                     "/v1/search", json={"query": "x", "options": {"adapters": ["no"]}}
                 )
+                health = (await http.get("/v1/health")).json()
+                adapters = (await http.get("/v1/health/adapters")).json()["adapters"]
     assert [r["classification"] for r in plain["perfect_results"]] == ["perfect"]
     assert plain["partial_results"][0]["weighted_score"] == 0.6
     assert (plain["rejected_count"], plain["total_scanned"], plain["status"]) == (1, 3, "completed")
@@ -165,6 +167,9 @@ async def test_open_sifts_requests_are_answered(
     }  # fmt: skip
     assert events[-1][1]["perfect_count"] == events[-1][1]["rejected_count"] == 1
     assert [each.status_code for each in (wrong, form, unknown)] == [422, 415, 422]
+    (name,) = health["active_adapters"]
+    assert (health["status"], health["default_adapter"]) == ("healthy", name)
+    assert (adapters[name]["status"], adapters[name]["message"]) == ("healthy", None)
 
 
 async def streamed(http: httpx.AsyncClient, query: str) -> list[tuple[str, dict[str, Any]]]:
@@ -195,6 +200,7 @@ async def test_the_paths_ask_for_a_token_and_keep_tenants_apart(tmp_path: Path) 
         async with httpx.AsyncClient(base_url=base(url), timeout=60) as http:
             body = {"query": "lighthouse"}
             refused = await http.post("/v1/search", json=body)
+            unread = await http.get("/v1/health/adapters")
             bearer = {"Authorization": f"Bearer {alice}"}
             with anyio.fail_after(30):
                 answered = await http.post("/v1/search", json=body, headers=bearer)
@@ -202,7 +208,7 @@ async def test_the_paths_ask_for_a_token_and_keep_tenants_apart(tmp_path: Path) 
                 "/v1/search", content=b" " * 200_000,
                 headers={**bearer, "Content-Type": "application/json"},
             )  # fmt: skip
-    assert refused.status_code == 401
+    assert refused.status_code == unread.status_code == 401
     assert answered.json()["status"] == "no_results"
     assert large.status_code == 413
 

@@ -12,7 +12,6 @@ from sifaka.chain import asks_a_provider
 from sifaka.critics import CRITICS
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import SifakaError
-from sifaka.evidence.sources.collection import Adapter
 from sifaka.models import CALLER, HOST
 from sifaka.plugins import Family, Plugins, among
 from sifaka.storage import MemoryStorage
@@ -187,18 +186,11 @@ def _adapters(settings: Settings) -> Iterator[Finding]:
 
 async def _health_of_adapters(settings: Settings) -> dict[str, Health]:
     store = settings.open_store()
-    found: dict[str, Health] = {}
-
-    async def look(adapter: Adapter) -> None:
-        found[adapter.name] = await adapter.health()
-
     try:
-        async with settings.open_adapters(store) as adapters, anyio.create_task_group() as group:
-            for adapter in adapters.chosen():
-                group.start_soon(look, adapter)
+        async with settings.open_adapters(store) as adapters:
+            return await adapters.health()
     finally:
         await store.aclose()
-    return found
 
 
 def _plugins(settings: Settings) -> Iterator[Finding]:

@@ -30,7 +30,7 @@ from sifaka_mcp.settings import Settings
 from sifaka_mcp.stores.catalogue import redis_of
 
 MCP, METRICS, HEALTH, READY = "/mcp", "/metrics", "/healthz", "/readyz"
-EVIDENCE = ("/v1/search", "/v1/search/batch", "/v1/plan")
+EVIDENCE = ("/v1/search", "/v1/search/batch", "/v1/plan", "/v1/health", "/v1/health/adapters")
 _OPEN = (HEALTH, READY)
 """Paths for load balancers, open to any address without a token; the answers hold no data."""
 _ASKED_WITH = [
@@ -124,9 +124,9 @@ def _evidence(server: SifakaServer, settings: Settings, *, guarded: bool) -> lis
         Route(
             path,
             RequireAuthMiddleware(request_response(answer), []) if guarded else answer,
-            methods=["POST"],
+            methods=[method],
         )
-        for path, answer in answers.routes
+        for method, path, answer in answers.routes
     ]
 
 

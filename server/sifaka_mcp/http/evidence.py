@@ -1,4 +1,4 @@
-"""`/v1/search`, `/v1/search/batch` and `/v1/plan`: evidence over plain HTTP, as OpenSift has it.
+"""`/v1/search`, `/v1/plan` and `/v1/health`: evidence over plain HTTP, as OpenSift has it.
 
 Requests and answers have the fields of https://github.com/AtomInnoLab/OpenSift, and some more.
 """
@@ -7,7 +7,9 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from datetime import UTC, datetime
 from functools import partial
+from importlib.metadata import version
 from typing import TypeVar
 
 import anyio
@@ -37,6 +39,11 @@ from sifaka_mcp.state import AppState
 logger = logging.getLogger(__name__)
 Body = TypeVar("Body", bound=BaseModel)
 SEARCH, BATCH, PLAN = "/v1/search", "/v1/search/batch", "/v1/plan"
+HEALTH, ADAPTERS = "/v1/health", "/v1/health/adapters"
+
+
+_LOOKING = 30.0
+"""Seconds that all adapters together have to say how they are."""
 
 
 class _Refused(Exception):
@@ -48,7 +55,7 @@ class _Refused(Exception):
 
 
 class EvidenceRoutes:
-    """Answers the three paths.
+    """Answers the paths.
 
     Args:
         state: What the server works with, if it is open.
@@ -60,12 +67,17 @@ class EvidenceRoutes:
         self._most_bytes = most_bytes
 
     @property
-    def routes(self) -> list[tuple[str, Callable[[Request], Awaitable[Response]]]]:
-        """The paths with what answers them."""
+    def routes(self) -> list[tuple[str, str, Callable[[Request], Awaitable[Response]]]]:
+        """The methods and paths with what answers them."""
         return [
-            (SEARCH, partial(self._answered, self._search)),
-            (BATCH, partial(self._answered, self._batch)),
-            (PLAN, partial(self._answered, self._plan)),
+            (method, path, partial(self._answered, answer))
+            for method, path, answer in (
+                ("POST", SEARCH, self._search),
+                ("POST", BATCH, self._batch),
+                ("POST", PLAN, self._plan),
+                ("GET", HEALTH, self._health),
+                ("GET", ADAPTERS, self._adapters),
+            )
         ]
 
     async def _answered(
@@ -139,6 +151,35 @@ class EvidenceRoutes:
                 "degraded": [] if plan.degraded is None else [plan.degraded],
             }
         )
+
+    async def _health(self, _: Request, state: AppState) -> Response:
+        names = state.adapters.names
+        return JSONResponse(
+            {
+                "status": "healthy",
+                "version": version("sifaka-mcp"),
+                "service": "sifaka",
+                "default_adapter": names[0] if names else "",
+                "active_adapters": list(names),
+            }
+        )
+
+    async def _adapters(self, _: Request, state: AppState) -> Response:
+        began = time.monotonic()
+        with anyio.fail_after(_LOOKING):
+            found = await state.adapters.health()
+        # What is wrong may name a folder or an address: that is for the command on the server.
+        health = {
+            name: {
+                "status": "healthy" if each.works else "unhealthy",
+                "latency_ms": milliseconds_since(began),
+                "last_check": datetime.now(UTC).isoformat(),
+                "error_rate": float(not each.works),
+                "message": None if each.works else "`sifaka doctor` on the server says why",
+            }
+            for name, each in found.items()
+        }
+        return JSONResponse({"adapters": health})
 
     async def _body(self, request: Request, form: type[Body]) -> Body:
         """The body of a request.

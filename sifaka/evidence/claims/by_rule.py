@@ -39,7 +39,7 @@ def judged_by_rule(claim: str, document: SourceDocument) -> Assessment | None:
         if _repeats(claim, sentence):
             return Assessment(criterion="claim", judgement="support", quotes=(sentence,))
     about = [each for each in sentences if _is_about(claim, each, document.title)]
-    if len(about) == 1 and _differs_in_a_figure(claim, about[0]):
+    if len(about) == 1 and _differs_in_a_figure(claim, about[0], document.title):
         return Assessment(
             criterion="claim", judgement="reject", contradicts=True, quotes=(about[0],)
         )
@@ -127,14 +127,19 @@ def _bare(text: str) -> str:
     return text
 
 
-def _differs_in_a_figure(claim: str, sentence: str) -> bool:
-    """True when one figure of each has no counterpart, and nothing else sets the two apart."""
+def _differs_in_a_figure(claim: str, sentence: str, title: str) -> bool:
+    """True when one figure of each has no counterpart, and nothing else sets the two apart.
+
+    A sentence need not say the whole title of its document, if that is what the claim is about.
+    """
     ours, theirs = _figures(claim), _figures(sentence)
     gone = [each for each in ours if not any(is_same(each, other) for other in theirs)]
     came = [each for each in theirs if not any(is_same(each, other) for other in ours)]
     if len(gone) != 1 or len(came) != 1 or gone[0].kind != came[0].kind or came[0].weak:
         return False
-    if {each.casefold() for each in _tokens(_bare(claim))} - set(_tokens(_bare(sentence))):
+    named = _tokens(title)
+    subject = set(named) if " ".join(named) in " ".join(_tokens(claim)) else set[str]()
+    if set(_tokens(_bare(claim))) - set(_tokens(_bare(sentence))) - subject:
         return False  # a word such as `not` stands in the claim alone
     further = set(_tokens(_bare(sentence))) - set(_tokens(_bare(claim)))
     # A small word more, such as `no` or `than`, may turn a sentence over: that is for a judge.

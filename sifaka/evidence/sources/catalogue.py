@@ -123,10 +123,13 @@ def _biomedical(place: _Place) -> Adapter:
 
 def _folder(place: _Place) -> Adapter:
     path = place.spec.rest.removeprefix("//")
-    # What is relative depends on where the server was started; `~` on who started it.
-    if place.spec.is_url or not Path(path).is_absolute() or "\0" in path:
-        place.spec.wrong("needs the absolute path of a folder")
-    return FolderAdapter(path, name=place.spec.name)
+    if place.spec.is_url or not path or "\0" in path:
+        place.spec.wrong("needs the path of a folder")
+    try:
+        folder = Path(path).expanduser()
+    except RuntimeError:
+        place.spec.wrong("names the home of a user who is not known")
+    return FolderAdapter(folder.absolute(), name=place.spec.name)
 
 
 def _thoughts(place: _Place) -> Adapter:
@@ -162,7 +165,7 @@ SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
         "pubmed": _Scheme("pubmed:", _biomedical),
         "europepmc": _Scheme("europepmc:", _biomedical),
         "clinicaltrials": _Scheme("clinicaltrials:", _biomedical),
-        "folder": _Scheme("folder:/absolute/path", _folder),
+        "folder": _Scheme("folder:/path/to/notes", _folder),
         "thoughts": _Scheme("thoughts:", _thoughts),
     }
 )

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Self, runtime_checkable
 
+import anyio
+
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.documents import SearchFilters, SourceDocument
@@ -104,6 +106,18 @@ class Adapters:
                 known = ", ".join(self._adapters)
                 raise ConfigurationError(f"unknown adapter {name!r}", f"configured: {known}")
         return tuple(self._adapters[name] for name in dict.fromkeys(names or self._adapters))
+
+    async def health(self) -> dict[str, Health]:
+        """The health of each adapter, by its name; all are asked at the same time."""
+        found: dict[str, Health] = {}
+
+        async def look(adapter: Adapter) -> None:
+            found[adapter.name] = await adapter.health()
+
+        async with anyio.create_task_group() as group:
+            for adapter in self._adapters.values():
+                group.start_soon(look, adapter)
+        return {name: found[name] for name in self._adapters}
 
     async def __aenter__(self) -> Self:
         return self

@@ -34,6 +34,13 @@ def test_without_a_model_only_the_same_words_and_another_figure_decide(
     assert said(claim, sentence) == told
 
 
+def test_the_title_names_the_subject_of_a_sentence() -> None:
+    claim, sentence = "The suspension bridge opened in 1931.", "The bridge opened in 1913."
+    assert said(claim, sentence, title="The suspension bridge") == "contradicted"
+    assert said(claim, sentence, title="Bridges") == ""
+    assert said("The bridge never opened in 1931.", sentence, title="It never opened") == ""
+
+
 def test_two_sentences_about_a_claim_are_for_a_judge() -> None:
     claim, *others = (f"The bridge opened in {year}." for year in (1931, 1913, 1925))
     assert said(claim, *others) == ""

@@ -40,10 +40,9 @@ WRONG = [
     ("solr+http://host:8983", "names no index", "such as solr+http://host:8983/solr/core"),
     ("meilisearch+http://host:7700", "names no index", "such as meilisearch"),
     ("atomwalker+https://host?strategy=wild", "wrong 'strategy'", "fast or comprehensive"),
-    ("folder:notes", "the absolute path of a folder", "such as folder:/absolute/path"),
-    ("folder:~/notes", "the absolute path of a folder", "such as folder:/absolute/path"),
-    ("folder:", "the absolute path of a folder", "such as folder:/absolute/path"),
-    ("folder+https://host/x", "the absolute path of a folder", "such as folder:/absolute/path"),
+    ("folder:", "the path of a folder", "such as folder:/path/to/notes"),
+    ("folder:~nobody-here/x", "a user who is not known", "such as folder:/path/to/notes"),
+    ("folder+https://host/x", "the path of a folder", "such as folder:/path/to/notes"),
     ("thoughts:sqlite", "takes nothing after `thoughts:`", "the store of the runs"),
     ("thoughts:", "needs a store of runs", "open_adapters"),
 ]
@@ -70,9 +69,22 @@ def test_every_kind_can_be_opened_and_nothing_is_touched(tmp_path: Path) -> None
     assert places["a2"] == "https://host:9200/index"
     assert places["a4"] == "http://host:8983/solr/core"
     assert places["a9"] == "https://clinicaltrials.gov/api/v2/studies"
-    assert places["a10"] == "folder:/absolute/path"
+    assert places["a10"] == "folder:/path/to/notes"
     assert not list(tmp_path.iterdir())
-    assert "folder:/absolute/path" in FORMS
+    assert "folder:/path/to/notes" in FORMS
+
+
+def test_a_relative_folder_is_below_where_the_program_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    found = open_adapters(["a=folder:notes", "b=folder:~/notes"])
+    monkeypatch.chdir("/")
+    assert [each.place for each in found.chosen()] == [
+        f"folder:{tmp_path}/notes",
+        f"folder:{tmp_path}/home/notes",
+    ]
 
 
 def test_a_spec_without_a_name_has_that_of_its_kind() -> None:
