@@ -17,7 +17,7 @@ from sifaka.record.run import Run
 from sifaka.record.task import written
 from sifaka.record.thought import PERSON, Thought
 from sifaka.text.differences import Comparison, Difference, compare
-from sifaka.text.limits import Asked, asked_of
+from sifaka.text.limits import Asked, asked_of, instruction_of
 
 if TYPE_CHECKING:
     from sifaka.models.journaled import JournaledModel
@@ -73,6 +73,12 @@ async def findings_of(
     )
 
 
+async def of_input(run: Run, version: Thought) -> Findings:
+    """What the input lacks of the material that its task gives, and of the task's limits."""
+    absent = await _absent(run, version.text) if version.text.strip() else ()
+    return Findings(differences=absent, asked=_asked(run, version)) if absent else Findings()
+
+
 async def by_person(run: Run, version: Thought) -> Findings:
     """The findings of a version that stands because a person said so, who answers them all."""
     found = await _measured(run, version)
@@ -101,22 +107,38 @@ async def _measured(run: Run, version: Thought) -> Findings:
     text = written(run, version).text  # what the editor replaces is no loss
     unmet = [_unmet(each) for each in asked if not each.met]
     if original is None or not is_compared(run) or text == original.text:
-        return Findings(asked=asked, differences=_answered(run, version, unmet))
+        absent = await _absent(run, text)
+        return Findings(asked=asked, differences=_answered(run, version, [*unmet, *absent]))
     try:
-        compared = await run_limited(
-            _compare,
-            original.text,
-            text,
-            run.prompt,
-            tuple(_sources(run)),
-            tuple(_failing(run)),
-            size=len(original.text) + len(text),
-        )
+        compared = await _compared(run, original.text, text)
     except GIVEN_UP:
         lost = Difference(id="d", kind="data", before=_TOO_MUCH, after=_TOO_MUCH)
         return Findings(asked=asked, differences=_answered(run, version, [lost, *unmet]))
     found = _answered(run, version, [*unmet, *compared.differences])
     return Findings(differences=found, asked=asked, kept=compared.kept, total=compared.total)
+
+
+async def _absent(run: Run, text: str) -> tuple[Difference, ...]:
+    """The figures that the task's material has and a text has not; they are listed, not asked."""
+    wanted = run.config.facts in {"ask", "require"} and run.config.inquiry is None
+    if not wanted or instruction_of(run.prompt) == run.prompt:
+        return ()
+    try:
+        return (await _compared(run, text, text)).differences
+    except GIVEN_UP:
+        return ()
+
+
+async def _compared(run: Run, original: str, text: str) -> Comparison:
+    return await run_limited(
+        _compare,
+        original,
+        text,
+        run.prompt,
+        tuple(_sources(run)),
+        tuple(_failing(run)),
+        size=len(original) + len(text),
+    )
 
 
 def _asked(run: Run, version: Thought) -> tuple[Asked, ...]:

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator
 from sifaka.record.results import MATTERS_OF_STYLE, Findings, Issue
 from sifaka.record.thought import Thought
 from sifaka.text.differences import Difference
-from sifaka.text.limits import scope_of
+from sifaka.text.limits import instruction_of, scope_of
 
 NOT_MEASURED = "not measured: conditions, negation, who does what, how sure it is"
 _QUOTED = 40
 """Characters of a value in a line."""
 _ASKED = 6
+_ABSENT = 12
+"""Figures of the task that are named where the text does not have them."""
 _NOTED = 4
 """Differences of one sort that are named; the structured answer has them all."""
 
@@ -54,24 +56,40 @@ def sheet_of(version: Thought) -> tuple[str, ...]:
     return tuple(_sheet(version))
 
 
+def start_of(version: Thought) -> tuple[str, ...]:
+    """What is measured of an input against its task, before anybody writes."""
+    return (*_entered(version.findings), *_limits(version.findings, met=False))
+
+
 def _sheet(version: Thought) -> Iterator[str]:
     if version.prompt.strip():
-        yield f"Does it do each part of the task? {_cut(version.prompt, 240)}"
+        yield f"Does it do each part of the task? {_cut(instruction_of(version.prompt), 240)}"
     noted = _noted(version.findings)
-    if absent := [each for each in noted if each.kind == "not_entered"]:
-        yield f"Entered? {_listed(absent, _NOTED)}"
-    if gone := [each for each in noted if not each.after and each not in absent]:
+    yield from _entered(version.findings)
+    if gone := [each for each in noted if not each.after and each.kind != "not_entered"]:
         yield f"Meant to go? {_listed(gone, _NOTED)}"
     if new := [each for each in noted if not each.before]:
         yield f"True, and asked for? {_listed(new, _NOTED)}"
     if edited := [each for each in noted if each.before and each.after]:
         yield f"The same sense? {_listed(edited, _NOTED)}"
-    for limit in version.findings.asked:
-        what = "" if limit.what == "language" else f" {limit.what}"
-        yield f"{limit.limit}{what}: it has {limit.measured}"
+    yield from _limits(version.findings)
     if mistakes := _mistakes(version):
         yield f"Mistakes? {'; '.join(mistakes)}"
     yield f"Read for yourself what is {NOT_MEASURED}."
+
+
+def _entered(findings: Findings) -> Iterator[str]:
+    absent = [repr(_cut(d.before)) for d in findings.differences if d.kind == "not_entered"]
+    more = f" and {len(absent) - _ABSENT} more" if len(absent) > _ABSENT else ""
+    if absent:
+        yield f"Left out on purpose? Of the task's figures: {', '.join(absent[:_ABSENT])}{more}"
+
+
+def _limits(findings: Findings, *, met: bool = True) -> Iterator[str]:
+    for limit in findings.asked:
+        what = "" if limit.what == "language" else f" {limit.what}"
+        if met or not limit.met:
+            yield f"{limit.limit}{what}: it has {limit.measured}"
 
 
 def in_scope(task: str, text: str, issues: Iterable[Issue]) -> tuple[Issue, ...]:

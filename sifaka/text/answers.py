@@ -7,7 +7,7 @@ from itertools import accumulate, combinations
 from typing import Literal
 
 from sifaka.text.language import asks_for_translation, translation_into
-from sifaka.text.limits import limit_spans, names_only
+from sifaka.text.limits import instruction_of, limit_spans, names_only
 from sifaka.text.side import (
     EMPTY,
     FIGURES,
@@ -66,7 +66,10 @@ class Task:
 
     def __init__(self, text: str) -> None:
         self.side = Side(text)
-        self.kinds = _asked_kinds(text)
+        instruction = instruction_of(text)
+        self.instruction = self.side if instruction == text else Side(instruction)
+        """Without the material, whose figures are all to stay."""
+        self.kinds = _asked_kinds(instruction)
         self.is_narrow = "spelling" in self.kinds or names_only(text)
         """True where every edit is told: mistakes alone, or one thing, were to be changed."""
         self._text = text
@@ -133,7 +136,7 @@ class Answers:
             (new and task.has(new, exact=True))
             or (said and lost)
             or label in task.text
-            or (lost and task.has(lost) and ("" in kinds or self._enters))
+            or (lost and self._task.instruction.has(lost) and ("" in kinds or self._enters))
             or ((change.unlike or change.kind == "code") and "example" in kinds)
             or change.kind in kinds
             or (spelt and "spelling" in kinds)

@@ -24,6 +24,9 @@ _ABOUT = 0.15
 """How far from the number a length may be that is `about` it."""
 _FAR = 3
 """How many times over its limit a length shows that the limit is one of a part."""
+_INSTRUCTION = 400
+"""The most characters of a paragraph that says what to do."""
+_PASSAGE = re.compile(r"[^\n]+(?:\n[^\n]+)*")
 _SURE = 0.5
 """From this confidence on, another language than asked for is told."""
 
@@ -102,6 +105,7 @@ def asked_of(task: str, text: str) -> tuple[Asked, ...]:
     `about`, and a bare `in` before words and characters, allow 15 % to both sides. What is quoted
     in the task is not read, and a language that cannot be told from the text is left out.
     """
+    task = instruction_of(task)
     task = blanked(task, (found.span() for found in _QUOTED.finditer(task)))
     limits = dict.fromkeys(filter(None, map(_limit, _LIMIT.finditer(task))))
     asked = [
@@ -110,6 +114,13 @@ def asked_of(task: str, text: str) -> tuple[Asked, ...]:
         if (count := _MEASURES[what](text)) <= _FAR * high
     ]
     return (*asked, *_language_asked(task, text))
+
+
+def instruction_of(task: str) -> str:
+    """The task with blanks in place of long paragraphs beside short ones: those are material."""
+    paragraphs = [found.span() for found in _PASSAGE.finditer(task)]
+    long = [(start, end) for start, end in paragraphs if end - start > _INSTRUCTION]
+    return blanked(task, long) if len(long) < len(paragraphs) else task
 
 
 def limit_spans(task: str) -> tuple[Span, ...]:
@@ -252,12 +263,12 @@ def outside_scope(task: str, original: str, version: str) -> tuple[tuple[str, st
 
 def names_only(task: str) -> bool:
     """True when a task says that only something is to be changed."""
-    return bool(re.search(rf"\b{_ONLY}\b", task, re.IGNORECASE))
+    return bool(re.search(rf"\b{_ONLY}\b", instruction_of(task), re.IGNORECASE))
 
 
 def scope_of(task: str, text: str) -> tuple[Span, ...]:
     """The places of the parts of a text that a task names as the only ones to be changed."""
-    return tuple(_scope(task, text))
+    return tuple(_scope(instruction_of(task), text))
 
 
 def _scope(task: str, original: str) -> Iterator[Span]:

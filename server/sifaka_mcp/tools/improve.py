@@ -30,7 +30,7 @@ from sifaka_mcp.ui.apps import SHOWN
 async def improve_text(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="to improve")] = "",
-    source: Annotated[OptionalText, Field(description="URI or path")] = "",
+    source: Annotated[OptionalText, Field(description="URI or path of `text`")] = "",
     prompt: Annotated[OptionalText, Field(description="task; alone: to write from")] = "",
     validators: ValidatorList | None = None,
     critics: CriticList = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sifaka.calls.context import Calls
 from sifaka.calls.journal import scope
 from sifaka.calls.part_ledger import PartLedger
-from sifaka.chain.findings import findings_of
+from sifaka.chain.findings import findings_of, of_input
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.recovery import place
 from sifaka.record.claims import verdicts_in
@@ -50,6 +50,8 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
                 if version.author != "input":
                     findings = await findings_of(context, version, allowed)
                     allowed = findings.allowed or allowed
+                elif run.prompt:
+                    findings = await of_input(run, version)
             validated.append(Validated(thought_id=version.id, results=results, findings=findings))
     return validated
 

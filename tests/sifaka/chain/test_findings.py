@@ -169,10 +169,39 @@ async def test_the_sheet_comes_with_the_first_version_that_passes_and_lists_what
     first = await chain.submit(begun.run_id, lacking.brief.parent_id, ASKED.replace("14", "14 big"))
     assert first.brief is not None
     sheet = "\n".join(first.brief.sheet)
-    assert "Entered? not in it: '12 euros'" in sheet
+    assert "Left out on purpose? Of the task's figures: '12 euros'" in sheet
     assert "Meant to go? lost 'Tom Hall'" in sheet
     ended = await chain.submit(begun.run_id, first.brief.parent_id, "", accept=True)
     assert (ended.status, ended.stop_reason) == ("done", "accepted")
+
+
+NOTES = """Write the mail to the customer. At most 30 words.
+
+Notes:
+- 14 panes were ordered and 12 came on 3 February; of these one has a scratch of 6 cm, lower left
+- correct the price of the scratched pane only if she keeps it: then she pays 25% less than the list
+  price, which is 318.00; she has to say so by 10 February, or else we replace the pane in 3 weeks
+- the two that are missing leave the factory on 13 February and reach her on 17 February; the driver
+  takes the scratched pane back, so it has to stay on site and must not be built in by anybody
+"""
+
+
+async def test_what_a_text_lacks_of_the_notes_in_its_task_is_told_before_anybody_writes() -> None:
+    text = "Dear customer, 12 of your 14 panes came on 3 February. Keep the scratched pane for us."
+    chain = Chain(validators=[], model="caller")
+    begun = await chain.run(NOTES, text=text)
+    assert begun.brief is not None
+    (absent,) = begun.brief.sheet
+    assert absent.startswith("Left out on purpose?")
+    assert "'25%'" in absent
+    assert "'14'" not in absent
+    version = text.replace("Keep the scratched pane for us.", "Please keep the scratched one.")
+    first = await chain.submit(begun.run_id, begun.brief.parent_id, version)
+    assert first.accepted
+    assert first.brief is not None
+    # The notes say `only`, and `correct`: neither is an instruction.
+    assert not any(each.kind == "scope" for each in first.findings.differences)
+    assert first.brief.sheet[0].endswith("Write the mail to the customer. At most 30 words.")
 
 
 async def test_mistakes_of_parts_that_the_task_leaves_alone_are_not_listed() -> None:
