@@ -75,7 +75,10 @@ def _sheet(version: Thought) -> Iterator[str]:
     yield from _limits(version.findings)
     if mistakes := _mistakes(version):
         yield f"Mistakes? {'; '.join(mistakes)}"
-    yield f"Read for yourself what is {NOT_MEASURED}."
+    yield (
+        "As its reader: what would you still ask, misread, or do wrong by it? Does what matters "
+        f"most come first? Read for yourself what is {NOT_MEASURED}."
+    )
 
 
 def _entered(findings: Findings) -> Iterator[str]:

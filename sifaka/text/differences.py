@@ -76,6 +76,8 @@ def compare(
         sources: Texts that may say what is new.
         failing: Quotes of the original at which a required rule fails.
     """
+    if "```" not in original and (fenced := _FENCED.fullmatch(version)):
+        version = fenced[1]
     asked, old, new = Task(task), Side(original), Side(version)
     data, other = values_of(original), values_of(version)
     # Where few paths are the same the data has another shape: what it says is read as in prose.
@@ -148,6 +150,7 @@ _MOST_STATED = 20
 """Statements of one sentence that are compared with those of another, one by one."""
 _SHORTER = 0.6
 """The share of the words below which a version leaves out on purpose: what is lost is listed."""
+_FENCED = re.compile(r"\s*```[^\n`]*\n(.*)\n```\s*", re.DOTALL)
 _EDIT, _LARGE_EDIT = 2, 40
 """Words of a sentence that a small edit changes, and the most that is told of a narrow task."""
 _WHOLE = re.compile(r"[.!?。！？][\"”’)*_]{0,5}\s*\Z")
@@ -261,7 +264,8 @@ class _Prose:
                 yield Change("dropped", sentence, "", asks=False)
         stay = min(*self.covered, *(each for each in self.known if each >= _GONE), 1) >= _NEARLY
         for sentence, stems, share in zip(new.sentences, new.stems, self.known, strict=True):
-            if share < _GONE and len(stems) > 2:
+            told = len(stems & self.asked) >= _STAYS * len(stems)
+            if share < _GONE and len(stems) > 2 and not told:
                 whole = bool(_WHOLE.search(sentence)) and len(stems) > 3
                 yield Change("added", "", sentence, whole and stay, unlike=True)
         for number, near in enumerate(self.forward):

@@ -50,7 +50,7 @@ _UNITS = """
     m 1000 公里
     ~m 1609344/1000 mi mile miles meile meilen milla millas 英里
     ~m 3048/10000 ft foot feet fuß pied pieds pies
-    ~m 254/10000 inch inches zoll pouce pouces pulgadas
+    ~m 254/10000 in inch inches zoll pouce pouces pulgadas
     ~m 9144/10000 yd yard yards
     g 1 g gram grams gramm gramme grammes gramo gramos 克 グラム
     g 1/1000 mg milligram milligrams milligramm

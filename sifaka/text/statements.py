@@ -226,7 +226,9 @@ _QUARTER_WORDS = (
 
 # --- numbers ---
 
-_LATIN_UNITS = any_of(unit for unit in UNITS if not re.search(r"[\u3000-\u9fff]", unit))
+_UNIT_WORDS = any_of(u for u in UNITS if u != "in" and not re.search(r"[\u3000-\u9fff]", u))
+_LATIN_UNITS = rf"(?:{_UNIT_WORDS}|in(?=[ \t]*(?:[|(),;\n]|\.?\Z)))"
+"""After a figure `in` is an inch where no word follows."""
 _SIGN_UNITS = any_of(unit for unit in UNITS if re.search(r"[\u3000-\u9fff]", unit))
 _LATIN_SCALES = any_of(word for word in SCALES if word.isascii() and len(word) > 1)
 _HOURS = r"(?:h|hrs?|hours?|Std\.?|Stunden?|heures?|horas?)"
@@ -250,6 +252,8 @@ def _number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | 
     unit = parts["cur"] or parts["unit"] or parts["signs"] or parts["ranged"]
     dimension, size = UNITS.get(unit, ("", Fraction(1)))
     base = 32 * (dimension == "~°C")
+    if dimension.endswith("°C") and re.search(r"(?<!\w)[-−]\Z", match.string[: match.start()][-2:]):
+        values = tuple(-each for each in values)
     readings = [f"{shown_number((each - base) * size)} {dimension}".strip() for each in values]
     kind: Kind = "money" if dimension in MONEY else "number"
     if not unit:
@@ -425,6 +429,9 @@ What one row has taken the next does not see.
 """
 
 
+_BY = r"\s?[x×]\s?"
+
+
 @lru_cache(maxsize=8)
 def _number_pattern(language: str) -> re.Pattern[str]:
     word = any_of(NUMBER_WORDS[language])
@@ -440,7 +447,8 @@ def _number_pattern(language: str) -> re.Pattern[str]:
         r"(?:(?:\s|-)?(?:of\s|de\s|d')?(?:an?\s|eine[nrms]?\s|une?\s)?"
         rf"(?:(?P<unit>{_LATIN_UNITS})(?![^\W_])|(?P<signs>{_SIGN_UNITS})))?"
         r"(?P<ahalf>\sand\sa\shalf(?!\w)|\set\sdemie?(?!\w)|\sy\smedia(?!\w))?"
-        rf"(?:(?={RANGE}\d[\d.,]{{0,9}}[\s-]?(?P<ranged>{_LATIN_UNITS})(?![^\W\d_])))?",
+        rf"(?:(?=(?:{RANGE}|{_BY}\d[\d.,]{{0,9}}{_BY}|{_BY})\d[\d.,]{{0,9}}[\s-]?"
+        rf"(?P<ranged>{_LATIN_UNITS})(?![^\W\d_])))?",
         re.IGNORECASE,
     )
 
@@ -531,7 +539,8 @@ _RUN = re.compile(
     r"(?P<run>[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я][^\W\d_]*(?:[-'][^\W\d_]+)*"
     r"(?:(?:[ ]|(?<=[ ][A-Z])\.[ ])[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я][^\W\d_]*(?:[-'][^\W\d_]+)*){0,6})"
 )
-_OPENS = re.compile(r"(?:\A|[.!?¡¿:;\n|>•\"“„«»(\[{/*#_\-]|\d[.)])\s*[\"“„«(\[*_]*\Z")
+_PICTURE = r"\u2190-\u21ff\u2600-\u27bf\ufe0f\U0001f300-\U0001faff"
+_OPENS = re.compile(rf"(?:\A|[.!?¡¿:;\n|>•\"“„«»(\[{{/*#_\-{_PICTURE}]|\d[.)])\s*[\"“„«(\[*_]*\Z")
 _ENGLISH = frozenset(FUNCTION_WORDS["en"].split())
 _TITLES = frozenset(
     ["Mr", "Mrs", "Ms", "Sir", "Madam", "Madame", "Monsieur", "Herr", "Herrn", "Frau", "Señor"]
@@ -603,4 +612,4 @@ def _rounds(one: str, other: str) -> bool:
     """True when two values agree roughly and only one of them is in a converted unit."""
     (a, _, unit), (b, _, second) = one.partition(" "), other.partition(" ")
     converted = unit != second and unit.lstrip("~") == second.lstrip("~") != ""
-    return converted and abs(float(a) - float(b)) <= _CONVERTED * max(float(a), float(b))
+    return converted and abs(float(a) - float(b)) <= _CONVERTED * max(abs(float(a)), abs(float(b)))

@@ -171,15 +171,17 @@ async def _rate(count: int) -> float:
             stack.enter_context(worker(folder / f"worker{number}", SCALED_AT_ONCE, **more))
         store = open_store(more["SIFAKA_STORE"], home=folder)
         async with _queue(more["SIFAKA_STORE"]) as queue:
-            await _work(store, queue, range(1000, 1000 + 4 * count))  # what is loaded once
-            began = time.monotonic()
-            await _work(store, queue, range(SCALED_RUNS))
+            await _work(store, queue, await _begun(store, range(1000, 1000 + 4 * count)))
+            runs = await _begun(store, range(SCALED_RUNS))
+            began = time.monotonic()  # what is loaded once is loaded
+            await _work(store, queue, runs)
             took = time.monotonic() - began
         await store.aclose()
     return SCALED_RUNS / took
 
 
-async def _work(store: ThoughtStore, queue: RunQueue, numbers: range) -> None:
+async def _begun(store: ThoughtStore, numbers: range) -> list[Run]:
+    """Runs that nobody works on yet."""
     chain = Chain(
         model="openai-chat:stub",
         validators=_RULES,
@@ -187,7 +189,11 @@ async def _work(store: ThoughtStore, queue: RunQueue, numbers: range) -> None:
         max_iterations=CALLS,
         store=store,
     )
-    runs = [(await chain.start(text=_text(f"run{number}x"))).run for number in numbers]
+    return [(await chain.start(text=_text(f"run{number}x"))).run for number in numbers]
+
+
+async def _work(store: ThoughtStore, queue: RunQueue, runs: list[Run]) -> None:
+    """Have the workers do these runs."""
     for run in runs:
         await queue.add(RunKey("default", run.run_id))
     with anyio.fail_after(_LIMIT):
