@@ -24,7 +24,7 @@ from sifaka.text.side import (
     stems_in,
     words_in,
 )
-from sifaka.text.statements import Statement, is_same
+from sifaka.text.statements import Statement, is_same, read
 from sifaka.text.structured import Path, comparable, values_of
 
 SHOWN = 80
@@ -150,6 +150,7 @@ _MOST_STATED = 20
 """Statements of one sentence that are compared with those of another, one by one."""
 _SHORTER = 0.6
 """The share of the words below which a version leaves out on purpose: what is lost is listed."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}")
 _FENCED = re.compile(r"\s*```[^\n`]*\n(.*)\n```\s*", re.DOTALL)
 _EDIT, _LARGE_EDIT = 2, 40
 """Words of a sentence that a small edit changes, and the most that is told of a narrow task."""
@@ -377,6 +378,12 @@ def _around_edit(a: Sequence[str], b: Sequence[str]) -> tuple[str, str]:
     return before, after
 
 
+def _is_same_value(one: str, other: str) -> bool:
+    """True of two values of data that are the same, or one date in two notations."""
+    dated = _DAY.fullmatch(one) and _DAY.fullmatch(other)
+    return comparable(one) == comparable(other) or bool(dated and Side(one).has(read(other)[0]))
+
+
 def _data_changes(data: Mapping[Path, str], other: Mapping[Path, str]) -> Iterator[Change]:
     """The values that differ, each with its key."""
     if len(data.keys() & other.keys()) < 0.5 * min(len(data), len(other)):
@@ -385,5 +392,5 @@ def _data_changes(data: Mapping[Path, str], other: Mapping[Path, str]) -> Iterat
         before, after = (
             f"{' '.join(path)}: {each[path]}" if path in each else "" for each in (data, other)
         )
-        if comparable(data.get(path, "")) != comparable(other.get(path, "")):
+        if not _is_same_value(data.get(path, ""), other.get(path, "")):
             yield Change("data", before, after)

@@ -40,7 +40,8 @@ _LANGUAGES = {name: code for code, *names in _NAMED for name in names}
 LANGUAGE_NAMES = {code: name.capitalize() for code, name, *_ in _NAMED}
 """The English names of languages by their codes."""
 _INTO = re.compile(
-    rf"\b(?:in|into|to|auf|ins|en|al)[ ](?P<language>{'|'.join(_LANGUAGES)})(?![-\w])",
+    r"\b(?:(?:in|into|to|auf|ins|en|al)[ ]|(?=\w{4,20}[ ](?:version|fassung|translation)))"
+    rf"(?P<language>{'|'.join(_LANGUAGES)})(?![-\w])",
     re.IGNORECASE,
 )
 _ANOTHER = re.compile(

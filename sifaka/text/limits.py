@@ -94,8 +94,11 @@ _LIMIT = re.compile(
     r"(?P<each>[^.;\n]{0,12}\b(?:each|per|apiece|longer|shorter|jeweils|pro|chacun|cada)\b)?",
     re.IGNORECASE,
 )
-_PART = r"(?:first|last|erste|letzte|premi|derni|primer|últim)\w*\s+$"
-"""Before a number: it counts words of the text, and limits none."""
+_PART = (
+    r"(?:first|last|erste|letzte|premi|derni|primer|últim)\w*\s+$"
+    r"|\b(?:and|und|et|y)\s(?:an?|eine?n?|une?|una)\s$"
+)
+"""Before a number: it counts words of the text, or is a limit of one part of it."""
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|`[^`\n]*`")
 
 

@@ -90,6 +90,7 @@ _UNITS = """
     usd 1/100 cents
     eur 1 € eur euro euros 欧元 歐元 ユーロ
     gbp 1 £ gbp pound pounds pfund quid
+    gbp 1/100 p pence
     chf 1 chf franken fr. francs
     jpy 1 ¥ jpy yen 日元 円
     cny 1 cny rmb yuan 元

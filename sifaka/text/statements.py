@@ -321,7 +321,11 @@ _ROWS: tuple[_Row, ...] = (
         rf"|ab|bis|en|depuis|de|desde|for|through|to)[ -])?(?P<m>{_MONTH})(?!\w){_YEAR}",
         "date",
         lambda m: (
-            _dates(m) if m["y"] or m["pre"] or (_is_sure(m["m"]) and m["m"][0].isupper()) else []
+            _dates(m)
+            if m["y"]
+            or (m["pre"] and m["m"] not in ("may", "march"))
+            or (_is_sure(m["m"]) and m["m"][0].isupper())
+            else []
         ),
     ),
     (

@@ -244,3 +244,39 @@ def test_any_two_texts_are_compared_without_an_error() -> None:
             "".join(chance.choice(signs) for _ in range(chance.randrange(60))) for _ in range(2)
         )
         compare(one, other, task=other[:20], sources=[one], failing=[one[:3]])
+
+
+def test_one_date_in_two_notations_is_the_same_in_data() -> None:
+    table = "item,due\nlift,21/10/2024\nladder,05/02/2025\n"
+    found = compare(table, table.replace("21/10/2024", "2024-10-21").replace("05/02", "06/02"))
+    assert [each.before for each in found.differences] == ["ladder due: 05/02/2025"]
+
+
+def test_a_version_in_a_fence_is_compared_by_what_stands_in_it() -> None:
+    rates = "room: Oak\nday: 420\nhalf: 260\n"
+    fenced = f"```yaml\n{rates}```\n"
+    assert compare(rates, fenced).differences == ()
+    (changed,) = compare(rates, fenced.replace("420", "430")).differences
+    assert "430" in changed.after
+
+
+def test_what_the_material_of_a_task_says_is_no_sentence_without_a_source() -> None:
+    notes = (
+        "Notes:\n" + "- the lift is out of service on Monday and nobody has been told so far\n" * 7
+    )
+    text, said = "Dear tenants,", "The lift is out of service on Monday, nobody was told so far."
+    asked = f"Write the notice.\n\n{notes}"
+    assert not [
+        d for d in compare(text, f"{text}\n\n{said}", task=asked).differences if d.kind == "added"
+    ]
+    assert [d for d in compare(text, f"{text}\n\n{said}").differences if d.kind == "added"]
+
+
+def test_a_task_names_the_language_of_a_version() -> None:
+    french = "Le montage des stands commence le lundi à huit heures du matin dans le grand hall."
+    english = "The stands are built up from eight in the morning on Monday in the large hall."
+    task = "English version please, for the handbook."
+    assert "language" in {d.kind for d in compare(french, english).differences}
+    assert "open" not in {
+        d.status for d in compare(french, english, task=task).differences if d.kind == "language"
+    }

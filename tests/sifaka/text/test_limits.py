@@ -246,3 +246,9 @@ def test_sections_without_numbers_are_counted() -> None:
 def test_new_line_breaks_are_no_change_and_new_paragraphs_are_one() -> None:
     wrapped = LETTER.replace("price is", "price\nis").replace("Best", "Bye.\n\nBest")
     assert outside_scope("Rephrase just paragraph 1.", LETTER, wrapped) == (("", "Bye."),)
+
+
+def test_a_limit_of_one_of_two_parts_is_none_of_the_text() -> None:
+    text = "Rain ahead\n\nIt will rain. Take a coat."
+    assert asked_of("Give me a headline and a one-sentence lead.", text) == ()
+    assert asked_of("Give me a one-sentence lead.", text)

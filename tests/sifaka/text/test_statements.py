@@ -170,3 +170,19 @@ def test_any_text_is_read_without_an_error() -> None:
     for _ in range(300):
         text = "".join(chance.choice(signs) for _ in range(chance.randrange(60)))
         assert all(each.text in text for each in read(text))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("It is -20 °C outside.", "It is \u22124 °F outside.", True),
+        ("It is 20 °C outside.", "It is \u22124 °F outside.", False),
+        ("70 cm x 40 cm", "| 27.6 × 15.7 in |", True),
+        ("Visitors may enter.", "Staff and visitors may enter.", True),
+    ],
+)
+def test_lengths_in_a_chain_degrees_below_zero_and_the_word_may(
+    one: str, other: str, same: bool
+) -> None:
+    told, known = read(other), read(one)
+    assert all(any(is_same(each, every) for every in known) for each in told) is same
