@@ -1,7 +1,6 @@
 """PydanticAI models from their names, and loading what they need in a thread."""
 
 import asyncio
-import os
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -10,7 +9,6 @@ from functools import partial
 from importlib import import_module
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
 
 from sifaka._internal.lazy import load_pydantic_ai
 from sifaka.errors import ConfigurationError, ModelProviderError
@@ -21,18 +19,10 @@ from sifaka.record.thought import EDITOR
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
-    from pydantic_ai.profiles import ModelProfile
 
-    from sifaka.models.chat import ChatModel
     from sifaka.models.journaled import JournaledModel
     from sifaka.models.metered import MeteredModel
 
-_OPENAI = "api.openai.com"
-_OLLAMA_FAMILIES = {
-    "llama": "meta", "gemma": "google", "qwen": "qwen", "qwq": "qwen", "deepseek": "deepseek",
-    "mistral": "mistral", "command": "cohere", "gpt-oss": "harmony",
-}  # fmt: skip
-"""The beginnings of names that Ollama gives to models, and PydanticAI's profiles of them."""
 _OURS = ("agent", "estimate", "provider_errors", "structured")
 """Modules of this package that the first call imports."""
 _started: dict[str, Future[None]] = {}
@@ -86,7 +76,7 @@ def _metered(
     from sifaka.models.provider_errors import translate
 
     try:
-        inferred = (_chat_model(model) if isinstance(model, str) else None) or infer_model(model)
+        inferred = infer_model(model)
     except UserError as error:
         raise translate(error, str(model)) from error
     except ImportError as error:
@@ -114,64 +104,8 @@ def _metered(
     return MeteredModel(inferred, call_timeout=timeout, fallback=fallback)
 
 
-def _chat_model(name: str) -> "ChatModel | None":
-    """The model of a name such as `ollama:qwen3`, where a plain chat is all that it needs.
-
-    None for providers with a protocol of their own, for OpenAI itself, and for models that reason
-    at OpenAI: PydanticAI knows which settings these take. Addresses and keys are in the variables
-    that PydanticAI reads too.
-    """
-    from pydantic_ai.profiles.openai import openai_model_profile
-
-    from sifaka.models.chat import ChatModel
-
-    provider, _, model = name.partition(":")
-    if provider == "openai-chat":
-        url, key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
-        profile = openai_model_profile(model)
-        host = urlsplit(url or "").hostname or ""
-        if not url or host == _OPENAI or host.endswith(".azure.com"):
-            return None
-        if profile.get("openai_supports_reasoning"):
-            return None
-        return ChatModel(model, base_url=url, api_key=key, profile=profile)
-    url = os.environ.get("OLLAMA_BASE_URL") if provider == "ollama" else None
-    if not url:
-        return None
-    key = os.environ.get("OLLAMA_API_KEY")
-    return ChatModel(
-        model, base_url=url, api_key=key, system="ollama", profile=_ollama_profile(model)
-    )
-
-
-def _ollama_profile(model: str) -> "ModelProfile":
-    from pydantic_ai.profiles import merge_profile
-    from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer, OpenAIModelProfile
-
-    name = model.casefold()
-    family = next((f for f in _OLLAMA_FAMILIES if name.startswith(f)), None)
-    own: ModelProfile | None = None
-    if family is not None:
-        kind = _OLLAMA_FAMILIES[family]
-        own = getattr(import_module(f"pydantic_ai.profiles.{kind}"), f"{kind}_model_profile")(name)
-    return merge_profile(
-        OpenAIModelProfile(json_schema_transformer=OpenAIJsonSchemaTransformer),
-        own,
-        OpenAIModelProfile(
-            openai_chat_thinking_field="reasoning",
-            openai_supports_strict_tool_definition=False,
-            supports_json_schema_output=True,
-            supports_json_object_output=True,
-        ),
-    )
-
-
 def _speaks_openai(model: "Model[Any]") -> bool:
     """True for the protocol of OpenAI's chats, which local engines speak."""
-    from sifaka.models.chat import ChatModel
-
-    if isinstance(model, ChatModel):
-        return True
     openai = sys.modules.get("pydantic_ai.models.openai")
     return openai is not None and isinstance(model, openai.OpenAIChatModel)
 

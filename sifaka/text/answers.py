@@ -138,6 +138,7 @@ class Answers:
             or label in task.text
             or (lost and self._task.instruction.has(lost) and ("" in kinds or self._enters))
             or ((change.unlike or change.kind == "code") and "example" in kinds)
+            or (new and new.kind == "code" and task.vocabulary.issuperset(words_in(new.value)))
             or change.kind in kinds
             or (spelt and "spelling" in kinds)
         )

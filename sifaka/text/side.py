@@ -158,7 +158,7 @@ class Side:
             all({w, f"{w}s", w.removesuffix("s")} & self.vocabulary for w in words)
             or (len(words) > 1 and short in self.vocabulary)
             or (name.weak and len(name.value) > 2 and name.value in self._initials)
-            or (re.search(r"\d", name.value) and name.value in self._joined)
+            or (re.search(r"\d", name.value) and name.value.lstrip("#") in self._joined)
         )
 
     def has_digits(self, statement: Statement) -> bool:

@@ -5,9 +5,10 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 
-from sifaka.models.chat import ChatModel
 from tests.real_model.engine import Served, model_in_use
 
 KEPT = Path("build/real_model.jsonl")
@@ -25,7 +26,11 @@ def served() -> Generator[Served]:
 
 
 @pytest.fixture
-def model(served: Served) -> ChatModel:
+def model(served: Served) -> OpenAIChatModel:
     """The client that such a provider gets by its name; each test has one of its own."""
     settings = ModelSettings(max_tokens=LONGEST, seed=7)
-    return ChatModel(served.model, base_url=served.url, api_key=_KEY, settings=settings)
+    return OpenAIChatModel(
+        served.model,
+        provider=OpenAIProvider(base_url=served.url, api_key=_KEY),
+        settings=settings,
+    )

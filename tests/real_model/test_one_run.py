@@ -7,9 +7,9 @@ import httpx2
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelRequest
 from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models.openai import OpenAIChatModel
 
 from sifaka import Budget, Chain, critique, improve
-from sifaka.models.chat import ChatModel
 from sifaka.models.connections import Connections
 from sifaka.models.local import Abilities, LocalProviders
 from sifaka.models.provider import provider_model
@@ -49,7 +49,7 @@ class Told(LocalProviders):
         return self.abilities
 
 
-async def test_a_text_is_improved_and_never_damaged(model: ChatModel) -> None:
+async def test_a_text_is_improved_and_never_damaged(model: OpenAIChatModel) -> None:
     async with Connections(LocalProviders()) as connections:
         result = await improve(
             TEXT,
@@ -67,7 +67,7 @@ async def test_a_text_is_improved_and_never_damaged(model: ChatModel) -> None:
 
 @pytest.mark.parametrize("critic", CRITICS, ids=lambda c: c if isinstance(c, str) else c["type"])
 async def test_each_critic_has_an_opinion_or_says_why_not(
-    model: ChatModel, critic: str | dict[str, object]
+    model: OpenAIChatModel, critic: str | dict[str, object]
 ) -> None:
     async with Connections(LocalProviders()) as connections:
         review = await critique(TEXT, [critic], model=model, prompt=TASK, connections=connections)
@@ -78,7 +78,7 @@ async def test_each_critic_has_an_opinion_or_says_why_not(
 
 @pytest.mark.parametrize("calls_tools", [True, False])
 async def test_both_forms_of_structured_answers_end_with_a_verdict_or_an_abstention(
-    model: ChatModel, calls_tools: bool
+    model: OpenAIChatModel, calls_tools: bool
 ) -> None:
     async with Connections(Told(calls_tools=calls_tools)) as connections:
         chain = Chain(
@@ -93,7 +93,7 @@ async def test_both_forms_of_structured_answers_end_with_a_verdict_or_an_abstent
         assert feedback.status == "ok", "an engine that enforces a schema gives what fits it"
 
 
-async def test_the_answer_streams(model: ChatModel) -> None:
+async def test_the_answer_streams(model: OpenAIChatModel) -> None:
     request: list[ModelMessage] = [ModelRequest.user_text_prompt(f"{TASK}\n\n{TEXT}")]
     async with (
         provider_model(model) as opened,
@@ -105,7 +105,7 @@ async def test_the_answer_streams(model: ChatModel) -> None:
 
 
 async def test_a_model_that_is_too_slow_ends_in_time_with_the_text_as_it_was(
-    model: ChatModel,
+    model: OpenAIChatModel,
 ) -> None:
     chain = Chain(
         model=model,
@@ -119,7 +119,7 @@ async def test_a_model_that_is_too_slow_ends_in_time_with_the_text_as_it_was(
 
 
 async def test_tokens_are_counted_as_the_engine_counts_them(
-    model: ChatModel, served: Served
+    model: OpenAIChatModel, served: Served
 ) -> None:
     async with Connections(LocalProviders()) as connections:
         chain = Chain(model=model, critics=["lint"], connections=connections, validators=RULES)
