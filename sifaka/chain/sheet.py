@@ -36,7 +36,8 @@ def ledger_of(findings: Findings, *, with_sheet: bool = False) -> str:
     compared = findings.total or findings.differences
     lines = [
         f"kept {findings.kept} of {findings.total}" if findings.total else "",
-        "; ".join(f"{in_words(each)} ({each.by})" for each in answered[:_NOTED]),
+        "; ".join(f"{in_words(each)} ({each.by})" for each in answered[:_NOTED])
+        + _more(len(answered)),
     ]
     if not with_sheet:
         lines += [
@@ -66,7 +67,8 @@ def _sheet(version: Thought) -> Iterator[str]:
         yield f"Does it do each part of the task? {_cut(instruction_of(version.prompt), 240)}"
     noted = _noted(version.findings)
     yield from _entered(version.findings)
-    if gone := [each for each in noted if not each.after and each.kind != "not_entered"]:
+    noted = [each for each in noted if each.kind != "not_entered"]
+    if gone := [each for each in noted if not each.after]:
         yield f"Meant to go? {_listed(gone, _NOTED)}"
     if new := [each for each in noted if not each.before]:
         yield f"True, and asked for? {_listed(new, _NOTED)}"
@@ -76,16 +78,20 @@ def _sheet(version: Thought) -> Iterator[str]:
     if mistakes := _mistakes(version):
         yield f"Mistakes? {'; '.join(mistakes)}"
     yield (
-        "As its reader: what would you still ask, misread, or do wrong by it? Does what matters "
-        f"most come first? Read for yourself what is {NOT_MEASURED}."
+        "Once more as its reader: does the form fit how it is read? What would you still ask, "
+        "misread, or do wrong by it? What in it is only yours? Read for yourself what is "
+        f"{NOT_MEASURED}."
     )
 
 
 def _entered(findings: Findings) -> Iterator[str]:
-    absent = [repr(_cut(d.before)) for d in findings.differences if d.kind == "not_entered"]
-    more = f" and {len(absent) - _ABSENT} more" if len(absent) > _ABSENT else ""
+    listed = [d for d in findings.differences if d.kind == "not_entered"]
+    absent = [repr(_cut(each.before)) for each in listed if not each.after]
     if absent:
+        more = _more(len(absent), _ABSENT)
         yield f"Left out on purpose? Of the task's figures: {', '.join(absent[:_ABSENT])}{more}"
+    if left := [each for each in listed if each.after]:
+        yield f"Everywhere? {_listed(left, _NOTED)}"
 
 
 def _limits(findings: Findings, *, met: bool = True) -> Iterator[str]:
@@ -123,7 +129,7 @@ def in_words(difference: Difference) -> str:
     if difference.kind == "length":
         return f"asked for {before}: it has {after}"
     if difference.kind == "not_entered":
-        return f"not in it: {before!r}"
+        return f"{after!r} stands beside {before!r}" if after else f"not in it: {before!r}"
     if difference.kind == "order":
         return f"changed places: {before!r} and {after!r}"
     where = "outside the part you were to change: " if difference.kind == "scope" else ""
@@ -138,8 +144,11 @@ def _noted(findings: Findings) -> list[Difference]:
 
 def _listed(differences: Iterable[Difference], most: int) -> str:
     every = list(differences)
-    more = f"; and {len(every) - most} more" if len(every) > most else ""
-    return "; ".join(map(in_words, every[:most])) + more
+    return "; ".join(map(in_words, every[:most])) + _more(len(every), most)
+
+
+def _more(count: int, most: int = _NOTED) -> str:
+    return f"; and {count - most} more" if count > most else ""
 
 
 def _apart(before: str, after: str) -> tuple[str, str]:

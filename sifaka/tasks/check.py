@@ -93,7 +93,7 @@ def check(
     check_text(text)
     format = format or recognise(text, path)
     if format in UNCHECKED:
-        raise ConfigurationError(UNCHECKED[format])
+        raise ConfigurationError(f"{UNCHECKED[format]}; --as text checks it as plain text")
     look = partial(_look, rules=rules or RuleChoice(), words=words, format=format)
     report = look(text)
     for tier in _TIERS[fixes]:

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 from sifaka._internal.immutable import Frozen
@@ -162,6 +162,8 @@ class _Prose:
 
     def __init__(self, old: Side, new: Side, task: Task) -> None:
         self.old, self.new = old, new
+        self.entered = partial(task.side.has, exact=True)
+        """True of a statement that the task has."""
         self.asked = frozenset(word[:STEM] for word in task.side.vocabulary - EMPTY)
         self.most = _LARGE_EDIT if task.is_narrow else _EDIT
         languages = {old.language, new.language}
@@ -182,6 +184,8 @@ class _Prose:
             yield Change("language", _told(self.old), _told(self.new))
         for gone, came in self._exchanged.items():
             yield Change(gone.kind, gone.text, came.text, True, gone, came)
+            if self.entered(came) and self.new.has(gone):
+                yield Change("not_entered", came.text, gone.text, asks=False)
         if not self.translated:
             yield from (Change("order", *each) for each in crossed_places(self.old, self.new))
         pairs = self._pairs()
@@ -284,7 +288,9 @@ class _Prose:
         if size <= (1 - _ALIKE) * max(len(a), len(b)) and is_crossed(*sentences):
             yield Change("order", *sentences)
         elif 0 < size <= self.most and len(a) > 2 and not (told or self._is_told(gone, came)):
-            yield Change("small_edit", *_around_edit(a, b), asks=False)
+            spaced = [sentence.split() for sentence in sentences]
+            pair = spaced if min(map(len, spaced)) > 2 else (a, b)
+            yield Change("small_edit", *_around_edit(*pair), asks=False)
 
     @cached_property
     def _exchanged(self) -> dict[Statement, Statement]:

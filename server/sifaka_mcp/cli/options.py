@@ -59,7 +59,8 @@ def format_of(options: argparse.Namespace, text: str) -> str | None:
 
     format = recognise(text, options.file)
     if format is Format.SOURCE:
-        raise ConfigurationError(f"{options.file}: {UNCHECKED[format]}")
+        said = f"{UNCHECKED[format]}; --as text checks it as plain text"
+        raise ConfigurationError(f"{options.file}: {said}")
     return None if format in UNCHECKED or format is recognise(text) else format.value
 
 

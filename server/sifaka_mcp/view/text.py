@@ -25,7 +25,7 @@ from sifaka_mcp.view.lines import section as _section
 from sifaka_mcp.view.lines import short as _short
 
 _RESEARCHED = (ResearchOut, ResearchSubmitOut)
-_MOST = 40
+_MOST, _CHANGES = 40, 10
 """Lines of one kind; more would bury the rest. The structured part has them all."""
 _MOST_REFERENCES = 60
 
@@ -68,7 +68,7 @@ def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
         *_state_lines(out),
         *(_research_lines(out.research) if isinstance(out, _RESEARCHED) else ()),
         *_verdict_lines(results),
-        *(_section("changes", _change_lines(out.diff)) if out.text is not None else ()),
+        *(_section("changes", _change_lines(out.diff, _CHANGES)) if out.text is not None else ()),
         *_section("found", _issue_lines(out.brief.issues if out.brief else out.left)),
         *(() if waits else _section("not checked", _unchecked_lines(out.checked))),
         *(() if waits or _is_taken(out) else _turned_down_lines(out)),
@@ -195,7 +195,7 @@ def version_lines(thought: ThoughtOut) -> Iterator[str]:
         yield f"  {said.critic}: {said.verdict or _flat(said.reason or 'no verdict')}"
         yield from (f"    - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST])
         yield from (f"    {line}" for line in _remarks(said))
-    yield from (f"  {line}" for line in _change_lines(thought.diff))
+    yield from (f"  {line}" for line in _change_lines(thought.diff, _MOST))
 
 
 def _remarks(said: CritiqueOut) -> Iterator[str]:
@@ -247,11 +247,11 @@ def _turned_down_lines(out: RunAnswer) -> list[str]:
     )
 
 
-def _change_lines(hunks: Sequence[HunkOut]) -> Iterator[str]:
-    for hunk in hunks[:_MOST]:
+def _change_lines(hunks: Sequence[HunkOut], most: int) -> Iterator[str]:
+    for hunk in hunks[:most]:
         yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r}{because(hunk.reason)}"
-    if len(hunks) > _MOST:
-        yield f"... and {len(hunks) - _MOST} more"
+    if len(hunks) > most:
+        yield f"... and {len(hunks) - most} more"
 
 
 def _degraded_lines(degraded: Sequence[str]) -> Iterator[str]:

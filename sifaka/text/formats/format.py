@@ -29,8 +29,8 @@ class Format(StrEnum):
 
 
 UNCHECKED: Mapping[Format, str] = {
-    Format.SOURCE: "source code is not checked; --as text checks it as plain text",
-    Format.DATA: "data is not checked; --as text checks it as plain text",
+    Format.SOURCE: "source code is not checked",
+    Format.DATA: "data is not checked",
 }
 """The formats of which nothing is checked, with the sentence that says so."""
 

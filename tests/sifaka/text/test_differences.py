@@ -70,7 +70,7 @@ def test_a_lost_figure_asks_only_where_its_sentence_stays() -> None:
 
 def test_a_small_edit_shows_a_lost_not() -> None:
     found = compare("Guests do not pay for the course.", "Guests pay for the course.")
-    assert ("small_edit", "guests do not pay for", "guests pay for") in _told(found, "noted")
+    assert ("small_edit", "Guests do not pay for", "Guests pay for") in _told(found, "noted")
 
 
 @pytest.mark.parametrize("task", ["Do not change the dates.", "Keep the dates; fix it.", "Fix it."])
@@ -280,3 +280,20 @@ def test_a_task_names_the_language_of_a_version() -> None:
     assert "open" not in {
         d.status for d in compare(french, english, task=task).differences if d.kind == "language"
     }
+
+
+def test_a_value_that_the_task_replaces_is_noted_where_the_old_one_still_stands() -> None:
+    text = "It begins on Monday at 9:30. Doors open early. On Monday we begin at 9:30 sharp."
+    half = text.replace("at 9:30.", "at 14:00.")
+    task = "The workshop moves to 14:00. Put it in wherever it belongs."
+    assert ("not_entered", "14:00", "9:30") in _told(compare(text, half, task=task), "noted")
+    whole = compare(text, text.replace("9:30", "14:00"), task=task)
+    assert "not_entered" not in {each.kind for each in whole.differences}
+
+
+def test_what_the_notes_of_a_task_have_as_number_or_code_is_no_news() -> None:
+    notes = "- run `tool backup /mnt --keep 7`, see issue 412, it saves all of the photos\n" * 7
+    task = f"Write the section.\n\n{notes}"
+    version = "Run the tool.\n\n`tool backup /mnt` keeps all photos (#412). See also `findmnt`."
+    found = compare("Run the tool.", version, task=task)
+    assert [each.after for each in found.differences if each.status == "open"] == ["`findmnt`"]
