@@ -25,4 +25,4 @@ def test_every_option_is_told_with_its_default() -> None:
         assert name in rows
         if isinstance(field.default, int | float) and not isinstance(field.default, bool):
             assert rows[name] == f"{field.default:g}"
-    assert CLAIMS_EACH == 8
+    assert CLAIMS_EACH == 20

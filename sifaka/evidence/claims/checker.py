@@ -41,7 +41,7 @@ class EvidenceChecker(Component):
     """Holds claims against what adapters find and against documents at hand; see `ClaimChecker`.
 
     One model call extracts the claims of a text. Each claim is searched for by itself, and each
-    document is judged in one call for every eight claims that found it. Without a model
+    document is judged in one call for every twenty claims that found it. Without a model
     claims are sentences with numbers, names or dates. They are judged by rules where a document
     says the same or another number, and are `unverified` otherwise, with the documents as they
     rank by the claim's words.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _AROUND = 1_500
 """Characters on each side of a quote in which its sentences and their neighbours are looked for."""
 
-CLAIMS_EACH = 8
+CLAIMS_EACH = 20
 """Claims in one question about a document."""
 _QUESTION = (
     "Is each claim true, according to the document? The claims are the criteria: `support` means "

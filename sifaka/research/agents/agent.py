@@ -91,7 +91,7 @@ def _made(agent: ResearchAgent[Any]) -> "Agent[object, Any]":
                 f"The answer was not in the form asked for: {unreadable}. Call the tool `{ANSWER}`."
             ) from unreadable
 
-    form = ToolOutput(agent.output, name=ANSWER, description=agent.output.__doc__)
+    form = ToolOutput(agent.output, name=ANSWER)  # described by its docstring
     return Agent[object, Any](
         name=agent.name,
         instructions=agent.prompt.text,

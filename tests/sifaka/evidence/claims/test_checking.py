@@ -180,11 +180,11 @@ async def test_a_document_is_judged_in_one_call_against_the_claims_that_found_it
         for verdict in report.verdicts
     ]
     assert scores[0] != scores[1], "each claim has the scores of its own search"
-    claims = [f"The tower has {n} doors." for n in range(9)]
+    claims = [f"The tower has {n} doors." for n in range(21)]
     judge = ScriptedJudge(reads)
-    await checked(sources(HEIGHT), *claims, judge=judge)
+    await checked(sources(HEIGHT), *claims, judge=judge, max_claims=21)
     asked = [framed(each.question, "criteria").count("(claim)") for each in judge.asked]
-    assert asked == [8, 1], "at most eight claims a call"
+    assert asked == [20, 1], "at most twenty claims a call"
 
 
 async def test_given_documents_are_held_against_claims_without_any_adapter() -> None:
@@ -473,6 +473,6 @@ async def test_a_text_that_was_checked_before_costs_no_call() -> None:
 
 async def test_all_claims_about_one_document_are_asked_at_the_same_time() -> None:
     judge = ScriptedJudge(reads)
-    claims = [f"The tower has {n} doors." for n in range(20)]
-    report = await checked(sources(HEIGHT), *claims, judge=judge)
+    claims = [f"The tower has {n} doors." for n in range(50)]
+    report = await checked(sources(HEIGHT), *claims, judge=judge, max_claims=50)
     assert (judge.calls, judge.depth) == (report.usage.model_calls, 1) == (3, 1)
