@@ -118,7 +118,9 @@ def _mistakes(version: Thought) -> list[str]:
     told = [
         f"{_cut(issue.quote)!r}: {issue.message}" + (f" -> {issue.fix!r}" if issue.fix else "")
         for issue in issues
-        if issue.safe and issue.category not in MATTERS_OF_STYLE
+        if issue.safe
+        and issue.category not in MATTERS_OF_STYLE
+        and issue.quote not in version.prompt
     ]
     return told[:_NOTED]
 

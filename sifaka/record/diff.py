@@ -16,7 +16,7 @@ else:
     except ImportError:  # the same, written in Python
         from difflib import SequenceMatcher
 
-_TOKEN = re.compile(r"\s+|[^\W_]+|.", re.DOTALL)
+_TOKEN = re.compile(r"\s+|\d+(?:[.,:]\d+)+|[^\W_]+|.", re.DOTALL)
 _SENTENCE = re.compile(r".+?(?:[.!?]\s+|\Z)", re.DOTALL)
 _CAREFUL = 250_000
 """Pairs of pieces up to which the alignment that reads best is looked for; its cost can grow with

@@ -48,3 +48,9 @@ def test_a_long_text_that_repeats_itself_does_not_hang_the_comparison(piece: str
     after = before.replace("again", "once more", 50).replace("word", "term", 50) + "The end."
     hunks = diff(before, after)
     assert "".join(h.after for h in hunks) == after
+
+
+def test_a_figure_changes_as_a_whole() -> None:
+    hunks = diff("It costs 11.90 at 9:30.", "It costs 11.40 at 14:00.")
+    changed = [(each.before, each.after) for each in hunks if each.op != "equal"]
+    assert changed == [("11.90", "11.40"), ("9:30", "14:00")]
