@@ -14,7 +14,7 @@ from sifaka.chain.resources import Parts
 from sifaka.critics.execution import run_critics
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.record.claims import CheckOptions, ClaimReport
+from sifaka.record.claims import CheckOptions, ClaimReport, Judgement
 from sifaka.record.clustering import cluster
 from sifaka.record.entries import Called
 from sifaka.record.results import CriticFeedback, Issue, Verdict, majority
@@ -37,6 +37,7 @@ async def verified(
     claims: Sequence[str] | None = None,
     documents: Sequence[Document] = (),
     options: CheckOptions | None = None,
+    judgements: Sequence[Judgement] = (),
     budget: Budget,
     frame_key: str | None = None,
     hear: Hear | None = None,
@@ -65,7 +66,9 @@ async def verified(
     )
     async with replace(parts, checker=checker).connected():
         with calls.active(), scope(_PLACE):
-            report = await checker.check(text, claims=claims, documents=documents, options=options)
+            report = await checker.check(
+                text, claims=claims, documents=documents, options=options, judgements=judgements
+            )
     return report.model_copy(update={"usage": ledger.spent})
 
 
@@ -179,6 +182,7 @@ class AssessingChain(ConfiguredChain):
         claims: Sequence[str] | None = None,
         documents: Sequence[Document] = (),
         options: CheckOptions | None = None,
+        judgements: Sequence[Judgement] = (),
         frame_key: str | None = None,
         hear: Hear | None = None,
     ) -> ClaimReport:
@@ -189,6 +193,7 @@ class AssessingChain(ConfiguredChain):
             claims: The claims to check; those that stand in `text` verbatim get their place in it.
             documents: Evidence that is at hand. What is searched besides, `options` say.
             options: The filters and limits of the check.
+            judgements: The caller's own, of claims that no model is to judge.
             frame_key: As for `critique`.
             hear: Receives a line for a person about each answer.
 
@@ -207,6 +212,7 @@ class AssessingChain(ConfiguredChain):
             claims=claims,
             documents=documents,
             options=options,
+            judgements=judgements,
             budget=self.settings.budget,
             frame_key=frame_key,
             hear=hear,

@@ -80,6 +80,18 @@ class ClaimVerdict(Frozen):
         return self.verdict in BLOCKING
 
 
+class Judgement(Frozen):
+    """The verdict of a caller that judges a claim itself, by the words of a source."""
+
+    claim: str = Field(min_length=1)
+    """The claim, or its number in an earlier answer, from 1."""
+    verdict: Literal["supported", "contradicted", "not_enough_info"]
+    quote: str = ""
+    """Words of a source, exactly; `not_enough_info` needs none."""
+    confirmed: bool = False
+    """True when a doubt was shown, and the passage does say the claim."""
+
+
 class ClaimReport(Frozen):
     """The claims of one text, each with its verdict."""
 
@@ -133,6 +145,7 @@ class ClaimChecker(Protocol):
         claims: Sequence[str] | None = None,
         documents: Sequence[Document] = (),
         options: CheckOptions | None = None,
+        judgements: Sequence[Judgement] = (),
     ) -> ClaimReport:
         """Check the claims of a text, or given claims, against evidence.
 
@@ -141,6 +154,7 @@ class ClaimChecker(Protocol):
             claims: What to check; offsets are filled in for those that stand in `text` verbatim.
             documents: Evidence that is at hand besides what is found.
             options: How to go about it.
+            judgements: Of claims that the caller judges; no model is asked about these.
 
         Returns:
             A verdict for each claim. What could not be asked, found or paid for is a verdict

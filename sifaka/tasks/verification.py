@@ -10,7 +10,7 @@ from sifaka.chain.assessment import Hear
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.documents import GIVEN, moment
 from sifaka.evidence.sources.collection import NO_ADAPTER
-from sifaka.record.claims import CheckOptions, ClaimReport
+from sifaka.record.claims import CheckOptions, ClaimReport, Judgement
 from sifaka.record.thought import Document
 
 MOST_DOCUMENTS = 20
@@ -59,6 +59,7 @@ async def check_claims(
     claims: Sequence[str] | None = None,
     documents: Sequence[Document] = (),
     options: CheckOptions,
+    judgements: Sequence[Judgement] = (),
     frame_key: str | None = None,
     hear: Hear | None = None,
 ) -> ClaimReport:
@@ -70,7 +71,13 @@ async def check_claims(
     if (text.strip() or claims) and not documents and not chain.resources.adapters:
         raise ConfigurationError(NO_ADAPTER, "give `sources`, or set SIFAKA_ADAPTERS")
     return await chain.verify(
-        text, claims=claims, documents=documents, options=options, frame_key=frame_key, hear=hear
+        text,
+        claims=claims,
+        documents=documents,
+        options=options,
+        judgements=judgements,
+        frame_key=frame_key,
+        hear=hear,
     )
 
 

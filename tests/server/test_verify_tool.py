@@ -168,6 +168,23 @@ async def test_without_a_model_the_caller_judges_by_ranked_passages_and_nothing_
     assert "no model" in out["degraded"][0]
 
 
+async def test_the_caller_hands_its_judgements_in(client: Client) -> None:
+    asked: dict[str, Any] = {"claims": [PAINTED, "It was built in 1888."], "sources": [TOWER]}
+    said = [
+        {"claim": "1", "verdict": "not_enough_info"},
+        {"claim": "2", "verdict": "contradicted", "quote": "It was built in 1889 of iron."},
+    ]
+    out = await verified(client, **asked, judgements=said)
+    assert [each["verdict"] for each in out["verdicts"]] == ["not_enough_info", "contradicted"]
+    assert out["blocking"]
+    assert out["instructions"] is None
+    wrong = await client.call_tool(
+        "verify_evidence", {**asked, "judgements": [{"claim": "3", "verdict": "supported"}]}
+    )
+    assert wrong.is_error
+    assert "no claim is '3'" in words_of(wrong)
+
+
 async def test_the_words_of_the_answer_stand_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

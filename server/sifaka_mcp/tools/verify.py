@@ -11,7 +11,7 @@ from sifaka.chain.assessment import MOST_CLAIMS
 from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, OptionalText
-from sifaka_mcp.schemas.evidence import SourceList, VerifyOut, documents_of
+from sifaka_mcp.schemas.evidence import JudgementIn, SourceList, VerifyOut, documents_of
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.source import asked_again, text_of
@@ -39,6 +39,12 @@ async def verify_evidence(
     budget: BudgetLimits = None,
     max_documents: Annotated[int, Field(ge=1, le=MOST_DOCUMENTS, description="for each claim")] = 4,
     max_claims: Annotated[int, Field(ge=1, le=MOST_CLAIMS, description="of `text`")] = 20,
+    judgements: Annotated[
+        list[JudgementIn] | None,
+        Field(
+            max_length=MOST_CLAIMS, description="your own, by the passages shown; the rest again"
+        ),
+    ] = None,
 ) -> Annotated[CallToolResult, VerifyOut] | InputRequiredResult:
     """See the tool's description."""
     given = await text_of(ctx, text, source)
@@ -72,6 +78,7 @@ async def verify_evidence(
             claims=claims or None,
             documents=documents,
             options=options,
+            judgements=judgements or (),
             frame_key=exchange.review_id,
             hear=report,
         )
@@ -88,7 +95,8 @@ def tool() -> Tool:
         title="Verify the claims of a text",
         description="Hold the claims of fact in a text, or given ones, against sources: which are "
         "supported or contradicted, with quotes, places and dates. Give `sources` or search the "
-        "configured ones. Without a model: the passages, for you to judge. Stores nothing.",
+        "configured ones. Without a model: the passages, for you to judge (`judgements`). "
+        "Stores nothing.",
         read_only=True,
         open_world=True,
         meta=SHOWN,

@@ -13,14 +13,20 @@ from sifaka.calls.context import current_calls, recorded
 from sifaka.calls.journal import scope
 from sifaka.calls.part_ledger import PartLedger
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.claims.comparison import held, unjudged
-from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, Extracted, claims_given, extract
+from sifaka.evidence.claims.comparison import by_caller, held, unjudged
+from sifaka.evidence.claims.extraction import (
+    NEEDS_EVIDENCE,
+    Extracted,
+    claims_given,
+    extract,
+    normal,
+)
 from sifaka.evidence.claims.lookup import ClaimSources, at_hand, find, of_claims
 from sifaka.evidence.claims.verdicts import JudgedSource, KnownVerdicts, basis_of, verdict_of
 from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.evidence.verify import NO_MODEL
-from sifaka.record.claims import CheckOptions, Claim, ClaimReport, ClaimVerdict
+from sifaka.record.claims import CheckOptions, Claim, ClaimReport, ClaimVerdict, Judgement
 from sifaka.record.thought import Document
 from sifaka.record.usage import Budget
 from sifaka.retrievers.cached import MemoryCache
@@ -85,6 +91,7 @@ class EvidenceChecker(Component):
         claims: Sequence[str] | None = None,
         documents: Sequence[Document] = (),
         options: CheckOptions | None = None,
+        judgements: Sequence[Judgement] = (),
     ) -> ClaimReport:
         """Check the claims of a text, or given ones, against the evidence.
 
@@ -103,8 +110,9 @@ class EvidenceChecker(Component):
             if given is None:
                 found = await self._claims_of(text, options)
             needing = [each for each in found.claims if each.need >= NEEDS_EVIDENCE]
-            check = _Check(sources, filters, options)
-            report = await self._checked(check, needing if given is None else given, documents)
+            wanted = needing if given is None else given
+            check = _Check(sources, filters, options, _by_number(judgements, wanted))
+            report = await self._checked(check, wanted, documents)
             if given is None and self.model is not None and not found.degraded:
                 # Not before: a host that is asked in rounds gets the same question in each.
                 await self._known.keep_claims(text, self.model.model_id, found.claims)
@@ -140,19 +148,21 @@ class EvidenceChecker(Component):
         }
         age = timedelta(seconds=min(options.max_age_seconds, _LONGEST_AGE))
         with scope("known"):
-            known = await self._known.take(asked, bases, oldest=at - age)
+            open_ = {n: claim for n, claim in asked.items() if n not in check.judgements}
+            known = await self._known.take(open_, bases, oldest=at - age)
         fresh = {n: claim for n, claim in asked.items() if n not in known}
         found = await find(
             fresh, given, check.sources, most=options.max_documents, filters=check.filters
         )
-        judged = await self._judged(fresh, found, double=options.checks == "double")
+        judged = await self._judged(fresh, found, check)
+        is_own = check.judgements.__contains__  # which is for this caller alone
         verdicts = {
             n: verdict_of(
                 claim,
                 judged[n],
                 at=at,
-                failure=found[n].failure or ("" if self.model else NO_MODEL),
-                basis=bases[n] if self._is_complete(found[n], judged[n]) else "",
+                failure=found[n].failure or ("" if self.model or is_own(n) else NO_MODEL),
+                basis=bases[n] if not is_own(n) and self._is_complete(found[n], judged[n]) else "",
             )
             for n, claim in fresh.items()
         }
@@ -178,12 +188,18 @@ class EvidenceChecker(Component):
         return [f"{_named(each.document)}: {each.failure}" for each in failed]
 
     async def _judged(
-        self, claims: Mapping[int, Claim], found: Mapping[int, ClaimSources], *, double: bool
+        self, claims: Mapping[int, Claim], found: Mapping[int, ClaimSources], check: "_Check"
     ) -> dict[int, tuple[JudgedSource, ...]]:
         documents = {n: each.documents for n, each in found.items()}
+        own = {
+            n: await by_caller(claims[n], documents.pop(n), said)
+            for n, said in check.judgements.items()
+            if n in documents
+        }
         if self.model is None:
-            return {n: await unjudged(claims[n], d) for n, d in documents.items()}
-        return await held(claims, documents, self.model, double=double)
+            return own | {n: await unjudged(claims[n], d) for n, d in documents.items()}
+        double = check.options.checks == "double"
+        return own | await held(claims, documents, self.model, double=double)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
         """The adapters to search."""
@@ -213,6 +229,22 @@ class _Check(NamedTuple):
     sources: tuple[Adapter, ...]
     filters: SearchFilters
     options: CheckOptions
+    judgements: Mapping[int, Judgement]
+    """The caller's own, by the number of the claim."""
+
+
+def _by_number(judgements: Iterable[Judgement], claims: Sequence[Claim]) -> dict[int, Judgement]:
+    numbers = {normal(claim.text): n for n, claim in enumerate(claims)}
+    numbers |= {str(n + 1): n for n in range(len(claims))}
+    found: dict[int, Judgement] = {}
+    for each in judgements:
+        number = numbers.get(normal(each.claim))
+        if number is None:
+            raise ConfigurationError(
+                f"no claim is {each.claim[:80]!r}", "give its words, or its number from 1"
+            )
+        found[number] = each
+    return found
 
 
 def _named(document: SourceDocument) -> str:

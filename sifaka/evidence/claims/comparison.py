@@ -5,7 +5,7 @@ compared exactly is a flag beside its judgement, which is for the second questio
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from anyio import to_thread
 
@@ -19,7 +19,7 @@ from sifaka.evidence.passages import NAMED, overlap, without_heading
 from sifaka.evidence.quotes import QuotableText
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.verify import NO_MODEL, PARALLEL, verifications
-from sifaka.record.claims import Claim
+from sifaka.record.claims import Claim, Judgement
 from sifaka.text.prose import sentence_spans
 
 if TYPE_CHECKING:
@@ -34,6 +34,17 @@ _QUESTION = (
     "Is each claim true, according to the document? The claims are the criteria: `support` means "
     "that the document says so, `reject` with `contradicts` that it says something that cannot be "
     "true if the claim is, such as another number, name or date for the same thing."
+)
+
+
+_MEANING: Mapping[str, tuple[Literal["support", "reject", "insufficient_information"], bool]] = {
+    "supported": ("support", False),
+    "contradicted": ("reject", True),
+    "not_enough_info": ("insufficient_information", False),
+}
+_READ_AGAIN = (
+    "does the passage say the claim? What is missing, added or weaker? If it does, send the "
+    "judgement again with confirmed=true"
 )
 
 
@@ -136,6 +147,36 @@ async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[J
             for document, assessment in await to_thread.run_sync(by_rule)
         ]
     )
+
+
+async def by_caller(
+    claim: Claim, documents: Sequence[SourceDocument], said: Judgement
+) -> tuple[JudgedSource, ...]:
+    """The caller's judgement on a claim, with its quote looked up in each document.
+
+    What the figures of claim and quote leave in doubt the caller is asked once more, by the answer.
+    """
+    judgement, contradicts = _MEANING[said.verdict]
+
+    def one(document: SourceDocument) -> JudgedSource | None:
+        text = QuotableText(plain(document.text))
+        if judgement == "insufficient_information":
+            assessment = Assessment(criterion="claim", judgement=judgement)
+            return JudgedSource(document, assessment)
+        if not said.quote.strip() or text.find(said.quote) is None:
+            return None
+        assessment = Assessment(
+            criterion="claim", judgement=judgement, quotes=(said.quote,), contradicts=contradicts
+        )
+        judged = _quoted(claim, document, assessment, text)
+        doubt = f"{judged.flag}: {_READ_AGAIN}" if judged.flag and not said.confirmed else ""
+        return judged._replace(doubt=doubt)
+
+    found = [each for document in documents if (each := await to_thread.run_sync(one, document))]
+    if found:
+        return tuple(found)
+    missing = "the quote given for it is in none of its sources"
+    return tuple([JudgedSource(d, None, await _passage(claim, d), missing) for d in documents])
 
 
 def _rounds(documents: Mapping[int, Sequence[SourceDocument]]) -> list[list[_Sheet]]:

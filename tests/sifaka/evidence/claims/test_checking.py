@@ -16,7 +16,7 @@ from sifaka.evidence.claims.extraction import claims_given
 from sifaka.evidence.sources.collection import NONE, Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.evidence.verify import NO_MODEL
-from sifaka.record.claims import CheckOptions, ClaimReport, ClaimVerdict
+from sifaka.record.claims import CheckOptions, ClaimReport, ClaimVerdict, Judgement
 from sifaka.record.thought import Document
 from sifaka.record.usage import Budget, Usage
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
@@ -476,3 +476,51 @@ async def test_all_claims_about_one_document_are_asked_at_the_same_time() -> Non
     claims = [f"The tower has {n} doors." for n in range(50)]
     report = await checked(sources(HEIGHT), *claims, judge=judge, max_claims=50)
     assert (judge.calls, judge.depth) == (report.usage.model_calls, 1) == (3, 1)
+
+
+BRIDGE = Document(
+    title="Bridge",
+    text="The bridge was opened in 1913. Four of the six piers were renewed. It may be closed.",
+)
+
+
+async def judged_by_caller(
+    *judgements: Judgement, judge: ScriptedJudge | None = None
+) -> ClaimReport:
+    checker = EvidenceChecker(NONE, None if judge is None else judge.model)
+    claims = ("All piers were renewed.", "It opened in 1914.", "The bridge may be closed.")
+    options = CheckOptions(search=False)
+    return await checker.check(
+        claims=claims, documents=[BRIDGE], options=options, judgements=judgements
+    )
+
+
+async def test_the_caller_judges_claims_by_quotes_that_are_looked_up() -> None:
+    some = Judgement(claim="1", verdict="contradicted", quote="Four of the six piers were renewed")
+    year = Judgement(
+        claim="It opened in 1914.", verdict="supported", quote="The bridge was opened in 1913."
+    )
+    open_ = Judgement(claim="3", verdict="not_enough_info")
+    report = await judged_by_caller(some, year, open_)
+    assert statuses(report) == ["contradicted", "in_doubt", "not_enough_info"]
+    assert "confirmed=true" in report.verdicts[1].reason
+    assert report.verdicts[0].evidence[0].quote == "Four of the six piers were renewed."
+    again = await judged_by_caller(year.model_copy(update={"confirmed": True}))
+    assert statuses(again) == ["unverified", "supported", "unverified"]
+    assert again.verdicts[1].evidence[0].flag
+
+
+async def test_a_quote_of_the_caller_that_is_in_no_source_decides_nothing() -> None:
+    made_up = Judgement(claim="1", verdict="supported", quote="All six piers were renewed")
+    report = await judged_by_caller(made_up, made_up.model_copy(update={"claim": "2", "quote": ""}))
+    assert statuses(report) == ["unverified"] * 3
+    assert report.verdicts[0].reason == "the quote given for it is in none of its sources"
+    with pytest.raises(ConfigurationError, match="no claim is '4'"):
+        await judged_by_caller(Judgement(claim="4", verdict="not_enough_info"))
+
+
+async def test_no_model_is_asked_about_what_the_caller_has_judged() -> None:
+    judge = ScriptedJudge(reads)
+    said = [Judgement(claim=str(n), verdict="not_enough_info") for n in (1, 2, 3)]
+    report = await judged_by_caller(*said, judge=judge)
+    assert (judge.calls, statuses(report)) == (0, ["not_enough_info"] * 3)
