@@ -26,7 +26,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-quality bench-prompts weights coverage snapshots clean
+.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-claims bench-quality bench-prompts weights coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -186,6 +186,10 @@ pictures: $(INSTALLED)
 	mkdir -p build/pictures && cp docs/site/package.json docs/site/package-lock.json build/pictures
 	npm ci --prefix build/pictures --ignore-scripts --silent --no-audit --no-fund
 	$(BIN)/python -m docs.site.pictures build/pictures/node_modules/mermaid/dist/mermaid.min.js
+
+# Verdicts on labelled claims, by judges that lie: the table of docs/evidence.md.
+bench-claims: $(READY)
+	$(BIN)/python -m benchmarks.quality.claims benchmarks/quality/claims.jsonl
 
 # Simulated worlds with known error rates; writes the tables and the plot of docs/quality.md.
 bench-quality: $(READY)

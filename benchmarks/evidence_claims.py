@@ -41,14 +41,14 @@ async def _measure() -> Report:
         adapters = Adapters([InProcessAdapter([document], name="towers")])
         asked: list[float] = []
         chain = Chain(judge_model=_model(asked), adapters=adapters, critics=[])
-        firsts.append(await _checked(chain, asked, calls=1 + 3))
+        firsts.append(await _checked(chain, asked, calls=1 + 1))
         rounds = max(rounds, _rounds(asked[1:]))
         repeats.append(await _checked(chain, asked, calls=0))
     return Report(
         title=f"evidence_claims: {CLAIMS} claims of a text against one document",
         method="`Chain.verify` of a text of twenty sentences; a document at hand that says all of "
         f"them. The model takes {ANSWER * 1000:.0f} ms: one answer for the claims, then the "
-        "document is judged by eight claims at a time, at the same time, which is one round. "
+        "document is judged by all of them, which is one round. "
         f"Median of {SAMPLES} after one to warm up, each with another document; the "
         "repeat is the same check in the same process, which makes no call.",
         figures=(

@@ -33,7 +33,10 @@ CLAIMS_EACH = 20
 _QUESTION = (
     "Is each claim true, according to the document? The claims are the criteria: `support` means "
     "that the document says so, `reject` with `contradicts` that it says something that cannot be "
-    "true if the claim is, such as another number, name or date for the same thing."
+    "true if the claim is: another number, name or date for the same thing, some for all, a plan "
+    "for a deed, a denial. What it speaks of and leaves open, such as a cause that is only likely, "
+    "is `insufficient_information`; a claim without a condition that it names is "
+    "`somewhat_support`."
 )
 
 
