@@ -76,7 +76,7 @@ async def findings_of(
 async def of_input(run: Run, version: Thought) -> Findings:
     """What the input lacks of the material that its task gives, and of the task's limits."""
     absent = await _absent(run, version.text) if version.text.strip() else ()
-    return Findings(differences=absent, asked=_asked(run, version)) if absent else Findings()
+    return Findings(differences=absent, asked=_asked(run, version))
 
 
 async def by_person(run: Run, version: Thought) -> Findings:

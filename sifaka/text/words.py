@@ -65,7 +65,7 @@ def _model() -> tuple[Mapping[str, Mapping[str, int]], float]:
     return weights, sum(sum(each.values()) for each in model.values()) / 2
 
 
-_JOINT = r"(?:['’\-.]|(?<=\d),(?=\d))"
+_JOINT = r"(?:['’\-–./&@_]|(?<=\d)[,:](?=\d))"
 """What stands within one word or one number."""
 _PLAIN = re.compile(rf"[^\W_]+(?:{_JOINT}[^\W_]+)*")
 """A word where no letter is above U+02FF: no marks, and spaces between words."""
@@ -103,7 +103,7 @@ class Count(NamedTuple):
 
 
 def words(text: str) -> list[Span]:
-    """The words, numbers included; `don't`, `e-mail`, `3.14` and `240,000` are one word each."""
+    """The words, numbers included, as between spaces: `e-mail`, `240,000`, `80–240`, `€3/m²`."""
     return list(_spans(text))
 
 

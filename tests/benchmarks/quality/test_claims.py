@@ -12,8 +12,12 @@ CASES = Path("benchmarks/quality/claims.jsonl")
 pytestmark = pytest.mark.anyio
 
 
+def _cases() -> list[dict[str, str]]:
+    return [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
+
+
 async def test_nothing_right_is_overturned_and_an_honest_second_answer_catches_a_lie() -> None:
-    cases = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
+    cases = _cases()
     honest = await verdicts(cases, first=HONEST, second=HONEST, checks="double")
     assert {truth for (truth, _) in honest} == {"supported", "contradicted", "not supported"}
     assert {(truth, verdict) for truth, verdict in honest if truth != "not supported"} == {

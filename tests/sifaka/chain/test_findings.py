@@ -446,3 +446,12 @@ async def test_a_model_is_asked_once_about_a_task_that_no_rule_knows(
         assert [call.key for call in result.run.calls][1].endswith("findings#0")
         assert (await chain.replay(result.run_id)).differences == ()
         assert len(served.requests) == 2
+
+
+async def test_a_first_brief_says_which_limits_of_the_task_the_text_does_not_meet() -> None:
+    begun = await Chain(model="caller").run("Say it in at most 5 words.", text=ASKED)
+    assert begun.brief is not None
+    assert begun.brief.sheet == ("at most 5 words: it has 13",)
+    met = await Chain(model="caller").run("Say it in at most 50 words.", text=ASKED)
+    assert met.brief is not None
+    assert met.brief.sheet == ()
