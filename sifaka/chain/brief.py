@@ -122,7 +122,7 @@ def _refusal(run: Run, latest: Thought) -> str:
         if run.config.facts == "require":
             return f"Not taken, and every difference is refused: {question}. Change only this:"
         return (
-            f"Not taken yet: {question}. Asked for by the task? Then only reason='...' (no text). "
+            f"Not taken yet: {question}. Right as it is? Then only reason='...' (no text). "
             "If not, change only this:"
         )
     if latest.passed:

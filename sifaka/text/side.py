@@ -36,6 +36,10 @@ def stems_in(text: str) -> frozenset[str]:
     return full or frozenset(w[:STEM] for w in words)
 
 
+_IS_DAY = re.compile(r"\S+-\d+-\d+")
+"""A date with its month and its day: no bare number says as much."""
+
+
 class Side:
     """One of the texts."""
 
@@ -131,7 +135,7 @@ class Side:
         """
         bare_number = statement.is_bare and statement.kind != "name"
         figures = self._figures if bare_number else self._bare
-        if exact and statement.kind == "date":
+        if statement.kind == "date" and (exact or _IS_DAY.match(statement.value)):
             figures = frozenset[str]()
         if statement.readings & self._readings or statement.figures & figures:
             return True

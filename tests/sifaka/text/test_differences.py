@@ -297,3 +297,13 @@ def test_what_the_notes_of_a_task_have_as_number_or_code_is_no_news() -> None:
     version = "Run the tool.\n\n`tool backup /mnt` keeps all photos (#412). See also `findmnt`."
     found = compare("Run the tool.", version, task=task)
     assert [each.after for each in found.differences if each.status == "open"] == ["`findmnt`"]
+
+
+def test_a_new_date_is_no_number_that_stands_elsewhere() -> None:
+    text = "The workshop is on Tuesday, 22 September 2026. There are 24 seats."
+    moved = text.replace("Tuesday, 22", "Thursday, 24")
+    found = compare(text, moved, task="It moves to Thursday, 24 September 2026.")
+    assert _told(found, "covered") == [
+        ("date", "Tuesday, 22 September 2026", "Thursday, 24 September 2026")
+    ]
+    assert not _told(found, "open")
