@@ -17,7 +17,7 @@ WRONG = [
     ("ADAPTERS", "elasticsearch+http://host:9200", "names no index"),
     ("ADAPTERS", "elasticsearch+http://jo:s3cret@host/isles", "SIFAKA_ADAPTER_KEYS="),
     ("ADAPTERS", "elasticsearch+http://host/isles?api_key=s3cret", "SIFAKA_ADAPTER_KEYS"),
-    ("ADAPTERS", "folder:notes", "the absolute path of a folder"),
+    ("ADAPTERS", "folder:", "the path of a folder"),
     ("ADAPTER_KEYS", "s3cret", "should be name=secret"),
     ("ADAPTER_KEYS", "wiki=", "should be name=secret"),
     ("ADAPTER_KEYS", "wiki=s3cret,wiki=s3cret2", "'wiki' has two keys"),

@@ -30,7 +30,7 @@ from sifaka_mcp.ui.apps import SHOWN
 async def improve_text(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="to improve")] = "",
-    source: Annotated[OptionalText, Field(description="URI or path of `text`")] = "",
+    source: Annotated[OptionalText, Field(description="or its URI or path")] = "",
     prompt: Annotated[OptionalText, Field(description="task; alone: to write from")] = "",
     validators: ValidatorList | None = None,
     critics: CriticList = None,
@@ -39,10 +39,7 @@ async def improve_text(
     budget: BudgetLimits = None,
     model: Annotated[
         str,
-        Field(
-            description="writer: auto, editor (safe edits), caller (you), host (sampling), "
-            "provider:name"
-        ),
+        Field(description="writer: auto, editor, caller (you), host (sampling), provider:name"),
     ] = "auto",
     fixes: Annotated[
         Literal["auto", "none", "safe", "suggested"],

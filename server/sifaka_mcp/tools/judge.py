@@ -22,7 +22,7 @@ async def validate_text(
     ctx: ToolContext,
     *,
     text: Annotated[OptionalText, Field(description="to check")] = "",
-    source: Annotated[OptionalText, Field(description="URI or path of `text`")] = "",
+    source: Annotated[OptionalText, Field(description="URI or path")] = "",
     validators: Annotated[ValidatorList, Field(max_length=50)],
     original: Annotated[OptionalText, Field(description="for preserve")] = "",
 ) -> Annotated[CallToolResult, ValidateOut] | InputRequiredResult:
@@ -58,7 +58,7 @@ def validate_tool() -> Tool:
 async def critique_text(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="to judge")] = "",
-    source: Annotated[OptionalText, Field(description="URI or path of `text`")] = "",
+    source: Annotated[OptionalText, Field(description="URI or path")] = "",
     critics: CriticList = None,
     prompt: Annotated[OptionalText, Field(description="what the text is for")] = "",
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
