@@ -10,7 +10,7 @@ from anyio import to_thread
 from sifaka.calls.context import fan_out
 from sifaka.evidence.documents import GIVEN, SearchFilters, SourceDocument, moment
 from sifaka.evidence.model import Searched
-from sifaka.evidence.ranking import rank_documents
+from sifaka.evidence.ranking import groups, rank_documents
 from sifaka.evidence.search import search
 from sifaka.evidence.sources.collection import Adapter
 from sifaka.record.claims import Claim
@@ -34,12 +34,12 @@ class ClaimSources(NamedTuple):
 
 
 def at_hand(documents: Iterable[Document], at: datetime) -> tuple[SourceDocument, ...]:
-    """Documents that came with a text, each once, those without words left out.
+    """Documents that came with a text, each once, whatever its addresses; none without words.
 
     One that was found somewhere before says where and when; another counts as retrieved `at`.
     """
-    made = (_source(document, at) for document in documents if document.text.strip())
-    return tuple({each.key: each for each in made}.values())
+    made = [_source(document, at) for document in documents if document.text.strip()]
+    return tuple(made[places[0]] for places in sorted(map(sorted, groups(made))))
 
 
 async def of_claims(

@@ -524,3 +524,16 @@ async def test_no_model_is_asked_about_what_the_caller_has_judged() -> None:
     said = [Judgement(claim=str(n), verdict="not_enough_info") for n in (1, 2, 3)]
     report = await judged_by_caller(*said, judge=judge)
     assert (judge.calls, statuses(report)) == (0, ["not_enough_info"] * 3)
+
+
+async def test_a_document_that_comes_by_four_addresses_counts_once() -> None:
+    text = f"{HEIGHT.text} It was built in two years by a company of the town, and painted red."
+    addresses = ("https://a.example/tower", "http://www.a.example/tower/?utm_source=x",
+                 "https://mirror.example/9", "")  # fmt: skip
+    documents = [Document(text=text, title="Tower", url=url) for url in addresses]
+    judge = ScriptedJudge(reads)
+    checker = EvidenceChecker(NONE, judge.model)
+    options = CheckOptions(search=False)
+    report = await checker.check(claims=[TOWER], documents=documents, options=options)
+    assert (judge.calls, len(report.verdicts[0].evidence)) == (1, 1)
+    assert report.verdicts[0].evidence[0].url == addresses[0]
