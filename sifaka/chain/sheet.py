@@ -14,8 +14,8 @@ NOT_MEASURED = "not measured: conditions, negation, who does what, how sure it i
 _QUOTED = 40
 """Characters of a value in a line."""
 _ASKED = 6
-_ABSENT = 12
-"""Figures of the task that are named where the text does not have them."""
+_ABSENT = 8
+"""Figures and lines of the task that are named where the text does not have them."""
 _NOTED = 4
 """Differences of one sort that are named; the structured answer has them all."""
 
@@ -86,10 +86,10 @@ def _sheet(version: Thought) -> Iterator[str]:
 
 def _entered(findings: Findings) -> Iterator[str]:
     listed = [d for d in findings.differences if d.kind == "not_entered"]
-    absent = [repr(_cut(each.before)) for each in listed if not each.after]
+    absent = [repr(_cut(each.before, 60)) for each in listed if not each.after]
     if absent:
         more = _more(len(absent), _ABSENT)
-        yield f"Left out on purpose? Of the task's figures: {', '.join(absent[:_ABSENT])}{more}"
+        yield f"Left out on purpose? Of the task: {', '.join(absent[:_ABSENT])}{more}"
     if left := [each for each in listed if each.after]:
         yield f"Everywhere? {_listed(left, _NOTED)}"
 

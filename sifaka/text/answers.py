@@ -12,9 +12,11 @@ from sifaka.text.side import (
     EMPTY,
     FIGURES,
     LANGUAGE_NAMES,
+    STEM,
     Side,
     form_of,
     is_close,
+    stems_in,
     words_in,
 )
 from sifaka.text.statements import Statement
@@ -61,6 +63,12 @@ _KIND_WORDS: Mapping[str, str] = {
 """With the verbs the only words that are taken for a meaning; they may lower a question."""
 
 
+_LINE = re.compile(r"[^\n]+?(?:[.;!?](?=\s)|$)", re.MULTILINE)
+_KNOWN, _NEAR = 0.34, 24
+"""The share of a line's words below which a text does not have it; what is shown of one that it has
+on each side of a figure, in characters."""
+
+
 class Task:
     """What was asked for."""
 
@@ -75,13 +83,33 @@ class Task:
         self._text = text
 
     def not_entered(self, old: Side, new: Side) -> Iterator[Change]:
-        """The figures and addresses of the task that stand in neither text."""
+        """What of the task stands in neither text: its figures, and the lines of its material."""
         spared = limit_spans(self._text)
+        known = frozenset(word[:STEM] for side in (old, new) for word in side.vocabulary)
+        absent: dict[int, str] = {}
         for asked in self.side.statements:
             figure = asked.kind in FIGURES | {"url"} and re.search(r"\d", asked.text)
             limits = any(start <= asked.start < end for start, end in spared)
             if figure and not (limits or old.has(asked) or new.has(asked) or new.has_digits(asked)):
-                yield Change("not_entered", asked.text, "", asks=False)
+                absent[asked.start] = asked.text
+        for line in _LINE.finditer(self._text if self.instruction is not self.side else ""):
+            start, end = line.span()
+            if self.instruction.text[start:end].strip():
+                continue
+            told = [at for at in absent if start <= at < end]
+            stems = stems_in(self.side.plain[start:end])
+            missing = len(stems) > 2 and len(stems & known) < _KNOWN * len(stems)
+            if told and not missing:
+                after = told[-1] + len(absent[told[-1]]) + _NEAR
+                start = max(start, self._text.rfind(" ", start, max(start, told[0] - _NEAR)) + 1)
+                end = max(self._text.find(" ", after, end), 0) or end
+            if told or missing:
+                line_text = self._text[start:end].strip(" -*•")
+                yield Change("not_entered", line_text, "", asks=False)
+            for at in told:
+                del absent[at]
+        for text in absent.values():
+            yield Change("not_entered", text, "", asks=False)
 
 
 class Answers:
