@@ -195,7 +195,7 @@ def test_a_brief_that_waits_is_shown_until_it_is_met(tab: Tab, tmp_path: Path, e
         expect(host.app.locator("ins")).to_contain_text(["within 30 days"])
         host.click(host.app.get_by_role("button", name="Full screen"))
         differences = host.app.locator("section", has_text="Differences from the original")
-        expect(differences.locator("ins")).to_have_text(["30 days", "back within"])
+        expect(differences.locator("ins")).to_have_text(["30 days", "it back within 30 days."])
         expect(differences.locator(".pill")).to_have_text(["covered", "noted"])
     assert tab.errors == []
 
