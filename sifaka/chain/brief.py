@@ -106,7 +106,10 @@ def _instructions(run: Run, champion: Thought, *, due: bool) -> str:
         )
     latest = run.latest
     if latest is not None and latest.id != champion.id:
-        return f"{_refusal(run, latest)} {call}text=...), or edits=[{{find, replace}}] of it."
+        stands = " accept=true ends with the one before." if champion.author == "caller" else ""
+        return (
+            f"{_refusal(run, latest)} {call}text=...), or edits=[{{find, replace}}] of it.{stands}"
+        )
     what = f"{_READ}Write the next version of it" if run.prompt else "Weigh what was found"
     if not champion.text:
         what = f"Write the text for this task: {run.prompt!r}"

@@ -79,8 +79,8 @@ def _finished_by_caller(run: Run, champion: Thought, *, opposed: bool) -> StopRe
     if reason := shortcoming(run.original, champion):
         return reason
     latest = submissions(run)[-1]
-    if latest.id != champion.id and latest.findings.open:
-        return None  # it was asked, and has not answered
+    if latest.id != champion.id and (latest.findings.open or not latest.passed):
+        return None  # it is to answer what is open, to mend it, or to accept what stands
     if written(run, champion).author != CALLER:
         return None
     return "passed"

@@ -456,3 +456,18 @@ async def test_a_first_brief_says_which_limits_of_the_task_the_text_does_not_mee
     met = await Chain(model="caller").run("Say it in at most 50 words.", text=ASKED)
     assert met.brief is not None
     assert met.brief.sheet == ()
+
+
+async def test_a_worse_version_after_the_sheet_is_to_be_mended_and_ends_nothing() -> None:
+    chain = Chain(model="caller", validators=[{"type": "length", "max_words": 13}])
+    begun = await chain.run("Make it friendlier.", text=ASKED)
+    assert begun.brief is not None
+    first = await chain.submit(begun.run_id, begun.brief.parent_id, ASKED.replace("all.", "all!"))
+    assert first.brief is not None
+    longer = ASKED.replace("in all.", "in all, dear all of you!")
+    second = await chain.submit(begun.run_id, first.brief.parent_id, longer)
+    assert (second.accepted, second.status) == (False, "needs_revision")
+    assert second.brief is not None
+    assert "accept=true" in second.brief.instructions
+    done = await chain.submit(begun.run_id, second.brief.parent_id, "", accept=True)
+    assert (done.status, done.text) == ("done", ASKED.replace("all.", "all!"))
