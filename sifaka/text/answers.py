@@ -1,6 +1,7 @@
 """What answers a difference without asking: the task, a rule, a source, arithmetic."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
@@ -92,11 +93,12 @@ class Task:
             limits = any(start <= asked.start < end for start, end in spared)
             if figure and not (limits or old.has(asked) or new.has(asked) or new.has_digits(asked)):
                 absent[asked.start] = asked.text
+        starts = sorted(absent)
         for line in _LINE.finditer(self._text if self.instruction is not self.side else ""):
             start, end = line.span()
             if self.instruction.text[start:end].strip():
                 continue
-            told = [at for at in absent if start <= at < end]
+            told = starts[bisect_left(starts, start) : bisect_left(starts, end)]
             stems = stems_in(self.side.plain[start:end])
             missing = len(stems) > 2 and len(stems & known) < _KNOWN * len(stems)
             if told and not missing:
