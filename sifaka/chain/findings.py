@@ -119,7 +119,7 @@ async def _measured(run: Run, version: Thought) -> Findings:
 
 
 async def _absent(run: Run, text: str) -> tuple[Difference, ...]:
-    """The figures that the task's material has and a text has not; they are listed, not asked."""
+    """The figures and lines of the task's material that a text lacks: listed, not asked."""
     wanted = run.config.facts in {"ask", "require"} and run.config.inquiry is None
     if not wanted or instruction_of(run.prompt) == run.prompt:
         return ()

@@ -7,14 +7,14 @@ in whatever notation; it judges no change.
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Literal
 
-from sifaka.text.function_words import FUNCTION_WORDS
 from sifaka.text.language import tell_language
+from sifaka.text.names import names_in
 from sifaka.text.notation import (
     MONEY,
     MONTHS,
@@ -252,7 +252,9 @@ def _number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | 
     unit = parts["cur"] or parts["unit"] or parts["signs"] or parts["ranged"]
     dimension, size = UNITS.get(unit, ("", Fraction(1)))
     base = 32 * (dimension == "~°C")
-    if dimension.endswith("°C") and re.search(r"(?<!\w)[-−]\Z", match.string[: match.start()][-2:]):
+    if dimension.endswith("°C") and re.search(
+        r"(?<!\w)[-−]\Z", match.string[max(0, match.start() - 2) : match.start()]
+    ):
         values = tuple(-each for each in values)
     readings = [f"{shown_number((each - base) * size)} {dimension}".strip() for each in values]
     kind: Kind = "money" if dimension in MONEY else "number"
@@ -505,7 +507,7 @@ def read(text: str) -> tuple[Statement, ...]:
     folded = _number_pattern(language).sub(
         lambda m: place(*m.span(), made) if (made := _number(m, words)) else m.group(), folded
     )
-    for start, end, weak in _names(folded, told):
+    for start, end, weak in names_in(folded, told):
         place(start, end, Statement("name", "", "", 0, 0, weak=weak))
     return tuple(sorted(found, key=lambda each: (each.start, each.end)))
 
@@ -534,60 +536,6 @@ def _literals(text: str) -> list[Statement]:
         bare = re.sub(r"^(?:https?://|mailto:)?(?:www\.)?", "", text[start:end].casefold())
         found.append(Statement("url", text[start:end], bare.rstrip("/"), start, end))
     return found
-
-
-# --- names ---
-
-_RUN = re.compile(
-    r"(?<![\w@#/.\\-])(?P<title>(?:Mr|Mrs|Ms|Dr|Prof|St|Mme|Herrn?|Frau|Señora?|Sra?)\.?[ ])?"
-    r"(?P<run>[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я][^\W\d_]*(?:[-'][^\W\d_]+)*"
-    r"(?:(?:[ ]|(?<=[ ][A-Z])\.[ ])[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я][^\W\d_]*(?:[-'][^\W\d_]+)*){0,6})"
-)
-_PICTURE = r"\u2190-\u21ff\u2600-\u27bf\ufe0f\U0001f300-\U0001faff"
-_OPENS = re.compile(rf"(?:\A|[.!?¡¿:;\n|>•\"“„«»(\[{{/*#_\-{_PICTURE}]|\d[.)])\s*[\"“„«(\[*_]*\Z")
-_ENGLISH = frozenset(FUNCTION_WORDS["en"].split())
-_TITLES = frozenset(
-    ["Mr", "Mrs", "Ms", "Sir", "Madam", "Madame", "Monsieur", "Herr", "Herrn", "Frau", "Señor"]
-)
-_WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
-
-
-def _names(text: str, language: str) -> Iterator[tuple[int, int, bool]]:
-    """The places of capitalised words that stand where an ordinary word has no capital.
-
-    German writes all nouns so: there two in a row are a name, and what follows a title.
-    """
-    lower = {word for word in _WORD.findall(text) if word.islower()}
-    own = frozenset(FUNCTION_WORDS.get(language, "").split())
-    line = (-1, -1, False)
-    for match in _RUN.finditer(text):
-        start, end = match.span("run")
-        if start >= line[1]:
-            first = text.rfind("\n", 0, start) + 1
-            last = text.find("\n", start) % (len(text) + 1)
-            line = (first, last, _is_title_or_shouted(text[first:last]))
-        tokens = list(_WORD.finditer(text, start, end))
-        opens = not match["title"] and _OPENS.search(text[max(0, start - 12) : start])
-        if opens or tokens[0].group().lower().split("'")[0] in _ENGLISH | own:
-            tokens = tokens[1:]
-        words = [token.group().removesuffix("'s") for token in tokens]
-        words = [] if _TITLES.issuperset(words) else words
-        ordinary = all(word.lower() in lower | _ENGLISH for word in words)
-        german = language == "de" and len(words) < 2 and not match["title"]
-        if not ordinary and not (line[2] and language != "de") and not german:
-            end = tokens[-1].start() + len(words[-1])
-            # The line that greets may name a role: Dear Valued Customer.
-            greets = line[1] - line[0] < 50 and text[line[0] : line[1]].rstrip().endswith(",")
-            nouns = language == "de" and not match["title"]
-            weak = greets or nouns or all(word.isupper() for word in words)
-            yield tokens[0].start(), end, weak
-
-
-def _is_title_or_shouted(line: str) -> bool:
-    words = [word for word in _WORD.findall(line[:2000]) if len(word) > 3]
-    shouted = sum(word.isupper() for word in words) > 0.6 * len(words)
-    titled = len(words) > 2 and sum(w[0].isupper() for w in words) > 0.7 * len(words)
-    return len(words) > 1 and (shouted or (titled and line.rstrip()[-1:] not in ".!?…,;"))
 
 
 # --- comparison ---
