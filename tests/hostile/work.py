@@ -38,6 +38,7 @@ from sifaka.text.formats.marks import view
 from sifaka.text.glossary import lost_terms, shared_terms
 from sifaka.text.language import is_enough
 from sifaka.text.limits import asked_of, outside_scope, scope_of
+from sifaka.text.names import names_in
 from sifaka.text.prose import blanked, urls
 from sifaka.text.scripts import language_of_script
 from sifaka.text.sections import split
@@ -87,6 +88,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
         verbatim_inline,
         lambda t: verbatim_inline(t, Format.MARKDOWN, tokens_of(t)),
     ),
+    "names": (names_in, lambda t: names_in(t, "en")),
     "names and quotes": (named_inline, lambda t: named_inline(t, tokens_of(t))),
     "claims that are given": (claims_given, lambda t: claims_given([_SHORT, t[:500]], t)),
     "figures that differ": (disagreement, lambda t: disagreement(t, changed(t))),
