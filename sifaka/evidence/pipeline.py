@@ -31,7 +31,7 @@ from sifaka.evidence.plan import checked_question, plan, whole_plan
 from sifaka.evidence.ranking import scores_of
 from sifaka.evidence.search import check_limit, search
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.evidence.verify import NO_MODEL, PARALLEL, as_completed, verifications
+from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, as_completed, verifications
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -144,13 +144,13 @@ class EvidencePipeline:
         yield SearchFinished(searched=searched)
         verified: dict[int, Verification] = {}
         branches = verifications(
-            [(document, made.criteria) for document in searched.documents],
+            [[Sheet(document, made.criteria)] for document in searched.documents],
             question=question,
             model=self._model if verify else None,
             without="that was not asked for" if not verify else NO_MODEL,
         )
         async with aclosing(as_completed(branches, parallel=self._parallel)) as coming:
-            async for number, verification in coming:
+            async for number, (verification,) in coming:
                 verified[number] = verification
                 evidence = classify(verification, made.criteria)
                 yield Verified(evidence=evidence, number=number, of=len(searched.documents))

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, TypeVarTuple
 
 import anyio
 from anyio import to_thread
@@ -32,16 +32,19 @@ NO_MODEL = "there is no model"
 PARALLEL = 10
 """Documents that are verified at the same time, where nothing else is said."""
 _SHOWN = 8_000
-"""Characters of a document that the model sees; of a longer one those nearest to the criteria."""
+"""Characters of documents that one question shows; of a longer document those nearest to its
+criteria."""
+_JUDGEMENTS = 30
+"""Judgements that one question asks for."""
 _TITLE = 300
 _AT_ONCE = 100_000
 """Characters that may be read without a thread, about a millisecond."""
 PROMPT = Prompt(
-    purpose="Judges one document against criteria, with quotes that are looked up afterwards.",
-    task="You judge one document against each criterion in `criteria`. Give one judgement for each "
-    "criterion, under its id.",
+    purpose="Judges documents against criteria, with quotes that are looked up afterwards.",
+    task="You judge each document against its criteria. Give one judgement for each of them, under "
+    "the document's number and the criterion's id.",
     rules=(
-        "Judge by the document alone, and not by what you know.",
+        "Judge by that document alone, and not by what you know or another one says.",
         "`support`: the document says or shows everything that the criterion asks for.",
         "`somewhat_support`: it does so in part, or only by implication.",
         "`reject`: it speaks about something else, or it says the contrary. Set `contradicts` to "
@@ -53,12 +56,26 @@ PROMPT = Prompt(
         "For a criterion about time you may quote the line `Published`.",
     ),
 )
-_ASKED = "Judge the document against each criterion."
+_ASKED = "Judge each document against its criteria."
+
+
+class Sheet(NamedTuple):
+    """A document and what it is to be judged by."""
+
+    document: SourceDocument
+    criteria: Sequence[Criterion]
+
+    @property
+    def share(self) -> float:
+        """The share of one question that it takes; 1 is all of it."""
+        shown = min(1.0, len(self.document.text) / _SHOWN)
+        return max(shown, len(self.criteria) / _JUDGEMENTS)
 
 
 class _Judged(Form):
-    """The judgement on one criterion."""
+    """The judgement of one document on one criterion."""
 
+    document: int = Field(default=1, description="the document's number")
     criterion: str = Field(min_length=1, description="the criterion's id")
     quotes: list[str] = Field(
         default_factory=list[str], description="words of the document, copied exactly"
@@ -70,76 +87,87 @@ class _Judged(Form):
 
 
 class _Judgements(Form):
-    """The document's judgement on each criterion."""
+    """The judgement of each document on each of its criteria."""
 
     judgements: list[_Judged]
 
 
+def packed(sheets: Iterable[Sheet]) -> list[list[Sheet]]:
+    """The sheets in their order, as many together as one question has room for."""
+    packs: list[list[Sheet]] = []
+    room = 0.0
+    for sheet in sheets:
+        if sheet.share > room:
+            packs.append([])
+            room = 1.0
+        packs[-1].append(sheet)
+        room -= sheet.share
+    return packs
+
+
 def verifications(
-    asked: Iterable[tuple[SourceDocument, Sequence[Criterion]]],
+    packs: Iterable[Sequence[Sheet]],
     *,
     question: str,
     model: "Model | None",
     without: str = NO_MODEL,
-) -> Mapping[str, Callable[[], Awaitable[Verification]]]:
-    """The judging of each document by its criteria, for `fan_out` or `as_completed`.
+) -> Mapping[str, Callable[[], Awaitable[list[Verification]]]]:
+    """The judging of each pack of documents, for `fan_out` or `as_completed`.
 
-    One model call a document, at the place `document N` of the journal; a second verification in
-    one run needs a scope of its own. A document for which the model cannot be asked, or the budget
-    has no room, is `degraded` and has no judgements; `without` is the reason
-    where there is no model. Its criteria have different ids. Each raises
-    `StorageError` when its answer could not be put on record, and `Suspended` for the host.
+    One model call a pack, at the place `documents N` of the journal, with a verification for each
+    document; a second round in one run needs a scope of its own. Documents for which the model
+    cannot be asked, or the budget has no room, are `degraded` and have no judgements; `without` is
+    the reason where there is no model. The criteria of a pack have different ids, or are the same.
+    Each raises `StorageError` when its answer could not be put on record, and `Suspended` for the
+    host.
     """
     return {
-        f"document {number}": partial(_verified, document, criteria, question, model, without)
-        for number, (document, criteria) in enumerate(asked)
+        f"documents {number}": partial(_verified, pack, question, model, without)
+        for number, pack in enumerate(packs)
     }
 
 
 async def _verified(
-    document: SourceDocument,
-    criteria: Sequence[Criterion],
-    question: str,
-    model: "Model | None",
-    without: str,
-) -> Verification:
-    if model is None or not criteria:
-        degraded = without if model is None else "there is no criterion to hold it against"
-        return Verification(document=document, degraded=degraded)
-    try:
-        return await _asked(document, criteria, question, model)
-    except StorageError:
-        raise
-    # A model may be foreign code, and one document's failure costs the others nothing.
-    except Exception as error:  # noqa: BLE001 - reported just below
-        report_failure(logger, "evidence:verifier", error)
-        reason = error.message if isinstance(error, SifakaError) else type(error).__name__
-        return Verification(document=document, degraded=reason)
+    pack: Sequence[Sheet], question: str, model: "Model | None", without: str
+) -> list[Verification]:
+    if model is None or not any(sheet.criteria for sheet in pack):
+        reason = without if model is None else "there is no criterion to hold it against"
+    else:
+        try:
+            return await _asked(pack, question, model)
+        except StorageError:
+            raise
+        # A model may be foreign code, and the failure of one question costs the others nothing.
+        except Exception as error:  # noqa: BLE001 - reported just below
+            report_failure(logger, "evidence:verifier", error)
+            reason = error.message if isinstance(error, SifakaError) else type(error).__name__
+    return [Verification(document=sheet.document, degraded=reason) for sheet in pack]
 
 
-async def _asked(
-    document: SourceDocument, criteria: Sequence[Criterion], question: str, model: "Model"
-) -> Verification:
+async def _asked(pack: Sequence[Sheet], question: str, model: "Model") -> list[Verification]:
     from sifaka.models.structured import ask
 
-    text = await _aside(len(document.text), plain, document.text)
-    prompt = "\n\n".join(
-        (
-            frame("question", question),
-            frame("criteria", "\n".join(map(_line, criteria))),
-            frame("document", f"{_head(document)}\n\n{await _shown(text, criteria)}"),
-            _ASKED,
-        )
-    )
-    answer, usage = await ask(model, PROMPT.text, prompt, _Judgements)
-    answered = [
-        Answered(each.criterion, each.judgement, tuple(each.quotes), each.contradicts)
-        for each in answer.judgements
-    ]
-    texts = (text, document.title, _published(document))
-    size = len(text) * len(answered)
-    assessments = await _aside(size, assess, answered, criteria, texts)
-    return Verification(document=document, assessments=assessments, usage=usage)
+    texts = [await _aside(len(d.text), plain, d.text) for d, _ in pack]
+    criteria = {each.id: each for sheet in pack for each in sheet.criteria}
+    parts = [frame("question", question), frame("criteria", "\n".join(map(_line, criteria.values())))]
+    for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
+        if len(pack) > 1:
+            parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")
+        shown = await _shown(text, sheet.criteria)
+        parts.append(frame("document", f"{_head(sheet.document)}\n\n{shown}"))
+    answer, usage = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Judgements)
+    verified: list[Verification] = []
+    for number, ((document, criteria_), text) in enumerate(zip(pack, texts, strict=True), 1):
+        said = [
+            Answered(each.criterion, each.judgement, tuple(each.quotes), each.contradicts)
+            for each in answer.judgements
+            if each.document == number or len(pack) == 1
+        ]
+        places = (text, document.title, _published(document))
+        assessments = await _aside(len(text) * len(said), assess, said, criteria_, places)
+        verified.append(Verification(document=document, assessments=assessments))
+    # What the question has cost is told once.
+    return [verified[0].model_copy(update={"usage": usage}), *verified[1:]]
 
 
 async def _aside(size: int, read: Callable[[*Ts], Result], *given: *Ts) -> Result:

@@ -137,11 +137,11 @@ async def _asked(
 
 
 async def _think(ctx: Context) -> LoopState:
-    """Look at the findings."""
+    """Look at the findings; nobody is asked about none."""
     loop, state = ctx.deps, ctx.inputs
     if len(state.rounds) >= loop.work.inquiry.max_iterations:
         state = state.stopping("iterations")
-    if loop.work.model is None or state.stops:
+    if loop.work.model is None or state.stops or not state.findings:
         return state
     number, findings = state.now.number, state.findings
     await loop.tell("thinking", f"iteration {number}: looking at {len(findings)} findings")
@@ -151,20 +151,22 @@ async def _think(ctx: Context) -> LoopState:
 
 
 async def _look_for_gaps(ctx: Context) -> LoopState:
-    """Name what is missing; without an answer the question's words are searched for once.
+    """Name what is missing: all of the question while nothing was found.
 
-    Nothing is complete before the first search.
+    Nothing is complete before the first search, and one search is all without anybody to ask.
     """
     loop, state = ctx.deps, ctx.inputs
-    question, is_searched = loop.plan.question, bool(state.rounds)
-    prompt = gap_prompt(
-        question, observations=state.now.observations, findings=listed(state.findings)
-    )
-    gap, state = await _asked(loop, state, KNOWLEDGE_GAP, prompt)
+    question, gap = loop.plan.question, None
+    if state.findings:
+        prompt = gap_prompt(
+            question, observations=state.now.observations, findings=listed(state.findings)
+        )
+        gap, state = await _asked(loop, state, KNOWLEDGE_GAP, prompt)
     if gap is None:
-        complete, gaps = is_searched, keyword_queries(question)
+        may_ask = loop.work.model is not None and not state.stops
+        complete, gaps = bool(state.rounds) and not may_ask, []
     else:
-        complete, gaps = gap.research_complete and is_searched, gap.gaps
+        complete, gaps = gap.research_complete, gap.gaps
     named = tuple(each for each in gaps if each.strip()) or (question,)
     return state.adding(complete=complete, gaps=() if complete else named)
 
@@ -172,11 +174,11 @@ async def _look_for_gaps(ctx: Context) -> LoopState:
 async def _judge(ctx: Context) -> LoopState:
     """Have the judge decide about the next search; without an answer the gaps decide.
 
-    No judge is asked before the first search, and none allows more searches than the limits do.
+    No judge is asked about no findings, and none allows more searches than the limits do.
     """
     loop, state = ctx.deps, ctx.inputs
     judge = loop.work.judge or loop.work.model
-    if not state.rounds or judge is None or is_host(judge):
+    if not state.findings or judge is None or is_host(judge):
         return state
     question, gaps = loop.plan.question, state.now.gaps
     prompt = continue_prompt(question, gaps=gaps, findings=listed(state.findings), past=state.past)
@@ -201,7 +203,7 @@ def _must_search(state: LoopState) -> bool:
 
 
 async def _select_tools(ctx: Context) -> LoopState:
-    """Turn the gaps into searches; without an answer each gap is one."""
+    """Turn the gaps into searches; without an answer each gap is one, of the question each half."""
     loop, state = ctx.deps, ctx.inputs
     gaps = state.now.gaps
     prompt = selector_prompt(
@@ -209,7 +211,8 @@ async def _select_tools(ctx: Context) -> LoopState:
     )
     plan, state = await _asked(loop, state, TOOL_SELECTOR, prompt)
     if plan is None:
-        tasks = [SearchTask(query=query) for gap in gaps if (query := shortened(gap))][:4]
+        queries = gaps if state.rounds else keyword_queries(loop.plan.question)
+        tasks = [SearchTask(query=query) for each in queries if (query := shortened(each))][:4]
     else:
         tasks = [SearchTask(query=each.query, adapter=each.adapter or "") for each in plan.tasks]
     return state.adding(tasks=tuple(tasks))

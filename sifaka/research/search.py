@@ -17,14 +17,14 @@ from sifaka.evidence.model import Criterion, Evidence, Searched, Verification, w
 from sifaka.evidence.passages import RELEVANT, overlap
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.search import search
-from sifaka.evidence.verify import NO_MODEL, PARALLEL, as_completed, verifications
+from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, as_completed, packed, verifications
 from sifaka.research.progress import Loop
 from sifaka.research.state import Finding, LoopState, SearchTask, source_of
 
 RESULTS = 5
 """Documents that one search brings at most."""
 MOST_JUDGED = 10
-"""Documents that are judged in one iteration: each costs a call."""
+"""Documents that are judged in one iteration."""
 _TIME_OVER = "not verified: the budget of time was spent"
 
 
@@ -36,8 +36,8 @@ class Haul:
         default_factory=dict[str, tuple[SourceDocument, str]]
     )
     """By their source, each with the query that has found it."""
-    judged: dict[int, Verification] = field(default_factory=dict[int, Verification])
-    """By the number of the document."""
+    judged: dict[str, Verification] = field(default_factory=dict[str, Verification])
+    """By the document's source."""
     degraded: list[str] = field(default_factory=list[str])
     failures: list[str] = field(default_factory=list[str])
     """The reasons that whole searches have failed."""
@@ -87,13 +87,13 @@ async def judge_all(loop: Loop, state: LoopState, haul: Haul) -> None:
     criteria = _criteria(loop, state)
     with scope("judging"):
         judging = verifications(
-            [(document, criteria) for document in documents],
+            packed(Sheet(document, criteria) for document in documents),
             question=loop.plan.question,
             model=loop.work.model,
         )
         async with aclosing(as_completed(judging, parallel=PARALLEL)) as coming:
-            async for number, verification in coming:
-                haul.judged[number] = verification
+            async for _, verified in coming:
+                haul.judged |= {source_of(each.document): each for each in verified}
 
 
 async def findings_of(loop: Loop, state: LoopState, haul: Haul) -> tuple[Finding, ...]:
@@ -125,9 +125,9 @@ async def _evidence(loop: Loop, state: LoopState, haul: Haul) -> list[Evidence]:
             for document in order
         ]
     criteria = _criteria(loop, state)
-    late = [Verification(document=document, degraded=_TIME_OVER) for document in documents]
-    judged = [haul.judged.get(number, each) for number, each in enumerate(late)]
-    return [classify(each, criteria) for each in judged]
+    late = {source: Verification(document=d, degraded=_TIME_OVER)
+            for source, (d, _) in haul.documents.items()}  # fmt: skip
+    return [classify(each, criteria) for each in (late | haul.judged).values()]
 
 
 def _relevant(

@@ -7,6 +7,7 @@ from typing import Any
 
 from sifaka.models.prompt import contents
 from sifaka.research.parsing import chosen_mode
+from tests.stubs.judged_documents import judgements
 from tests.stubs.provider import Reply, calls, fails
 
 
@@ -69,7 +70,7 @@ class ResearchAnswers:
         if "tasks" in form:
             return {"tasks": [{"query": topic.query}]}
         if "judgements" in form:
-            return {"judgements": self._judgements(asked)}
+            return self._judged(asked)
         if "claims" in form:
             return {"claims": []}
         if "text" in form:
@@ -80,13 +81,15 @@ class ResearchAnswers:
             return {"verdict": "accept"}
         raise AssertionError(f"nobody was to ask for {sorted(form)}")
 
-    def _judgements(self, asked: str) -> list[dict[str, Any]]:
+    def _judged(self, asked: str) -> dict[str, Any]:
         quote = self._topic(asked).quote
-        says: dict[str, Any] = {"judgement": "reject"}
-        if quote in asked:
-            says = {"judgement": "support", "quotes": [quote]}
-        criteria = re.findall(r"^- (\S+) \(", asked, re.MULTILINE)
-        return [{"criterion": criterion, **says} for criterion in criteria]
+
+        def says(_id: str, _wanted: str, document: str) -> dict[str, Any]:
+            if quote not in document:
+                return {"judgement": "reject"}
+            return {"judgement": "support", "quotes": [quote]}
+
+        return judgements(asked, says)
 
     def _topic(self, asked: str) -> Topic:
         return next((t for t in self._topics if question_of(t) in asked), self._topics[0])

@@ -4,8 +4,8 @@ A model is asked one question for each document, about all claims that found it.
 compared exactly is a flag beside its judgement, which is for the second question to settle.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from anyio import to_thread
 
@@ -18,7 +18,7 @@ from sifaka.evidence.model import Assessment, Criterion, Verification
 from sifaka.evidence.passages import NAMED, overlap, without_heading
 from sifaka.evidence.quotes import QuotableText
 from sifaka.evidence.ranking import rank_documents
-from sifaka.evidence.verify import NO_MODEL, PARALLEL, verifications
+from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, packed, verifications
 from sifaka.record.claims import Claim, Judgement
 from sifaka.text.prose import sentence_spans
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 _AROUND = 1_500
 """Characters on each side of a quote in which its sentences and their neighbours are looked for."""
-
-CLAIMS_EACH = 20
+_CLAIMS = 30
 """Claims in one question about a document."""
 _QUESTION = (
     "Is each claim true, according to the document? The claims are the criteria: `support` means "
@@ -51,13 +50,6 @@ _READ_AGAIN = (
 )
 
 
-class _Sheet(NamedTuple):
-    """One question: a document and the numbers of the claims that it is about."""
-
-    document: SourceDocument
-    claims: tuple[int, ...]
-
-
 async def held(
     claims: Mapping[int, Claim],
     documents: Mapping[int, Sequence[SourceDocument]],
@@ -67,25 +59,22 @@ async def held(
 ) -> dict[int, tuple[JudgedSource, ...]]:
     """Compare each claim with its documents.
 
-    A document is judged once for every `CLAIMS_EACH` claims that found it; all questions are asked
-    at the same time. Then each document is asked about once more: for the support whose figures
-    its quotes do not have, or with `double` for all support. What is not confirmed is `doubt`.
+    Documents are judged together where they are short, a document again for every 30 claims; all
+    questions are asked at the same time. Then it is asked once more about the support whose figures
+    its quotes do not have, or with `double` about all support. What is not confirmed is `doubt`.
     """
     said: dict[tuple[int, str], JudgedSource] = {}
     texts: dict[str, QuotableText] = {}
-    questions: dict[str, Callable[[], Awaitable[Verification]]] = {}
-    sheets: list[_Sheet] = []
-    for number, together in enumerate(_rounds(documents)):
-        asked = [(each.document, [_criterion(n, claims[n]) for n in each.claims])
-                 for each in together]  # fmt: skip
-        made = verifications(asked, question=_QUESTION, model=model)
-        questions |= {f"verify {number}/{place}": question for place, question in made.items()}
-        sheets += together
-    answers = await fan_out(questions, calls_each=0, parallel=PARALLEL)
-    for sheet, answer in zip(sheets, answers, strict=True):
-        for n in sheet.claims:
-            one = await _of(n, claims[n], sheet.document, answer, texts)
-            said[n, sheet.document.key] = one
+    numbers = {_criterion(n, claim).id: n for n, claim in claims.items()}
+    packs = packed(_sheets(claims, documents))
+    questions = verifications(packs, question=_QUESTION, model=model)
+    for pack, answers in zip(
+        packs, await fan_out(questions, calls_each=0, parallel=PARALLEL), strict=True
+    ):
+        for (document, criteria), answer in zip(pack, answers, strict=True):
+            for each in criteria:
+                n = numbers[each.id]
+                said[n, document.key] = await _of(n, claims[n], document, answer, texts)
     said |= await _confirmed(said, claims, texts, model, double=double)
     return {
         # Scores are those of the claim's own search.
@@ -103,33 +92,24 @@ async def _confirmed(
     double: bool,
 ) -> dict[tuple[int, str], JudgedSource]:
     """The support that was asked about once more: confirmed, or with the doubt."""
-    by_document: dict[str, list[int]] = {}
-    for (number, key), judged in said.items():
-        if judged.supports and (double or judged.flag):
-            by_document.setdefault(key, []).append(number)
-    asked: list[tuple[str, Sequence[Doubtful]]] = []
-    for key, numbers in by_document.items():
-        doubtful = [_doubtful(n, claims[n], said[n, key], texts[key]) for n in numbers]
-        asked.append((said[numbers[0], key].document.title, doubtful))
-    if not asked:
-        return {}
+    places = [
+        place for place, judged in said.items() if judged.supports and (double or judged.flag)
+    ]
+    asked = [_doubtful(claims[n], said[n, key], texts[key]) for n, key in places]
     found: dict[tuple[int, str], JudgedSource] = {}
-    for (key, numbers), answers in zip(
-        by_document.items(), await asked_again(asked, model), strict=True
-    ):
-        for n in numbers:
-            judged, answer = said[n, key], answers[_criterion(n, claims[n]).id]
-            reasons = "; ".join(filter(None, (judged.flag, answer.missing)))
-            doubt = "" if answer.says else reasons or "asked once more, the judge does not confirm"
-            found[n, key] = judged._replace(doubt=doubt)
+    for place, answer in zip(places, await asked_again(asked, model), strict=True):
+        judged = said[place]
+        reasons = "; ".join(filter(None, (judged.flag, answer.missing)))
+        doubt = "" if answer.says else reasons or "asked once more, the judge does not confirm"
+        found[place] = judged._replace(doubt=doubt)
     return found
 
 
-def _doubtful(number: int, claim: Claim, judged: JudgedSource, text: QuotableText) -> Doubtful:
+def _doubtful(claim: Claim, judged: JudgedSource, text: QuotableText) -> Doubtful:
     assert judged.assessment is not None, "only support is asked about"
     passages = [with_neighbours(quote, text) for quote in judged.assessment.quotes]
     shown = "\n[...]\n".join(dict.fromkeys(passages))
-    return Doubtful(_criterion(number, claim).id, claim.text, shown)
+    return Doubtful(claim.text, judged.document.title, shown)
 
 
 async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[JudgedSource, ...]:
@@ -182,20 +162,19 @@ async def by_caller(
     return tuple([JudgedSource(d, None, await _passage(claim, d), missing) for d in documents])
 
 
-def _rounds(documents: Mapping[int, Sequence[SourceDocument]]) -> list[list[_Sheet]]:
-    """The questions, in rounds in which each document comes up once."""
-    by_document: dict[str, tuple[SourceDocument, list[int]]] = {}
+def _sheets(
+    claims: Mapping[int, Claim], documents: Mapping[int, Sequence[SourceDocument]]
+) -> list[Sheet]:
+    """Each document with the claims that found it, as often as one question has no room for them."""
+    by_document: dict[str, tuple[SourceDocument, list[Criterion]]] = {}
     for number, found in documents.items():
         for document in found:
-            by_document.setdefault(document.key, (document, []))[1].append(number)
-    longest = max((len(numbers) for _, numbers in by_document.values()), default=0)
+            _, criteria = by_document.setdefault(document.key, (document, []))
+            criteria.append(_criterion(number, claims[number]))
     return [
-        [
-            _Sheet(document, tuple(numbers[at : at + CLAIMS_EACH]))
-            for document, numbers in by_document.values()
-            if len(numbers) > at
-        ]
-        for at in range(0, longest, CLAIMS_EACH)
+        Sheet(document, criteria[at : at + _CLAIMS])
+        for document, criteria in by_document.values()
+        for at in range(0, len(criteria), _CLAIMS)
     ]
 
 

@@ -1,7 +1,8 @@
 """The second question about claims that a judge has called supported: blind to its answer."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field
@@ -17,18 +18,20 @@ if TYPE_CHECKING:
 
 _CLAIM, _PASSAGE = 2_000, 2_500
 """Characters that are shown."""
+_AT_ONCE = 20
+"""Claims in one question."""
 PROMPT = Prompt(
     purpose="Reads once more the sentences that a claim is said to rest on, without the first "
     "judgement.",
     task="For each claim, decide if the passage beside it says what the claim says.",
     rules=(
-        "Judge by the passage and the title alone, and not by what you know.",
+        "Judge by the passage and its title alone, and not by what you know or another one says.",
         "First write in `missing` what the claim adds, leaves out or makes stronger: all or some, "
         "a cause, a condition, a plan, the person, a negation, a number. Leave it empty where "
         "there is nothing.",
         "Then set `says` to true only if a reader of the passage must take the claim to be true. "
         "Other words for the same are no difference.",
-        "Give one answer for each claim, under its id.",
+        "Give one answer for each claim, under its number.",
     ),
 )
 _ASKED = "Does each passage say what its claim says? What is missing, added or weaker?"
@@ -37,8 +40,9 @@ _ASKED = "Does each passage say what its claim says? What is missing, added or w
 class Doubtful(NamedTuple):
     """A claim and the words that it is said to rest on."""
 
-    id: str
     claim: str
+    title: str
+    """The document's."""
     passage: str
     """The sentences that were quoted, with their neighbours."""
 
@@ -54,7 +58,7 @@ class SecondAnswer(NamedTuple):
 class _Answer(Form):
     """The answer about one claim."""
 
-    id: str = Field(min_length=1, description="the claim's id")
+    id: str = Field(min_length=1, description="the claim's number")
     missing: str = Field(default="", description="what is missing, added or weaker; may be empty")
     says: bool = Field(description="true when the passage says what the claim says")
 
@@ -65,43 +69,37 @@ class _Answers(Form):
     answers: list[_Answer]
 
 
-async def asked_again(
-    asked: Sequence[tuple[str, Sequence[Doubtful]]], model: "Model"
-) -> list[Mapping[str, SecondAnswer]]:
-    """Ask about the claims of each document, one call a document.
-
-    Args:
-        asked: The title of each document, and the claims that are said to rest on it.
-        model: Who answers.
+async def asked_again(asked: Sequence[Doubtful], model: "Model") -> list[SecondAnswer]:
+    """Ask about the claims, twenty in one call.
 
     Returns:
-        For each document the answers by the claim's id. One that was not given, or could not be
-        paid for, is no: what nobody has confirmed stays in doubt.
+        The answer about each. One that was not given, or could not be paid for, is no: what nobody
+        has confirmed stays in doubt.
     """
-    questions: dict[str, Callable[[], Awaitable[Mapping[str, SecondAnswer]]]] = {
-        f"second {number}": partial(_asked, title, doubtful, model)
-        for number, (title, doubtful) in enumerate(asked)
+    questions = {
+        f"second {at}": partial(_asked, asked[at : at + _AT_ONCE], model)
+        for at in range(0, len(asked), _AT_ONCE)
     }
-    return list(await fan_out(questions, calls_each=0, parallel=PARALLEL))
+    answers = await fan_out(questions, calls_each=0, parallel=PARALLEL)
+    return list(chain.from_iterable(answers))
 
 
-async def _asked(
-    title: str, doubtful: Sequence[Doubtful], model: "Model"
-) -> Mapping[str, SecondAnswer]:
+async def _asked(doubtful: Sequence[Doubtful], model: "Model") -> list[SecondAnswer]:
     from sifaka.models.structured import ask
 
-    parts = [frame("title", title)] if title else []
-    for each in doubtful:
+    parts: list[str] = []
+    for number, (claim, title, passage) in enumerate(doubtful, 1):
         parts += (
-            f"Claim {each.id}:",
-            frame("claim", each.claim[:_CLAIM]),
-            frame("passage", each.passage[:_PASSAGE]),
+            f"Claim {number}:",
+            frame("claim", claim[:_CLAIM]),
+            *((frame("title", title),) if title else ()),
+            frame("passage", passage[:_PASSAGE]),
         )
     try:
         answer, _ = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Answers)
     except (ModelProviderError, BudgetExceeded) as error:
         no = SecondAnswer(says=False, missing=f"it was not confirmed: {error.message}")
-        return {each.id: no for each in doubtful}
+        return [no] * len(doubtful)
     said: dict[str, SecondAnswer] = {}
     for each in answer.answers:
         before = said.get(each.id.strip())
@@ -109,4 +107,4 @@ async def _asked(
         if before is None or before.says:
             said[each.id.strip()] = SecondAnswer(each.says, " ".join(each.missing.split())[:200])
     absent = SecondAnswer(says=False, missing="it was not confirmed when asked once more")
-    return {each.id: said.get(each.id, absent) for each in doubtful}
+    return [said.get(str(number), absent) for number in range(1, len(doubtful) + 1)]

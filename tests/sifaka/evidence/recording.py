@@ -10,7 +10,7 @@ from sifaka.calls.journal import Journal, scope
 from sifaka.calls.ledger import Ledger
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Criterion, Verification
-from sifaka.evidence.verify import PARALLEL, verifications
+from sifaka.evidence.verify import PARALLEL, Sheet, verifications
 from sifaka.record.entries import Called
 from sifaka.record.usage import Budget, Usage
 
@@ -43,6 +43,7 @@ async def verified(
     question: str = "?",
     parallel: int = PARALLEL,
 ) -> tuple[Verification, ...]:
-    asked = [(document, criteria) for document in documents]
+    asked = [[Sheet(document, criteria)] for document in documents]
     branches = verifications(asked, question=question, model=model)
-    return await fan_out(branches, calls_each=0, parallel=parallel)
+    packs = await fan_out(branches, calls_each=0, parallel=parallel)
+    return tuple(verification for (verification,) in packs)

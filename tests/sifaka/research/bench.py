@@ -21,6 +21,7 @@ from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
+from tests.stubs.judged_documents import judgements
 
 QUESTION = "How did the lamps of the coast change?"
 
@@ -190,12 +191,14 @@ def select(asked: Asked) -> Answer:
 
 
 def support(asked: Asked) -> Answer:
-    """Whatever the document is, its last line is quoted in support."""
-    ids = [line[2:].split(" ")[0] for line in asked.question.splitlines() if line.startswith("- ")]
-    material = asked.question.rpartition("</document")[0]
-    quote = material.strip().splitlines()[-1]
-    judged = [{"criterion": each, "judgement": "support", "quotes": [quote]} for each in ids]
-    return {"judgements": judged}
+    """Whatever the documents are, the last line of each is quoted in support."""
+    return judgements(
+        asked.question,
+        lambda _id, _wanted, document: {
+            "judgement": "support",
+            "quotes": [document.strip().splitlines()[-1]],
+        },
+    )
 
 
 def write(asked: Asked) -> Answer:

@@ -7,9 +7,8 @@ from typing import Any
 from sifaka.record.thought import Thought
 from sifaka.text.prose import sentences
 from tests.sifaka.critics.scripted_judge import Answer, Asked
+from tests.stubs.judged_documents import framed, judgements
 
-_FRAME = r"<{label} id=(\w+)>\n(.*?)\n</{label} id=\1>"
-_CRITERION = re.compile(r"^- (claim-\d+) \(claim\): (.+)$", re.MULTILINE)
 _COMMON = frozenset(
     re.findall(
         r"\w+",
@@ -17,12 +16,6 @@ _COMMON = frozenset(
         have had that this after before since as be been about""",
     )
 )
-
-
-def framed(question: str, label: str) -> str:
-    """The text between the marks of a label."""
-    found = re.search(_FRAME.format(label=label), question, re.DOTALL)
-    return found.group(2) if found else ""
 
 
 def reads(asked: Asked) -> Answer:
@@ -37,16 +30,14 @@ def reads(asked: Asked) -> Answer:
         return {"claims": [{"quote": p, "claim": p, "need": 0.9} for p in parts]}
     if "answers" in asked.fields:
         return {"answers": [_second(*each) for each in second_question(asked.question)]}
-    document = framed(asked.question, "document")
-    criteria = _CRITERION.findall(framed(asked.question, "criteria"))
-    return {"judgements": [_judgement(name, claim, document) for name, claim in criteria]}
+    return judgements(asked.question, _judgement)
 
 
 def second_question(question: str) -> list[tuple[str, str, str]]:
     """The id, the claim and the passage of each claim that is asked about once more."""
     return [
         (part.split(":", 1)[0], framed(part, "claim"), framed(part, "passage"))
-        for part in re.split(r"^Claim (?=claim-\d+:)", question, flags=re.MULTILINE)[1:]
+        for part in re.split(r"^Claim (?=\d+:)", question, flags=re.MULTILINE)[1:]
     ]
 
 
@@ -54,22 +45,17 @@ def _second(name: str, claim: str, passage: str) -> Mapping[str, Any]:
     return {"id": name, "missing": "", "says": numbers(claim) <= numbers(passage)}
 
 
-def _judgement(criterion: str, claim: str, document: str) -> Mapping[str, Any]:
+def _judgement(_criterion: str, claim: str, document: str) -> Mapping[str, Any]:
     _, _, body = document.partition("\n\n")
     parts = [body[start:end] for start, end in sentences(body)]
     wanted = _words(claim)
     nearest = max(parts, key=lambda part: len(wanted & _words(part)), default="")
     shared = len(wanted & _words(nearest)) / max(1, len(wanted))
     if shared < 0.6:
-        return {"criterion": criterion, "judgement": "reject", "contradicts": False, "quotes": []}
+        return {"judgement": "reject", "contradicts": False, "quotes": []}
     if numbers(claim) <= numbers(nearest):
-        return {"criterion": criterion, "judgement": "support", "quotes": [nearest]}
-    return {
-        "criterion": criterion,
-        "judgement": "reject",
-        "contradicts": True,
-        "quotes": [nearest],
-    }
+        return {"judgement": "support", "quotes": [nearest]}
+    return {"judgement": "reject", "contradicts": True, "quotes": [nearest]}
 
 
 def numbers(text: str) -> set[str]:

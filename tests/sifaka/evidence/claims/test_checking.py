@@ -20,8 +20,9 @@ from sifaka.record.claims import CheckOptions, ClaimReport, ClaimVerdict, Judgem
 from sifaka.record.thought import Document
 from sifaka.record.usage import Budget, Usage
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
-from tests.sifaka.evidence.claims.reader import framed, reads
+from tests.sifaka.evidence.claims.reader import reads
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
+from tests.stubs.judged_documents import framed
 
 pytestmark = pytest.mark.anyio
 
