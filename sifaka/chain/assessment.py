@@ -41,6 +41,7 @@ async def verified(
     budget: Budget,
     frame_key: str | None = None,
     hear: Hear | None = None,
+    calls: list[Called] | None = None,
 ) -> ClaimReport:
     """Check the claims of a text, or given ones, against the evidence; see `Chain.verify`.
 
@@ -57,15 +58,15 @@ async def verified(
 
         checker = EvidenceChecker(adapters, parts.asked)
     ledger = Ledger(budget, Usage())
-    calls = Calls(
+    context = Calls(
         ledger=ledger,
-        journal=Journal(append=_telling(hear, adapters)),
+        journal=Journal(calls or (), _telling(hear, adapters, calls)),
         breakers=parts.breakers,
         monitor=parts.monitor,
         frame_key=frame_key or new_frame_key(),
     )
     async with replace(parts, checker=checker).connected():
-        with calls.active(), scope(_PLACE):
+        with context.active(), scope(_PLACE):
             report = await checker.check(
                 text, claims=claims, documents=documents, options=options, judgements=judgements
             )
@@ -85,15 +86,17 @@ def _check(text: str, claims: Sequence[str] | None, documents: Sequence[Document
         check_text(document.text, f"documents[{number}]")
 
 
-def _telling(hear: Hear | None, adapters: Adapters) -> Callable[[Called], Awaitable[None]] | None:
-    """Tells of each answer as it goes into the journal, which is when it is there."""
-    if hear is None:
-        return None
+def _telling(
+    hear: Hear | None, adapters: Adapters, calls: list[Called] | None
+) -> Callable[[Called], Awaitable[None]]:
+    """Keeps each answer, and tells of it as it goes into the journal, which is when it is there."""
     done: Counter[str] = Counter()
 
     async def tell(call: Called) -> None:
-        what = _step(call, adapters)
-        if what is not None:
+        if calls is not None:
+            calls.append(call)
+        what = None if hear is None else _step(call, adapters)
+        if hear is not None and what is not None:
             done[what] += 1
             await hear(f"{what}: {done[what]}")
 
@@ -185,6 +188,7 @@ class AssessingChain(ConfiguredChain):
         judgements: Sequence[Judgement] = (),
         frame_key: str | None = None,
         hear: Hear | None = None,
+        calls: list[Called] | None = None,
     ) -> ClaimReport:
         """Check the claims of a text, or given ones, against the evidence; nothing is stored.
 
@@ -196,6 +200,8 @@ class AssessingChain(ConfiguredChain):
             judgements: The caller's own, of claims that no model is to judge.
             frame_key: As for `critique`.
             hear: Receives a line for a person about each answer.
+            calls: The answers that an earlier check has had, which are taken again; further ones
+                are added.
 
         Returns:
             A verdict for each claim; `unverified` where no judge could answer or the budget had no
@@ -216,4 +222,5 @@ class AssessingChain(ConfiguredChain):
             budget=self.settings.budget,
             frame_key=frame_key,
             hear=hear,
+            calls=calls,
         )

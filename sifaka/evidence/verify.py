@@ -149,7 +149,10 @@ async def _asked(pack: Sequence[Sheet], question: str, model: "Model") -> list[V
 
     texts = [await _aside(len(d.text), plain, d.text) for d, _ in pack]
     criteria = {each.id: each for sheet in pack for each in sheet.criteria}
-    parts = [frame("question", question), frame("criteria", "\n".join(map(_line, criteria.values())))]
+    parts = [
+        frame("question", question),
+        frame("criteria", "\n".join(map(_line, criteria.values()))),
+    ]
     for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
         if len(pack) > 1:
             parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")

@@ -100,11 +100,21 @@ class ClaimReport(Frozen):
     degraded: tuple[str, ...] = ()
     """Parts of the check that failed, one line each."""
     usage: Usage = Field(default_factory=Usage)
+    run_id: str = ""
+    """The run that keeps it for the caller's judgements; empty where nothing is stored."""
 
     @property
     def blocking(self) -> tuple[ClaimVerdict, ...]:
         """The verdicts on claims that must not stay as they are."""
         return tuple(verdict for verdict in self.verdicts if verdict.blocks)
+
+    @property
+    def is_for_caller(self) -> bool:
+        """True when documents were found for a claim that nobody has judged."""
+        return any(
+            each.verdict == "unverified" and any(e.stance == "unjudged" for e in each.evidence)
+            for each in self.verdicts
+        )
 
 
 class CheckOptions(Frozen):

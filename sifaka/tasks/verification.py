@@ -12,6 +12,7 @@ from sifaka.evidence.documents import GIVEN, moment
 from sifaka.evidence.sources.collection import NO_ADAPTER
 from sifaka.record.claims import CheckOptions, ClaimReport, Judgement
 from sifaka.record.thought import Document
+from sifaka.tasks.kept_check import KeptCheck
 
 MOST_DOCUMENTS = 20
 """Documents that can be asked for, for each claim."""
@@ -62,23 +63,38 @@ async def check_claims(
     judgements: Sequence[Judgement] = (),
     frame_key: str | None = None,
     hear: Hear | None = None,
+    keep: bool = False,
+    run_id: str = "",
 ) -> ClaimReport:
     """Like `verify`, with the model and the adapters of a chain; see `Chain.verify`.
 
+    With `keep` a check that leaves claims to its caller is stored as a run. With that `run_id` the
+    caller's judgements need nothing else: text, claims, documents and options are those on record.
+
     Raises:
-        ConfigurationError: There is nothing to check or nothing to search.
+        ConfigurationError: There is nothing to check or nothing to search, or the run is no check.
     """
-    if (text.strip() or claims) and not documents and not chain.resources.adapters:
-        raise ConfigurationError(NO_ADAPTER, "give `sources`, or set SIFAKA_ADAPTERS")
-    return await chain.verify(
-        text,
-        claims=claims,
-        documents=documents,
-        options=options,
-        judgements=judgements,
+    if run_id:
+        check = await KeptCheck.load(chain.store, run_id, judgements)
+    else:
+        check = KeptCheck.begin(text, claims, documents, options, judgements)
+        if (text.strip() or claims) and not documents and not chain.resources.adapters:
+            raise ConfigurationError(NO_ADAPTER, "give `sources`, or set SIFAKA_ADAPTERS")
+    calls = [*check.run.calls] if check.run else []
+    before = len(calls)
+    report = await chain.verify(
+        check.text,
+        claims=check.claims,
+        documents=check.documents,
+        options=check.options,
+        judgements=check.judgements,
         frame_key=frame_key,
         hear=hear,
+        calls=calls,
     )
+    if check.run or (keep and report.is_for_caller):
+        return await check.keep(chain.store, report, calls[before:])
+    return report
 
 
 def check_options(

@@ -16,7 +16,7 @@ from sifaka.record.claims import (
     ClaimStatus,
     ClaimVerdict,
 )
-from sifaka.record.results import Issue
+from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 
 
@@ -111,6 +111,18 @@ def suggestions_of(report: ClaimReport) -> tuple[str, ...]:
         return ()
     many = "1 claim has" if len(open_) == 1 else f"{len(open_)} claims have"
     return (f"{many} no evidence: give a source for each, or word it as uncertain",)
+
+
+def result_of(report: ClaimReport, text: str) -> ValidationResult:
+    """The verdicts on the claims of a text as the result of a validator."""
+    return ValidationResult(
+        passed=not report.blocking,
+        message=summary(report),
+        score=share_not_blocking(report),
+        issues=issues_of(report, text),
+        suggestions=suggestions_of(report),
+        details=details_of(report),
+    )
 
 
 def details_of(report: ClaimReport) -> dict[str, object]:

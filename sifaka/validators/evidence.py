@@ -4,14 +4,7 @@ from typing import Literal
 
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.claims import (
-    ClaimComponent,
-    details_of,
-    issues_of,
-    share_not_blocking,
-    suggestions_of,
-    summary,
-)
+from sifaka.validators.claims import ClaimComponent, result_of
 from sifaka.validators.spec import Name, OptionalSpec
 
 
@@ -42,11 +35,4 @@ class EvidenceValidator(OptionalSpec, ClaimComponent):
         report = await self._report(thought)
         if report is None:
             return ValidationResult(passed=True, message="no claim was checked: no documents")
-        return ValidationResult(
-            passed=not report.blocking,
-            message=summary(report),
-            score=share_not_blocking(report),
-            issues=issues_of(report, thought.text),
-            suggestions=suggestions_of(report),
-            details=details_of(report),
-        )
+        return result_of(report, thought.text)

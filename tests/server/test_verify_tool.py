@@ -403,7 +403,7 @@ async def test_a_host_that_is_asked_in_rounds_judges_what_was_searched(
 
 SOURCES = [TOWER]
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({}, "missing: text, source or claims"),
+    ({}, "missing: text, source, claims or run_id"),
     ({"text": " ", "claims": []}, "there is no text and no claim"),
     ({"text": TEXT}, "no adapter is configured, so there is nothing to search — give `sources`"),
     ({"text": TEXT, "sources": []}, "no adapter is configured"),

@@ -12,6 +12,7 @@ from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_option
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, OptionalText
 from sifaka_mcp.schemas.evidence import JudgementIn, SourceList, VerifyOut, documents_of
+from sifaka_mcp.tenancy import may_only_read
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.source import asked_again, text_of
@@ -39,11 +40,10 @@ async def verify_evidence(
     budget: BudgetLimits = None,
     max_documents: Annotated[int, Field(ge=1, le=MOST_DOCUMENTS, description="for each claim")] = 4,
     max_claims: Annotated[int, Field(ge=1, le=MOST_CLAIMS, description="of `text`")] = 20,
+    run_id: Annotated[OptionalText, Field(description="of the check that you judge")] = "",
     judgements: Annotated[
         list[JudgementIn] | None,
-        Field(
-            max_length=MOST_CLAIMS, description="your own, by the passages shown; the rest again"
-        ),
+        Field(max_length=MOST_CLAIMS, description="your own, by the passages shown"),
     ] = None,
 ) -> Annotated[CallToolResult, VerifyOut] | InputRequiredResult:
     """See the tool's description."""
@@ -81,6 +81,8 @@ async def verify_evidence(
             judgements=judgements or (),
             frame_key=exchange.review_id,
             hear=report,
+            keep=not may_only_read(),
+            run_id=run_id,
         )
     except Suspended as waiting:
         return asked_again(ctx, exchange.ask(waiting))
@@ -95,10 +97,10 @@ def tool() -> Tool:
         title="Verify the claims of a text",
         description="Hold the claims of fact in a text, or given ones, against sources: which are "
         "supported or contradicted, with quotes, places and dates. Give `sources` or search the "
-        "configured ones. Without a model: the passages, for you to judge (`judgements`). "
-        "Stores nothing.",
+        "configured ones. Without a model: the passages, for you to judge (`run_id` and "
+        "`judgements`); only such a check is stored.",
         read_only=True,
         open_world=True,
         meta=SHOWN,
-        one_of=("text", "source", "claims"),
+        one_of=("text", "source", "claims", "run_id"),
     )

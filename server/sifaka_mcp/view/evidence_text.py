@@ -24,6 +24,7 @@ def verification(out: VerifyOut) -> str:
     """The text of `verify_evidence`."""
     lines = [f"claims: {len(out.verdicts)} ({counts(out.counts)})"]
     lines += [f"blocking: {'yes' if out.blocking else 'no'}", f"usage: {usage(out.usage)}"]
+    lines += [f"run_id: {out.run_id}"] if out.run_id else []
     for number, verdict in enumerate(out.verdicts[:_MOST], 1):
         lines += ["", *claim_lines(verdict, number)]
     if len(out.verdicts) > _MOST:

@@ -165,7 +165,7 @@ async def by_caller(
 def _sheets(
     claims: Mapping[int, Claim], documents: Mapping[int, Sequence[SourceDocument]]
 ) -> list[Sheet]:
-    """Each document with the claims that found it, as often as one question has no room for them."""
+    """Each document with the claims that found it, again for those beyond what one question has."""
     by_document: dict[str, tuple[SourceDocument, list[Criterion]]] = {}
     for number, found in documents.items():
         for document in found:
