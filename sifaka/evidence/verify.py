@@ -149,7 +149,8 @@ async def _asked(pack: Sequence[Sheet], question: str, model: "Model") -> list[V
 
     texts = [await _aside(len(d.text), plain, d.text) for d, _ in pack]
     criteria = {each.id: each for sheet in pack for each in sheet.criteria}
-    parts = [frame("question", question), frame("criteria", "\n".join(map(_line, criteria.values())))]
+    lines = "\n".join(map(_line, criteria.values()))
+    parts = [frame("question", question), frame("criteria", lines)]
     for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
         if len(pack) > 1:
             parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")
@@ -157,14 +158,14 @@ async def _asked(pack: Sequence[Sheet], question: str, model: "Model") -> list[V
         parts.append(frame("document", f"{_head(sheet.document)}\n\n{shown}"))
     answer, usage = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Judgements)
     verified: list[Verification] = []
-    for number, ((document, criteria_), text) in enumerate(zip(pack, texts, strict=True), 1):
+    for number, ((document, own), text) in enumerate(zip(pack, texts, strict=True), 1):
         said = [
             Answered(each.criterion, each.judgement, tuple(each.quotes), each.contradicts)
             for each in answer.judgements
             if each.document == number or len(pack) == 1
         ]
         places = (text, document.title, _published(document))
-        assessments = await _aside(len(text) * len(said), assess, said, criteria_, places)
+        assessments = await _aside(len(text) * len(said), assess, said, own, places)
         verified.append(Verification(document=document, assessments=assessments))
     # What the question has cost is told once.
     return [verified[0].model_copy(update={"usage": usage}), *verified[1:]]

@@ -1,7 +1,8 @@
 """The comparison of claims with documents: a judge decides, and is asked a second time.
 
-A model is asked one question for each document, about all claims that found it. What can be
-compared exactly is a flag beside its judgement, which is for the second question to settle.
+A model is asked about each document and all claims that found it; short documents share a
+question. What can be compared exactly is a flag beside its judgement, which is for the second
+question to settle.
 """
 
 from collections.abc import Mapping, Sequence
@@ -165,7 +166,7 @@ async def by_caller(
 def _sheets(
     claims: Mapping[int, Claim], documents: Mapping[int, Sequence[SourceDocument]]
 ) -> list[Sheet]:
-    """Each document with the claims that found it, as often as one question has no room for them."""
+    """Each document with the claims that found it; again for those a question has no room for."""
     by_document: dict[str, tuple[SourceDocument, list[Criterion]]] = {}
     for number, found in documents.items():
         for document in found:
