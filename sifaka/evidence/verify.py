@@ -31,10 +31,10 @@ logger = logging.getLogger(__name__)
 NO_MODEL = "there is no model"
 PARALLEL = 10
 """Documents that are verified at the same time, where nothing else is said."""
-_SHOWN = 8_000
+SHOWN = 8_000
 """Characters of documents that one question shows; of a longer document those nearest to its
 criteria."""
-_JUDGEMENTS = 30
+JUDGEMENTS = 30
 """Judgements that one question asks for."""
 _TITLE = 300
 _AT_ONCE = 100_000
@@ -68,8 +68,8 @@ class Sheet(NamedTuple):
     @property
     def share(self) -> float:
         """The share of one question that it takes; 1 is all of it."""
-        shown = min(1.0, len(self.document.text) / _SHOWN)
-        return max(shown, len(self.criteria) / _JUDGEMENTS)
+        shown = min(1.0, len(self.document.text) / SHOWN)
+        return max(shown, len(self.criteria) / JUDGEMENTS)
 
 
 class _Judged(Form):
@@ -200,10 +200,10 @@ def _published(document: SourceDocument) -> str:
 
 
 async def _shown(text: str, criteria: Sequence[Criterion]) -> str:
-    if len(text) <= _SHOWN:
+    if len(text) <= SHOWN:
         return text
     queries = [f"{each.name} {each.description}" for each in criteria]
-    return await to_thread.run_sync(excerpt, text, queries, _SHOWN)
+    return await to_thread.run_sync(excerpt, text, queries, SHOWN)
 
 
 T = TypeVar("T")

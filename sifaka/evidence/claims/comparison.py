@@ -19,7 +19,7 @@ from sifaka.evidence.model import Assessment, Criterion, Verification
 from sifaka.evidence.passages import NAMED, overlap, without_heading
 from sifaka.evidence.quotes import QuotableText
 from sifaka.evidence.ranking import rank_documents
-from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, packed, verifications
+from sifaka.evidence.verify import JUDGEMENTS, NO_MODEL, PARALLEL, Sheet, packed, verifications
 from sifaka.record.claims import Claim, Judgement
 from sifaka.text.prose import sentence_spans
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 _AROUND = 1_500
 """Characters on each side of a quote in which its sentences and their neighbours are looked for."""
-_CLAIMS = 30
-"""Claims in one question about a document."""
 _QUESTION = (
     "Is each claim true, according to the document? The claims are the criteria: `support` means "
     "that the document says so, `reject` with `contradicts` that it says something that cannot be "
@@ -173,9 +171,9 @@ def _sheets(
             _, criteria = by_document.setdefault(document.key, (document, []))
             criteria.append(_criterion(number, claims[number]))
     return [
-        Sheet(document, criteria[at : at + _CLAIMS])
+        Sheet(document, criteria[at : at + JUDGEMENTS])
         for document, criteria in by_document.values()
-        for at in range(0, len(criteria), _CLAIMS)
+        for at in range(0, len(criteria), JUDGEMENTS)
     ]
 
 
