@@ -35,6 +35,31 @@ OPENED = "The tower was opened in 1889."
 WRONG = "The tower was opened in 1901."
 VERBATIM = "It has four legs of iron."
 UNKNOWN = "The tower has 12 lifts for visitors."
+HALLS = [
+    "amber",
+    "azure",
+    "beige",
+    "black",
+    "bronze",
+    "brown",
+    "coral",
+    "cream",
+    "crimson",
+    "ebony",
+    "emerald",
+    "golden",
+    "green",
+    "indigo",
+    "ivory",
+    "khaki",
+    "lilac",
+    "maroon",
+    "orange",
+    "purple",
+    "scarlet",
+    "silver",
+    "violet",
+]
 
 
 def sources(*pages: Any) -> Adapters:
@@ -485,7 +510,7 @@ async def test_all_claims_about_one_document_are_asked_at_the_same_time() -> Non
 
 async def test_ten_claims_over_three_short_documents_are_one_question_and_a_second_one() -> None:
     judge = ScriptedJudge(reads)
-    rooms = [f"Room {n} of the tower has {n} chairs." for n in range(1, 8)]
+    rooms = [f"The {name} hall has {n} chairs." for n, name in enumerate(HALLS[:7], 1)]
     adapters = sources(HEIGHT, YEAR, page("rooms", " ".join(rooms)))
     claims = (TOWER, OPENED, WRONG, *rooms)
     report = await checked(adapters, *claims, judge=judge, checks="double")
@@ -514,7 +539,7 @@ async def test_the_second_question_is_about_claims_of_any_documents_with_their_t
 
 async def test_more_than_twenty_claims_are_asked_about_again_in_two_questions() -> None:
     judge = ScriptedJudge(reads)
-    rooms = [f"Room {n} of the tower has {n} chairs." for n in range(1, 24)]
+    rooms = [f"The {name} hall has {n} chairs." for n, name in enumerate(HALLS, 1)]
     adapters = sources(page("rooms", " ".join(rooms)))
     report = await checked(adapters, *rooms, judge=judge, checks="double", max_claims=23)
     assert statuses(report) == ["supported"] * 23
