@@ -34,7 +34,7 @@ JUDGES = (
     ("lies twice", LIAR, LIAR, "double"),
 )
 _FIRST = re.compile(r"^- (claim-\d+) \(claim\): (.+)$", re.MULTILINE)
-_SECOND = re.compile(r"Claim (claim-\d+):\s*<claim[^>]*>\s*(.*?)\s*</claim", re.DOTALL)
+_SECOND = re.compile(r"Claim (\d+):\s*<claim[^>]*>\s*(.*?)\s*</claim", re.DOTALL)
 
 
 def main() -> None:

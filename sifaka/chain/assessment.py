@@ -111,7 +111,7 @@ def _step(call: Called, adapters: Adapters) -> str | None:
         return "texts read for claims"
     if "/second " in call.key:
         return "documents read again"
-    return "documents judged" if "/document " in call.key else None
+    return "documents judged" if "/documents " in call.key else None
 
 
 class Review(Frozen):

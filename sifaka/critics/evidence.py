@@ -23,8 +23,8 @@ class EvidenceCritic(ClaimComponent):
 
     It asks for a revision when the evidence contradicts a claim, or both supports and contradicts
     it; of a claim that nothing is known about it says so. It abstains when no claim could be
-    judged. One model call for the claims and one for each document and twenty claims, depth two;
-    what the validator `evidence` has judged of the same text costs it nothing more.
+    judged. One model call for the claims and one for 8,000 characters of documents, depth two; what
+    the validator `evidence` has judged of the same text costs it nothing more.
     """
 
     family = "critic"

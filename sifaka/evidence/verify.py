@@ -31,10 +31,10 @@ logger = logging.getLogger(__name__)
 NO_MODEL = "there is no model"
 PARALLEL = 10
 """Documents that are verified at the same time, where nothing else is said."""
-_SHOWN = 8_000
+SHOWN = 8_000
 """Characters of documents that one question shows; of a longer document those nearest to its
 criteria."""
-_JUDGEMENTS = 30
+JUDGEMENTS = 30
 """Judgements that one question asks for."""
 _TITLE = 300
 _AT_ONCE = 100_000
@@ -68,8 +68,8 @@ class Sheet(NamedTuple):
     @property
     def share(self) -> float:
         """The share of one question that it takes; 1 is all of it."""
-        shown = min(1.0, len(self.document.text) / _SHOWN)
-        return max(shown, len(self.criteria) / _JUDGEMENTS)
+        shown = min(1.0, len(self.document.text) / SHOWN)
+        return max(shown, len(self.criteria) / JUDGEMENTS)
 
 
 class _Judged(Form):
@@ -149,10 +149,8 @@ async def _asked(pack: Sequence[Sheet], question: str, model: "Model") -> list[V
 
     texts = [await _aside(len(d.text), plain, d.text) for d, _ in pack]
     criteria = {each.id: each for sheet in pack for each in sheet.criteria}
-    parts = [
-        frame("question", question),
-        frame("criteria", "\n".join(map(_line, criteria.values()))),
-    ]
+    lines = "\n".join(map(_line, criteria.values()))
+    parts = [frame("question", question), frame("criteria", lines)]
     for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
         if len(pack) > 1:
             parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")
@@ -160,14 +158,14 @@ async def _asked(pack: Sequence[Sheet], question: str, model: "Model") -> list[V
         parts.append(frame("document", f"{_head(sheet.document)}\n\n{shown}"))
     answer, usage = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Judgements)
     verified: list[Verification] = []
-    for number, ((document, criteria_), text) in enumerate(zip(pack, texts, strict=True), 1):
+    for number, ((document, own), text) in enumerate(zip(pack, texts, strict=True), 1):
         said = [
             Answered(each.criterion, each.judgement, tuple(each.quotes), each.contradicts)
             for each in answer.judgements
             if each.document == number or len(pack) == 1
         ]
         places = (text, document.title, _published(document))
-        assessments = await _aside(len(text) * len(said), assess, said, criteria_, places)
+        assessments = await _aside(len(text) * len(said), assess, said, own, places)
         verified.append(Verification(document=document, assessments=assessments))
     # What the question has cost is told once.
     return [verified[0].model_copy(update={"usage": usage}), *verified[1:]]
@@ -202,10 +200,10 @@ def _published(document: SourceDocument) -> str:
 
 
 async def _shown(text: str, criteria: Sequence[Criterion]) -> str:
-    if len(text) <= _SHOWN:
+    if len(text) <= SHOWN:
         return text
     queries = [f"{each.name} {each.description}" for each in criteria]
-    return await to_thread.run_sync(excerpt, text, queries, _SHOWN)
+    return await to_thread.run_sync(excerpt, text, queries, SHOWN)
 
 
 T = TypeVar("T")

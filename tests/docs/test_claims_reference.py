@@ -2,7 +2,8 @@
 
 from typing import get_args
 
-from sifaka.evidence.claims.comparison import CLAIMS_EACH
+from sifaka.evidence.claims.second_question import CLAIMS_EACH
+from sifaka.evidence.verify import JUDGEMENTS, SHOWN
 from sifaka.record.claims import BLOCKING, CheckOptions, ClaimStatus
 from sifaka.validators.claims import SEVERITY
 from tests.docs.markdown import code, read, section, table
@@ -25,4 +26,10 @@ def test_every_option_is_told_with_its_default() -> None:
         assert name in rows
         if isinstance(field.default, int | float) and not isinstance(field.default, bool):
             assert rows[name] == f"{field.default:g}"
-    assert CLAIMS_EACH == 20
+
+
+def test_what_one_call_takes_is_told() -> None:
+    told = section(DOCUMENT, "Claims")
+    assert f"one call takes {SHOWN:,} characters of documents and thirty judgements" in told
+    assert "One call asks about up to twenty claims" in told
+    assert (JUDGEMENTS, CLAIMS_EACH) == (30, 20)

@@ -58,7 +58,7 @@ JUDGED = {
         {"criterion": "claim-3", "judgement": "insufficient_information"},
     ]
 }
-CONFIRMED = {"answers": [{"id": "claim-1", "says": True}]}
+CONFIRMED = {"answers": [{"id": "1", "says": True}]}
 EXPECTED = ["supported", "contradicted", "not_enough_info"]
 EXTRACTS, JUDGES = calls("answer", CLAIMS), calls("answer", JUDGED)
 CONFIRMS = calls("answer", CONFIRMED)

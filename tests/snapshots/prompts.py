@@ -171,18 +171,18 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     tone = classifier.ModelClassifier(name="tone", labels=("formal", "casual"), model=model)
     yield "classifier", classifier.PROMPT, lambda: tone.classify(VERSION)
     yield "claims", extraction.PROMPT, lambda: extraction.claims_in(VERSION, model, task=TASK)
-    doubtful = second_question.Doubtful("claim-1", "It is 330 metres tall.", VERSION)
+    doubtful = second_question.Doubtful("It is 330 metres tall.", "The tower", VERSION)
     yield (
         "claims: second question",
         second_question.PROMPT,
-        lambda: second_question.asked_again([("The tower", [doubtful])], model),
+        lambda: second_question.asked_again([doubtful], model),
     )
     yield "evidence: plan", plan.PROMPT, lambda: plan.plan("How tall is the tower?", model)
     criterion = Criterion(id="height", name="height", description="It says how tall the tower is.")
     asked = verify.verifications(
-        [(SOURCE, [criterion])], question="How tall is the tower?", model=model
+        [[verify.Sheet(SOURCE, [criterion])]], question="How tall is the tower?", model=model
     )
-    yield "evidence: verification", verify.PROMPT, asked["document 0"]
+    yield "evidence: verification", verify.PROMPT, asked["documents 0"]
     yield from _research(model)
 
 

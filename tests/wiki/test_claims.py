@@ -17,6 +17,7 @@ from sifaka.record.claims import ClaimVerdict, verdicts_in
 from sifaka.testing import ScriptedCritic, ScriptedModel
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 from tests.sifaka.evidence.claims.reader import correct, reads
+from tests.stubs.judged_documents import judgements
 
 pytestmark = [pytest.mark.anyio, pytest.mark.wiki]
 
@@ -104,16 +105,18 @@ async def test_what_is_contradicted_is_corrected_and_the_final_text_passes(wiki_
 async def test_sources_that_disagree_make_a_claim_mixed(wiki_api: str) -> None:
     claim = "Of the people on board the steamship Halcyon Grace 31 people died."
 
-    def reads_numbers(asked: Any) -> Any:
-        said: list[dict[str, Any]] = []
+    def says(_criterion: str, _claim: str, document: str) -> dict[str, Any]:
         for quote, judgement in (
             ("31 died and 58 were saved", "support"),
             ("34 people died", "reject"),
         ):
-            if quote in asked.question:
+            if quote in document:
                 told = {"judgement": judgement, "contradicts": judgement == "reject"}
-                said.append({"criterion": "claim-1", "quotes": [quote], **told})
-        return {"judgements": said}
+                return {"quotes": [quote], **told}
+        return {"judgement": "insufficient_information"}
+
+    def reads_numbers(asked: Any) -> Any:
+        return judgements(asked.question, says)
 
     async with Adapters([MediaWikiAdapter(wiki_api)]) as adapters:
         checker = EvidenceChecker(adapters, ScriptedJudge(reads_numbers).model)

@@ -47,14 +47,14 @@ class EvidenceChecker(Component):
     """Holds claims against what adapters find and against documents at hand; see `ClaimChecker`.
 
     One model call extracts the claims of a text. Each claim is searched for by itself, and each
-    document is judged in one call for every twenty claims that found it. Without a model
-    claims are sentences with numbers, names or dates. They are judged by rules where a document
-    says the same or another number, and are `unverified` otherwise, with the documents as they
-    rank by the claim's words.
+    document is judged against the claims that found it: several short documents in one call, 8,000
+    characters of them and thirty judgements at most. Without a model claims are sentences with
+    numbers, names or dates. They are judged by rules where a document says the same or another
+    number, and are `unverified` otherwise, with the documents as they rank by the claim's words.
 
     The judge decides. Support for a claim whose numbers, dates or amounts its quotes do not have
-    is asked about once more, blind, and so is all support with `checks: "double"`: what is not
-    confirmed is `in_doubt`. No rule takes a contradiction away.
+    is asked about once more, blind, and so is all support with `checks: "double"`, twenty claims a
+    call: what is not confirmed is `in_doubt`. No rule takes a contradiction away.
 
     Args:
         adapters: Where to search.

@@ -1,7 +1,8 @@
 """The comparison of claims with documents: a judge decides, and is asked a second time.
 
-A model is asked one question for each document, about all claims that found it. What can be
-compared exactly is a flag beside its judgement, which is for the second question to settle.
+A model is asked about each document and all claims that found it; short documents share a
+question. What can be compared exactly is a flag beside its judgement, which is for the second
+question to settle.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from sifaka.evidence.model import Assessment, Criterion, Verification
 from sifaka.evidence.passages import NAMED, overlap, without_heading
 from sifaka.evidence.quotes import QuotableText
 from sifaka.evidence.ranking import rank_documents
-from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, packed, verifications
+from sifaka.evidence.verify import JUDGEMENTS, NO_MODEL, PARALLEL, Sheet, packed, verifications
 from sifaka.record.claims import Claim, Judgement
 from sifaka.text.prose import sentence_spans
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 _AROUND = 1_500
 """Characters on each side of a quote in which its sentences and their neighbours are looked for."""
-_CLAIMS = 30
-"""Claims in one question about a document."""
 _QUESTION = (
     "Is each claim true, according to the document? The claims are the criteria: `support` means "
     "that the document says so, `reject` with `contradicts` that it says something that cannot be "
@@ -165,16 +164,16 @@ async def by_caller(
 def _sheets(
     claims: Mapping[int, Claim], documents: Mapping[int, Sequence[SourceDocument]]
 ) -> list[Sheet]:
-    """Each document with the claims that found it, again for those beyond what one question has."""
+    """Each document with the claims that found it; again for those a question has no room for."""
     by_document: dict[str, tuple[SourceDocument, list[Criterion]]] = {}
     for number, found in documents.items():
         for document in found:
             _, criteria = by_document.setdefault(document.key, (document, []))
             criteria.append(_criterion(number, claims[number]))
     return [
-        Sheet(document, criteria[at : at + _CLAIMS])
+        Sheet(document, criteria[at : at + JUDGEMENTS])
         for document, criteria in by_document.values()
-        for at in range(0, len(criteria), _CLAIMS)
+        for at in range(0, len(criteria), JUDGEMENTS)
     ]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _CLAIM, _PASSAGE = 2_000, 2_500
 """Characters that are shown."""
-_AT_ONCE = 20
+CLAIMS_EACH = 20
 """Claims in one question."""
 PROMPT = Prompt(
     purpose="Reads once more the sentences that a claim is said to rest on, without the first "
@@ -77,8 +77,8 @@ async def asked_again(asked: Sequence[Doubtful], model: "Model") -> list[SecondA
         has confirmed stays in doubt.
     """
     questions = {
-        f"second {at}": partial(_asked, asked[at : at + _AT_ONCE], model)
-        for at in range(0, len(asked), _AT_ONCE)
+        f"second {at}": partial(_asked, asked[at : at + CLAIMS_EACH], model)
+        for at in range(0, len(asked), CLAIMS_EACH)
     }
     answers = await fan_out(questions, calls_each=0, parallel=PARALLEL)
     return list(chain.from_iterable(answers))

@@ -38,6 +38,12 @@ class ScriptedAdapter:
         pass
 
 
+def long_page(name: str, text: str, **fields: object) -> SourceDocument:
+    """A page so long that no other is judged in one question with it."""
+    blank = " ".join(f"Line {n} about {name} is blank." for n in range(400))
+    return page(name, f"{text}\n\n{blank}", **fields)
+
+
 def page(name: str, text: str = "", **fields: object) -> SourceDocument:
     """A document with a title and a URL of this name."""
     return SourceDocument.model_validate(

@@ -15,12 +15,13 @@ from sifaka.errors import ModelProviderError, StorageError
 from sifaka.evidence.classify import classify
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Assessment, Criterion, Verification
-from sifaka.evidence.verify import verifications
+from sifaka.evidence.verify import Sheet, packed, verifications
 from sifaka.models.provider import provider_model
 from sifaka.record.usage import Budget
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 from tests.sifaka.evidence.recording import recording, verified
 from tests.sifaka.evidence.scripted_adapter import page
+from tests.stubs.judged_documents import documents_in, judgements
 
 pytestmark = pytest.mark.anyio
 
@@ -271,9 +272,110 @@ async def test_what_is_known_about_time_may_be_quoted_and_is_told() -> None:
 
 async def test_each_document_can_have_criteria_of_its_own() -> None:
     judge = ScriptedJudge({"judgements": [judged("height", "reject")]})
-    asked = [(TOWER, [HEIGHT]), (page("the bridge"), [YEAR])]
+    asked = [[Sheet(TOWER, [HEIGHT])], [Sheet(page("the bridge"), [YEAR])]]
     found = await fan_out(verifications(asked, question="?", model=judge.model), calls_each=0)
+    assert [[[a.criterion for a in each.assessments] for each in pack] for pack in found] == [
+        [["height"]],
+        [["year"]],
+    ]
+
+
+async def together(
+    judge: ScriptedJudge, *documents: SourceDocument, criteria: Sequence[Criterion] = BOTH
+) -> list[Verification]:
+    """What is said about documents that are judged in one question."""
+    packs = packed(Sheet(document, criteria) for document in documents)
+    assert len(packs) == 1
+    (found,) = await fan_out(verifications(packs, question="?", model=judge.model), calls_each=0)
+    return found
+
+
+BRIDGE = page("the bridge", "The bridge was opened in 1913. It is 1,570 metres long.")
+
+
+async def test_short_documents_are_judged_in_one_call_each_under_its_number() -> None:
+    def says(criterion: str, _wanted: str, document: str) -> dict[str, Any]:
+        is_tower = "330 metres high" in document
+        if criterion == "height" and is_tower:
+            return judged(criterion, "support", "It is 330 metres high")
+        return judged(criterion, "reject")
+
+    judge = ScriptedJudge(lambda asked: judgements(asked.question, says))
+    found = await together(judge, BRIDGE, TOWER)
+    assert judge.calls == 1
+    assert [number for number, _, _ in documents_in(judge.asked[0].question)] == [1, 2]
+    assert [each.document for each in found] == [BRIDGE, TOWER]
+    assert [[a.judgement for a in each.assessments] for each in found] == [
+        ["reject", "reject"],
+        ["support", "reject"],
+    ]
+    assert [each.usage.model_calls for each in found] == [1, 0], "the call is counted once"
+
+
+async def test_a_judgement_under_the_number_of_another_document_supports_nothing() -> None:
+    said = judged("height", "support", "It is 330 metres high", document=1)
+    found = await together(ScriptedJudge({"judgements": [said]}), BRIDGE, TOWER, criteria=[HEIGHT])
+    bridge, tower = (each.assessments[0] for each in found)
+    assert (bridge.judgement, bridge.flags) == ("insufficient_information", ("quote_not_found",))
+    assert (tower.judgement, tower.flags) == ("insufficient_information", ("missing",))
+
+
+@pytest.mark.parametrize("number", [0, -1, 3])
+async def test_a_judgement_under_a_number_that_no_document_has_is_ignored(number: int) -> None:
+    said = judged("height", "support", "It is 330 metres high", document=number)
+    found = await together(ScriptedJudge({"judgements": [said]}), BRIDGE, TOWER, criteria=[HEIGHT])
+    assert [each.assessments[0].flags for each in found] == [("missing",)] * 2
+
+
+async def test_a_single_document_has_no_number_and_needs_none_in_the_answer() -> None:
+    checked, judge = await verification(
+        judged("height", "support", "It is 330 metres high", document=7)
+    )
+    assert checked.assessments[0].judgement == "support"
+    assert "Document 1" not in judge.asked[0].question
+
+
+async def test_a_question_that_fails_leaves_each_of_its_documents_unjudged_and_says_why() -> None:
+    judge = ScriptedJudge(ModelProviderError("the model is down", code="rejected"))
+    found = await together(judge, BRIDGE, TOWER)
+    assert [each.document for each in found] == [BRIDGE, TOWER]
+    assert [(each.degraded, each.assessments) for each in found] == [("the model is down", ())] * 2
+    assert {classify(each, BOTH).classification for each in found} == {"unverified"}
+
+
+async def test_each_document_of_a_question_is_asked_about_its_own_criteria() -> None:
+    judge = ScriptedJudge({"judgements": []})
+    (pack,) = packed([Sheet(TOWER, [HEIGHT]), Sheet(BRIDGE, [YEAR])])
+    (found,) = await fan_out(verifications([pack], question="?", model=judge.model), calls_each=0)
+    asked = documents_in(judge.asked[0].question)
+    assert [list(criteria) for _, _, criteria in asked] == [["height"], ["year"]]
     assert [[a.criterion for a in each.assessments] for each in found] == [["height"], ["year"]]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "packs"),
+    [
+        ([], []),
+        ([100, 100, 100], [3]),
+        ([4_000, 4_000, 1], [2, 1]),
+        ([9_000, 100, 9_000, 100], [1, 1, 1, 1]),
+        ([8_000, 8_000], [1, 1]),
+        ([5_000, 5_000, 3_000], [1, 2]),
+    ],
+)
+def test_documents_are_judged_together_up_to_eight_thousand_characters(
+    lengths: Sequence[int], packs: Sequence[int]
+) -> None:
+    documents = [page(f"tower {n}", "x" * length) for n, length in enumerate(lengths)]
+    found = packed(Sheet(document, BOTH) for document in documents)
+    assert [len(pack) for pack in found] == packs
+    assert [sheet.document for pack in found for sheet in pack] == documents
+
+
+def test_a_question_asks_for_at_most_thirty_judgements() -> None:
+    criteria = [Criterion(id=f"c{n}", description="It says so.") for n in range(12)]
+    found = packed(Sheet(page(f"tower {n}"), criteria) for n in range(5))
+    assert [len(pack) for pack in found] == [2, 2, 1]
 
 
 async def test_a_document_that_is_no_clean_text_is_shown_and_quoted_all_the_same() -> None:

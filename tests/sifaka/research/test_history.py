@@ -110,7 +110,7 @@ async def test_the_users_history_reaches_every_agent_apart_from_that_of_the_rese
     }
     for _, before in agents:
         assert [m.parts[0].part_kind for m in before] == [m.parts[0].part_kind for m in history]
-    later = [question for agent, _, question in seen if agent == "thinking"][1]
+    (later,) = [question for agent, _, question in seen if agent == "thinking"]
     assert "Iteration 1" in later
     assert "indeed" not in later
 

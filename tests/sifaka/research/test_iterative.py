@@ -1,6 +1,7 @@
 """The iterative graph: what its agents are told, and when it ends."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,16 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.record.inquiry import Inquiry
 from tests.sifaka.critics.scripted_judge import Answer, Asked
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
-from tests.sifaka.research.bench import Bench, Scholar, agent_of, complete_after, shelf, told
+from tests.sifaka.research.bench import (
+    QUESTION,
+    Bench,
+    Scholar,
+    agent_of,
+    complete_after,
+    shelf,
+    told,
+)
+from tests.stubs.judged_documents import judgements
 
 pytestmark = pytest.mark.anyio
 
@@ -19,16 +29,23 @@ def never(asked: Asked) -> Answer:
 
 
 async def test_each_node_sees_the_output_of_the_one_before() -> None:
+    def select(asked: Asked) -> Answer:
+        later = "what lamps burned" in asked.question
+        return {"tasks": [{"query": "lamp oils" if later else "lamp riddles"}]}
+
     scholar = Scholar(
         thinking=lambda _: {"observations": "Lamps are a riddle."},
-        tool_selector=lambda _: {"tasks": [{"query": "lamp riddles"}]},
+        knowledge_gap=complete_after(2),
+        tool_selector=select,
     )
     adapter = shelf()
     thought = await Bench().research(scholar.judge, adapter)
+    assert f"- {QUESTION}" in scholar.of("tool_selector")[0].question, "all of it is missing"
+    assert "Page about lamp-riddles" in scholar.of("thinking")[0].question
     assert "Lamps are a riddle." in scholar.of("knowledge_gap")[0].question
-    assert "what lamps burned" in scholar.of("tool_selector")[0].question
-    assert [query for query, _ in adapter.asked] == ["lamp riddles"]
-    assert "Page about lamp-riddles" in scholar.of("thinking")[1].question
+    assert "what lamps burned" in scholar.of("tool_selector")[1].question
+    assert [query for query, _ in adapter.asked] == ["lamp riddles", "lamp oils"]
+    assert "Page about lamp-oils" in scholar.of("thinking")[1].question
     assert "It is known that lamp riddles were lit." in scholar.of("writer")[0].question
     assert thought.text.count("[1]") == 2
 
@@ -66,8 +83,7 @@ async def test_the_loop_ends_when_the_research_is_complete() -> None:
     thought = await Bench().research(scholar.judge, shelf())
     research = told(thought)
     assert [agent_of(each) for each in scholar.asked] == [
-        "thinking", "knowledge_gap", "tool_selector", "verifier", "verifier",
-        "thinking", "knowledge_gap", "should_continue", "writer",
+        "tool_selector", "verifier", "thinking", "knowledge_gap", "should_continue", "writer",
     ]  # fmt: skip
     assert research["stop_reasons"] == ()
     assert research["sections"][0]["iterations"] == 1
@@ -84,12 +100,50 @@ async def test_research_is_not_complete_before_the_first_search() -> None:
     assert thought.pre_generation_context
 
 
+async def test_before_the_first_search_only_the_tool_selector_is_asked() -> None:
+    scholar, before = Scholar(), list[str]()
+
+    def find(query: str) -> Sequence[SourceDocument]:
+        before.extend(agent_of(each) for each in scholar.asked)
+        return []
+
+    bench = Bench(inquiry=Inquiry(mode="iterative", max_iterations=1))
+    await bench.research(scholar.judge, ScriptedAdapter(find))
+    assert set(before) == {"tool_selector"}
+    assert [agent_of(each) for each in scholar.asked] == ["tool_selector"]
+
+
+async def test_nobody_thinks_about_searches_that_found_nothing() -> None:
+    scholar = Scholar()
+    bench = Bench(inquiry=Inquiry(mode="iterative", max_iterations=3))
+    thought = await bench.research(scholar.judge, ScriptedAdapter([]))
+    assert [agent_of(each) for each in scholar.asked] == ["tool_selector"] * 3
+    assert all(f"- {QUESTION}" in each.question for each in scholar.asked), "all of it is missing"
+    assert told(thought)["stop_reasons"] == ("iterations",)
+
+
+async def test_what_a_later_search_finds_is_thought_about() -> None:
+    def select(asked: Asked) -> Answer:
+        later = "Iteration 1" in asked.question
+        return {"tasks": [{"query": "lamps" if later else "nothing"}]}
+
+    found = ScriptedAdapter(
+        lambda query: [page("lamps", "Lamps burned oil in 1811.")] if query == "lamps" else []
+    )
+    scholar = Scholar(tool_selector=select)
+    await Bench().research(scholar.judge, found)
+    assert [agent_of(each) for each in scholar.asked] == [
+        "tool_selector", "tool_selector", "verifier",
+        "thinking", "knowledge_gap", "should_continue", "writer",
+    ]  # fmt: skip
+
+
 async def test_the_budget_of_iterations_means_no_further_call_but_the_writers() -> None:
     scholar = Scholar(knowledge_gap=never)
     bench = Bench(inquiry=Inquiry(mode="iterative", max_iterations=2))
     thought = await bench.research(scholar.judge, shelf())
     assert told(thought)["stop_reasons"] == ("iterations",)
-    assert len(scholar.of("thinking")) == len(scholar.of("tool_selector")) == 2
+    assert (len(scholar.of("thinking")), len(scholar.of("tool_selector"))) == (1, 2)
     assert [agent_of(each) for each in scholar.asked][-2:] == ["tool_selector", "writer"]
     assert thought.pre_generation_context
 
@@ -103,17 +157,12 @@ async def test_a_document_is_judged_once_however_often_it_is_found() -> None:
 
 
 async def test_a_document_that_is_turned_down_is_no_finding() -> None:
-    def judge(asked: Asked) -> Answer:
-        judgement = "reject" if "lamps oil" in asked.question.rpartition("<document")[2] else None
-        ids = ["question", "gap"]
-        if judgement is None:
-            quote = "It is known that lamps gas were lit."
-            return {"judgements": [
-                {"criterion": each, "judgement": "support", "quotes": [quote]} for each in ids
-            ]}  # fmt: skip
-        return {"judgements": [{"criterion": each, "judgement": judgement} for each in ids]}
+    def says(_criterion: str, _wanted: str, document: str) -> Mapping[str, Any]:
+        if "lamps oil" in document:
+            return {"judgement": "reject"}
+        return {"judgement": "support", "quotes": ["It is known that lamps gas were lit."]}
 
-    scholar = Scholar(verifier=judge)
+    scholar = Scholar(verifier=lambda asked: judgements(asked.question, says))
     thought = await Bench().research(scholar.judge, shelf())
     assert [d.title for d in thought.pre_generation_context] == ["Page about lamps-gas"]
 
@@ -215,7 +264,7 @@ async def test_the_steps_are_told_in_their_order_and_no_end_is_told() -> None:
     await bench.research(Scholar(knowledge_gap=complete_after(2)).judge, shelf())
     assert bench.desk is not None
     assert [each.step for each in bench.desk.told] == [
-        "thinking", "searching", "search_complete", "judging", "thinking",
+        "searching", "search_complete", "judging", "thinking",
     ]  # fmt: skip
     assert bench.steps == [
         ("started", None), ("section_started", 0), ("looping", 0), ("section_finished", 0),

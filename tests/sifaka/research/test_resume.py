@@ -261,4 +261,5 @@ async def test_what_is_on_record_is_what_each_step_has_added() -> None:
     assert [each.iteration for each in rounds] == [1, 2]
     states = [Round.model_validate(each.model_dump(mode="json")["state"]) for each in rounds]
     assert [[f.number for f in each.findings] for each in states] == [[1, 2], [3, 4]]
-    assert all(each.observations and each.gaps and each.tasks for each in states)
+    assert all(each.gaps and each.tasks for each in states)
+    assert [bool(each.observations) for each in states] == [False, True], "of none, nothing is seen"

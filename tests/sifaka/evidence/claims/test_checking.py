@@ -20,9 +20,9 @@ from sifaka.record.claims import CheckOptions, ClaimReport, ClaimVerdict, Judgem
 from sifaka.record.thought import Document
 from sifaka.record.usage import Budget, Usage
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
-from tests.sifaka.evidence.claims.reader import reads
-from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
-from tests.stubs.judged_documents import framed
+from tests.sifaka.evidence.claims.reader import reads, second_question
+from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, long_page, page
+from tests.stubs.judged_documents import documents_in, framed, judgements
 
 pytestmark = pytest.mark.anyio
 
@@ -35,6 +35,31 @@ OPENED = "The tower was opened in 1889."
 WRONG = "The tower was opened in 1901."
 VERBATIM = "It has four legs of iron."
 UNKNOWN = "The tower has 12 lifts for visitors."
+HALLS = [
+    "amber",
+    "azure",
+    "beige",
+    "black",
+    "bronze",
+    "brown",
+    "coral",
+    "cream",
+    "crimson",
+    "ebony",
+    "emerald",
+    "golden",
+    "green",
+    "indigo",
+    "ivory",
+    "khaki",
+    "lilac",
+    "maroon",
+    "orange",
+    "purple",
+    "scarlet",
+    "silver",
+    "violet",
+]
 
 
 def sources(*pages: Any) -> Adapters:
@@ -108,13 +133,15 @@ async def test_support_in_part_is_not_enough_and_takes_nothing_from_a_contradict
     assert statuses(partly) == ["not_enough_info"]
     assert partly.verdicts[0].reason == "the documents support it in part only"
 
-    def script(asked: Asked) -> Answer:
-        text = YEAR.text if YEAR.text in asked.question else OTHER_YEAR.text
+    def says(_criterion: str, _claim: str, document: str) -> Mapping[str, Any]:
+        text = YEAR.text if YEAR.text in document else OTHER_YEAR.text
         judgement = "somewhat_support" if text == YEAR.text else "reject"
-        said = {"judgement": judgement, "contradicts": judgement == "reject", "quotes": [text]}
-        return {"judgements": [{"criterion": "claim-1", **said}]}
+        return {"judgement": judgement, "contradicts": judgement == "reject", "quotes": [text]}
 
-    both = await checked(sources(YEAR, OTHER_YEAR), WRONG, judge=ScriptedJudge(script))
+    judge = ScriptedJudge(lambda asked: judgements(asked.question, says))
+    both = await checked(sources(YEAR, OTHER_YEAR), WRONG, judge=judge)
+    stances = sorted(each.stance for each in both.verdicts[0].evidence)
+    assert stances == ["contradicts", "somewhat_supports"]
     assert statuses(both) == ["contradicted"]
 
 
@@ -173,7 +200,7 @@ async def test_without_a_model_evidence_is_ranked_with_its_nearest_passage_and_u
 
 async def test_a_document_is_judged_in_one_call_against_the_claims_that_found_it() -> None:
     judge = ScriptedJudge(reads)
-    adapters = sources(HEIGHT, YEAR)
+    adapters = sources(long_page("height", HEIGHT.text), long_page("year", YEAR.text))
     report = await checked(adapters, TOWER, OPENED, WRONG, judge=judge)
     assert judge.calls == report.usage.model_calls == 2
     scores = [
@@ -181,11 +208,11 @@ async def test_a_document_is_judged_in_one_call_against_the_claims_that_found_it
         for verdict in report.verdicts
     ]
     assert scores[0] != scores[1], "each claim has the scores of its own search"
-    claims = [f"The tower has {n} doors." for n in range(21)]
+    claims = [f"The tower has {n} doors." for n in range(31)]
     judge = ScriptedJudge(reads)
-    await checked(sources(HEIGHT), *claims, judge=judge, max_claims=21)
+    await checked(sources(HEIGHT), *claims, judge=judge, max_claims=31)
     asked = [framed(each.question, "criteria").count("(claim)") for each in judge.asked]
-    assert asked == [20, 1], "at most twenty claims a call"
+    assert asked == [30, 1], "at most thirty claims a call"
 
 
 async def test_given_documents_are_held_against_claims_without_any_adapter() -> None:
@@ -212,7 +239,8 @@ async def test_of_many_given_documents_those_nearest_to_a_claim_are_judged() -> 
         documents=[*documents, Document(text=HEIGHT.text, title="Height")],
         options=CheckOptions(max_documents=2),
     )
-    assert judge.calls == 2
+    (asked,) = judge.asked
+    assert len(documents_in(asked.question)) == 2
     assert "Height" in [each.title for each in report.verdicts[0].evidence]
 
 
@@ -336,7 +364,8 @@ async def test_a_check_takes_no_more_tokens_than_the_run_has(tokens: int) -> Non
 async def test_a_spent_budget_leaves_claims_unverified_and_makes_no_further_call() -> None:
     judge = ScriptedJudge(reads)
     ledger = Ledger(Budget(max_calls=2), Usage())
-    checker = EvidenceChecker(sources(HEIGHT, YEAR), judge.model)
+    pages = (long_page("height", HEIGHT.text), long_page("year", YEAR.text))
+    checker = EvidenceChecker(sources(*pages), judge.model)
     with Calls(ledger=ledger).active():
         report = await checker.check(f"{TOWER} {OPENED}", options=CheckOptions(max_documents=1))
     assert judge.calls == ledger.spent.model_calls == report.usage.model_calls == 2
@@ -476,7 +505,45 @@ async def test_all_claims_about_one_document_are_asked_at_the_same_time() -> Non
     judge = ScriptedJudge(reads)
     claims = [f"The tower has {n} doors." for n in range(50)]
     report = await checked(sources(HEIGHT), *claims, judge=judge, max_claims=50)
-    assert (judge.calls, judge.depth) == (report.usage.model_calls, 1) == (3, 1)
+    assert (judge.calls, judge.depth) == (report.usage.model_calls, 1) == (2, 1)
+
+
+async def test_ten_claims_over_three_short_documents_are_one_question_and_a_second_one() -> None:
+    judge = ScriptedJudge(reads)
+    rooms = [f"The {name} hall has {n} chairs." for n, name in enumerate(HALLS[:7], 1)]
+    adapters = sources(HEIGHT, YEAR, page("rooms", " ".join(rooms)))
+    claims = (TOWER, OPENED, WRONG, *rooms)
+    report = await checked(adapters, *claims, judge=judge, checks="double")
+    assert len(report.verdicts) == 10
+    assert judge.calls == report.usage.model_calls == 2
+    first, second = judge.asked
+    assert len(documents_in(first.question)) == 3
+    assert [name for name, _, _ in second_question(second.question)] == [
+        str(n) for n in range(1, 10)
+    ]
+    assert statuses(report) == ["supported", "supported", "contradicted", *["supported"] * 7]
+
+
+async def test_the_second_question_is_about_claims_of_any_documents_with_their_titles() -> None:
+    judge = ScriptedJudge(reads)
+    pages = (long_page("height", HEIGHT.text), long_page("year", YEAR.text))
+    await checked(sources(*pages), TOWER, OPENED, judge=judge, checks="double", max_documents=1)
+    assert [len(documents_in(each.question)) for each in judge.asked[:2]] == [1, 1]
+    (again,) = judge.asked[2:]
+    asked = second_question(again.question)
+    assert [(number, claim) for number, claim, _ in asked] == [("1", TOWER), ("2", OPENED)]
+    assert all(claim in passage for _, claim, passage in asked)
+    for title in ("Page about height", "Page about year"):
+        assert again.question.count(title) == 1
+
+
+async def test_more_than_twenty_claims_are_asked_about_again_in_two_questions() -> None:
+    judge = ScriptedJudge(reads)
+    rooms = [f"The {name} hall has {n} chairs." for n, name in enumerate(HALLS, 1)]
+    adapters = sources(page("rooms", " ".join(rooms)))
+    report = await checked(adapters, *rooms, judge=judge, checks="double", max_claims=23)
+    assert statuses(report) == ["supported"] * 23
+    assert [len(second_question(each.question)) for each in judge.asked[1:]] == [20, 3]
 
 
 BRIDGE = Document(

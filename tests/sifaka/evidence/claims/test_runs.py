@@ -21,16 +21,16 @@ from sifaka.testing import ScriptedCritic, ScriptedModel, ScriptedRetriever
 from sifaka.validators import EvidenceValidator, LengthValidator, all_of
 from tests.sifaka.critics.scripted_judge import Asked, ScriptedJudge
 from tests.sifaka.evidence.claims.reader import correct, reads
-from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
+from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, long_page
 from tests.stubs.hosts import LaterHost
 from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio
 
 PAGES = {
-    "high": page("height", "The tower is 330 metres high."),
-    "opened": page("year", "The tower was opened in 1889."),
-    "steps": page("steps", "The tower has 1,665 steps."),
+    "high": long_page("height", "The tower is 330 metres high."),
+    "opened": long_page("year", "The tower was opened in 1889."),
+    "steps": long_page("steps", "The tower has 1,665 steps."),
 }
 RIGHT = "The tower is 330 metres high. The tower was opened in 1889. The tower has 1,665 steps."
 WRONG = "The tower is 300 metres high. The tower was opened in 1890. The tower has 1,665 steps."
@@ -44,7 +44,7 @@ class Shelf(ScriptedAdapter):
         super().__init__(self._found, name="shelf")
 
     def _found(self, query: str) -> Sequence[SourceDocument]:
-        return [page for word, page in PAGES.items() if word in query]
+        return [found for word, found in PAGES.items() if word in query]
 
 
 def chain(
