@@ -109,7 +109,7 @@ class KeptCheck(NamedTuple):
     async def keep(
         self, store: ThoughtStore, report: ClaimReport, calls: Iterable[Called]
     ) -> ClaimReport:
-        """Store what the check has found; the report then names its run, or says why none has it."""
+        """Store what the check has found; the report names its run, or says why there is none."""
         placed = zip(report.verdicts, self.places, strict=False)
         if verdicts := tuple(each.model_copy(update={"claim": claim}) for each, claim in placed):
             report = report.model_copy(update={"verdicts": verdicts})
