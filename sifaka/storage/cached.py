@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -162,7 +161,6 @@ class CachedStorage(StoreReader, StoreWriter):
         self._cache = RunCache()
         self._outbox = Outbox(self.queue)
         self._delivery = Delivery(self._layout, self._cache, self._outbox)
-        self._cursor_key = secrets.token_bytes(16)
         self._created = set()
         self._owed = set()
 

@@ -33,7 +33,6 @@ class StoreReader(TenantView):
     _cache: RunCache
     _outbox: Outbox
     _delivery: Delivery
-    _cursor_key: bytes
 
     async def load(self, run_id: str) -> Run:
         """The run as the log has it; while that is down, as this process knows it."""
@@ -94,10 +93,7 @@ class StoreReader(TenantView):
             await anyio.sleep(LOOK_AGAIN)  # at the outbox
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
-        """Runs, as the log lists them; while it is down, as a copy or the cache does.
-
-        A cursor goes on in the list that it came from only.
-        """
+        """Runs, as the log lists them; while it is down, as a copy or the cache does."""
         failure: StorageError | None = None
         for part in (self._layout.log, *self._layout.copies):
             await self._bring_up_to_date(part, time.monotonic() + _BEFORE_SEARCH_SECONDS)
@@ -110,7 +106,7 @@ class StoreReader(TenantView):
         if not failure.retryable:
             raise failure
         latest = {line.run_id: line for line in await self._known_lines()}.values()
-        return page_of(latest, lambda: self._cursor_key, self.tenant, limit=limit, cursor=cursor)
+        return page_of(latest, limit=limit, cursor=cursor)
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Past versions, by the last index, copy or log that works.

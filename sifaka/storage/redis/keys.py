@@ -13,7 +13,6 @@ from anyio import CancelScope
 
 from sifaka.storage.redis.connections import RedisClient
 
-_RESERVED = frozenset({"recent", "cursor"})
 _UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
 
 
@@ -28,11 +27,6 @@ class Keys:
     def recent(self) -> str:
         """Sorted set: the ids of all runs by the microseconds of their last entry."""
         return self._named("recent")
-
-    @property
-    def cursor(self) -> str:
-        """String: what the cursors of this tenant are sealed with."""
-        return self._named("cursor")
 
     def run(self, run_id: str) -> str:
         """Hash: `version`, `fence`, `size` in bytes, `summary`, `tags`, `branch_of`."""
@@ -52,9 +46,7 @@ class Keys:
 
 def _quoted(run_id: str) -> str:
     # Quoted, no id contains a colon or a brace: none is another key's name or another tenant's tag.
-    if run_id in _RESERVED:
-        return f"%{ord(run_id[0]):02X}{run_id[1:]}"
-    return _plain(run_id)
+    return "%72ecent" if run_id == "recent" else _plain(run_id)
 
 
 def _plain(text: str) -> str:
