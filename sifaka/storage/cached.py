@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 import anyio
 
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.storage.delivery import Delivery
-from sifaka.storage.log import Health
+from sifaka.storage.log import Health, every_run
 from sifaka.storage.memory import MemoryStorage, RunCache
 from sifaka.storage.outbox import Outbox, Refused
 from sifaka.storage.parts import Layout, Part, Replica, lay_out
@@ -210,6 +211,25 @@ class CachedStorage(StoreReader, StoreWriter):
         for part in self._layout.parts:
             left += await self._delivery.look_after(part)
         return left
+
+    async def index_missing(self) -> int:
+        """Give the indexes what they lack of the tenant's runs; the number of such runs.
+
+        Raises:
+            StorageError: A part failed, or a run cannot be read.
+        """
+        while await self.catch_up():
+            pass
+        indexed = 0
+        indexes = [part.inner.scoped(self.tenant) for part in self._layout.indexes]
+        async with aclosing(every_run(self)) as lines:
+            async for line in lines:
+                run = await self.load(line.run_id)
+                lacking = [i for i in indexes if await i.thoughts(run.run_id) != run.thoughts]
+                for index in lacking:
+                    await index.put(run)
+                indexed += bool(lacking)
+        return indexed
 
     async def health(self) -> tuple[Health, ...]:
         """That of every part, then the outbox."""

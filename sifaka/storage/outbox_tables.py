@@ -75,7 +75,7 @@ def _create_tables(sql: SqlConnection) -> None:
     """)
 
 
-SCHEMA = Schema(0x5346_4B51, (_create_tables,))
+SCHEMA = Schema(0x5346_4B51, 1, _create_tables)
 """Marked `SFKQ`."""
 
 
