@@ -13,7 +13,7 @@ from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import Schema
 
 Kind = Literal["append", "delete", "copy"]
-"""`copy` stands for: bring this index or copy to what the log has of the run."""
+"""`copy` stands for: bring this index to what the log has of the run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,12 +60,12 @@ def test_every_url_opens_and_has_a_queue_if_it_may_be_away(url: str, tmp_path: P
 
 
 def test_the_parts_that_are_shown_open() -> None:
-    (shown,) = re.findall(r"`(redis://\S+,sqlite:)`", section(DOCUMENT, "Several parts"))
+    (shown,) = re.findall(r"`(redis://\S+,milvus:\S+)`", section(DOCUMENT, "Several parts"))
     store = open_store(shown, home=Path())
     assert isinstance(store, CachedStorage)
     first, second = store.tiers
     assert isinstance(first, RedisStorage)
-    assert (first.ttl, type(second).__name__) == (7 * 86_400, "SQLiteStorage")
+    assert (first.ttl, type(second).__name__) == (7 * 86_400, "MilvusIndex")
 
 
 def test_every_store_has_a_line_about_what_it_promises() -> None:
