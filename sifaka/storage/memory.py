@@ -121,10 +121,6 @@ class State:
     """The number of entries of the run before these."""
     entries: Sequence[Entry]
 
-    def since(self, version: int) -> Sequence[Entry] | None:
-        """The entries beyond a version; None when some of them are not at hand."""
-        return self.entries[version - self.after :] if version >= self.after else None
-
 
 class RunCache:
     """States that the log has acknowledged. Another process may have appended since.
